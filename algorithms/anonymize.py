@@ -12,15 +12,15 @@ from .anonymized import anonymized
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
-from .form.editions import release_edition
-from .form.effective import GIVEN, Condition, Counts
+from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
-from .form.generalising import COUNTS as GENERALISING
+from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import PROTECTION, k_parameter
-from .form.lost import counts_with_costs
+from .form.lost import conditions_with_costs
+from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
-from .layers.given import Given
+from .layers.inputs import Inputs
 from .nested import coarser
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
@@ -72,36 +72,36 @@ class Anonymize(FollowsRules):
                     "suppressed, maps before and after, what was read, and the command that does it again."
                 )
             ),
-            release_edition(),
+            public_report_parameter(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         tied: Condition = {
             "RELEASE": [nested_levels.NESTED],
             "PUBLISHED_MARGINS": GIVEN,
             "REGISTER_ACTION": [earlier.REPAIR],
         }
-        own: Counts = {
-            **nested_levels.counts(),
-            **coarser.COUNTS,
+        own: Conditions = {
+            **nested_levels.conditions(),
+            **coarser.CONDITIONS,
             **PROTECTION,
             **GENERALISING,
-            **earlier.COUNTS,
+            **earlier.CONDITIONS,
             "TIES": [tied],
         }
-        counts: Counts = {**approaches.counts_with_combination(), **own}
-        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
+        conditions: Conditions = {**approaches.conditions_with_combination(), **own}
+        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
-    def made_by(self, given: Given) -> str:
-        regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")
-        method = given.text("COMBINATION")
+    def group_title(self, inputs: Inputs) -> str:
+        regions_of = tr("Nested regions") if inputs.text("RELEASE") == nested_levels.NESTED else tr("Regions")
+        method = inputs.text("COMBINATION")
         if method == CUSTOM:
-            method = f"{method}: {given.text('SITE_LOCATION')}, {given.text('AGGREGATION')}"
-        return f"{regions_of}, k = {given.whole('K')}, {method}"
+            method = f"{method}: {inputs.text('SITE_LOCATION')}, {inputs.text('AGGREGATION')}"
+        return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(Given(self, parameters, context))
+        return approaches.settled_by_combination(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         return anonymized(form)

@@ -11,7 +11,7 @@ from .form import approaches, comparisons, trade_off
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
-from .form.effective import GIVEN, Counts
+from .form.effective import GIVEN, Conditions
 from .form.form import Form
 from .form.guarantees import k_parameter
 from .form.records import record_parameters, unmatched
@@ -53,16 +53,16 @@ class Compare(VbasAlgorithm):
         )
         self.addNumbers(N_CONFIGURATIONS=tr("Configurations run"), N_FAILED=tr("Configurations failed"))
 
-    def counts(self) -> Counts:
-        single = dict(approaches.counts(*comparisons.CHOICES))
+    def conditions(self) -> Conditions:
+        single = dict(approaches.conditions(*comparisons.CHOICES))
         cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
-        of_baselines = settings.compared_counts()
+        of_baselines = settings.compared_conditions()
         # Two things have a budget, the number of regions and merging; FAIR looks at one, or at those searched for.
         budget = [{**single["BUDGET"][0], **of_baselines["BUDGET"][0]}]
         fair = [{**single["FAIR"][0], "BUDGETS": GIVEN}]
         both = {"CUTOFF": cutoff, "BUDGET": budget, "FAIR": fair, "CAPACITY_FACTORS": factors}
-        return {**single, **of_baselines, **both, **trade_off.COUNTS}
+        return {**single, **of_baselines, **both, **trade_off.CONDITIONS}
 
     def work(self, form: Form) -> dict[str, object]:
         return compare_all(form)

@@ -27,9 +27,9 @@ from .form.areas import areas_of, with_neighbours
 from .form.command import command_of
 from .form.form import Form
 from .form.generalising import coarser_of
+from .form.provenance import provenance_of
 from .form.records import populated, records_of
-from .form.run_again import given_for
-from .form.running import running_of
+from .form.run_again import inputs_for
 
 
 def compare_all(form: Form) -> dict[str, object]:
@@ -55,7 +55,7 @@ def compare_all(form: Form) -> dict[str, object]:
     wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
     wanted += sum(outcome.budget is not None for outcome in outcomes)
     form.outputs.add_text(
-        "REPORT", lambda: comparison_report(outcomes, ks, wanted, running_of(form), records.notes, sections)
+        "REPORT", lambda: comparison_report(outcomes, ks, wanted, provenance_of(form), records.notes, sections)
     )
     return {"N_CONFIGURATIONS": sum(outcome.measures is not None for outcome in outcomes), "N_FAILED": len(failed)}
 
@@ -99,8 +99,8 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     costs = attribute_costs(profile, best.crosswalk, terms, further)
     # Of the provider, which the command names; the form by itself knows none.
     algorithm = QgsApplication.processingRegistry().createAlgorithmById("vbas:anonymize")
-    given = given_for(form, algorithm, records, best, best.configuration)
-    command, caveats = command_of(given, algorithm.effective(given.parameters, form.context).given())
+    inputs = inputs_for(form, algorithm, records, best, best.configuration)
+    command, caveats = command_of(inputs, algorithm.effective(inputs.parameters, form.context).given())
     worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]
     form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), tr("It is run by:"), command, *caveats)
     return [

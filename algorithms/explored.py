@@ -36,7 +36,7 @@ from .form.form import Form
 from .form.records import populated, records_of
 from .form.refusals import problem_of
 from .form.understanding import as_spelled, understood
-from .layers.given import Given
+from .layers.inputs import Inputs
 from .layers.shapes.areas import AreaLayer
 from .layers.tables import Table
 from .nested.levels import CONFIGURATION, NESTED, ONE_LEVEL, level_options_of
@@ -188,9 +188,9 @@ class Reading:
     def _form(self, feedback: QgsProcessingFeedback, spelled: bool) -> Form:
         """The form of the main algorithm, for reading alone; spelled : with fields named as their layers do."""
         algorithm, context = self._algorithm, self._context
-        given = Given(algorithm, understood(algorithm, self._parameters, context), context)
-        given = as_spelled(given) if spelled else given
-        return Form(given, feedback, Effective(given, algorithm.counts(), {}))
+        inputs = Inputs(algorithm, understood(algorithm, self._parameters, context), context)
+        inputs = as_spelled(inputs) if spelled else inputs
+        return Form(inputs, feedback, Effective(inputs, algorithm.conditions(), {}))
 
 
 def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites: int, progress: Progress) -> Shown:

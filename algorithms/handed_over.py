@@ -17,11 +17,11 @@ from ..core.report.internal import Remarks, internal_report
 from ..core.suppression import Terms
 from .form import regions
 from .form.conclusion import conclude
-from .form.editions import add_release_edition, ground_of
 from .form.form import Form
 from .form.lost import lost, say_who_is_lost
+from .form.provenance import provenance_of
+from .form.public_report import add_public_report, map_data_of
 from .form.release import release_table
-from .form.running import running_of
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
@@ -56,10 +56,10 @@ def hand_over(
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
-        ground = ground_of(layer, shapes)
-        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, running_of(form), remarks))
+        map_data = map_data_of(layer, shapes)
+        form.outputs.add_text("REPORT", lambda: internal_report(account, map_data, provenance_of(form), remarks))
     if account.rows is not None:
-        add_release_edition(form, account, layer, shapes)
+        add_public_report(form, account, layer, shapes)
     conclude(form, account, step)
     if remarks.single is not None:
         single, measures = remarks.single

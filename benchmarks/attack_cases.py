@@ -20,7 +20,7 @@ from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
 from vbas.core.privacy.kept_field import KeptField
 from vbas.core.privacy.kept_fields import examine_kept_fields
-from vbas.core.privacy.margins import hold_against_margins, pinned_columns
+from vbas.core.privacy.margins import disclosed_columns, hold_against_margins
 from vbas.core.privacy.requirement import measure
 from vbas.core.privacy.weights import classes_on_few_rows, rows_of, warning_of_weights
 from vbas.core.records.matching import Records, requirement_of
@@ -106,7 +106,7 @@ def kept_fields(place: Place, seed: int = 0, n_rows: int = 60_000) -> Iterator[t
             suppress(records.profile, place.regions(records.profile, 20), K), records
         )[0]
         said = "refused" if examined_fields.refusal else "warned of" if examined_fields.warning else "silent"
-        before = f"{examined_fields.below_k} rows in groups < 5, {100 * examined_fields.pinned:.0f} % pinned"
+        before = f"{examined_fields.below_k} rows in groups < 5, {100 * examined_fields.in_one_area:.0f} % pinned"
         yield (
             Row(name, "rows by class and field", examined_fields.below_k, int(said == "silent"), before, said),
             examined_fields,
@@ -207,9 +207,9 @@ def known_from_margin(plan: Plan) -> tuple[int, int, int]:
     known = single = 0
     for total in range(int(totals.max(initial=-1)) + 1):
         mine = np.flatnonzero(totals.reshape(-1) == total)
-        pinned = pinned_columns(np.ones((1, len(mine))), np.array([records[mine].sum()]), plan.k)
-        known += len(pinned)
-        single += int((records[mine[pinned]] == 1).sum())
+        disclosed = disclosed_columns(np.ones((1, len(mine))), np.array([records[mine].sum()]), plan.k)
+        known += len(disclosed)
+        single += int((records[mine[disclosed]] == 1).sum())
     return known, single, len(places)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from vbas.benchmarks import attack_cases, earlier_releases, point_attacks, side_files
 from vbas.benchmarks.attack_places import K, Place, city, winnipeg
-from vbas.benchmarks.crosswalk_attack import looks_at_classes, makers, suppressed_record_attack
+from vbas.benchmarks.crosswalk_attack import makers, suppressed_record_attack, uses_attribute_counts
 from vbas.core.areas import make_areas
 from vbas.core.masking.candidates import K_MIN, hold_back
 from vbas.core.masking.homes import homes_of
@@ -104,7 +104,7 @@ def print_method(place: Place) -> None:
     town, records = town_of(place)
     for name, make in makers(K, N_SITES_OF_TOWN).items():
         guesses = suppressed_record_attack(town.areas, records.profile, make, K)
-        looks = "looks at classes" if looks_at_classes(name) else "does not look at classes"
+        looks = "looks at classes" if uses_attribute_counts(name) else "does not look at classes"
         line(f"crosswalk, {name} ({looks})", guesses.attacked, *(f"{share:.1f}" for share in guesses.shares()))
 
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from vbas.benchmarks.minimality import SURE, Guesses, guess
 from vbas.core import aggregation, site_location, site_number
 from vbas.core.aggregation import AggregationOptions
-from vbas.core.approach import depending_on_classes
+from vbas.core.approach import depending_on_attribute_counts
 from vbas.core.areas import Areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.configuration import Configuration, aggregate
@@ -64,10 +64,10 @@ def makers(k: int, n_sites: int) -> Mapping[str, Maker]:
     return {**maker_of, f"{', '.join(CONFIGURED[0])}, no population field": by_records, MERGING: merged}
 
 
-def looks_at_classes(name: str) -> bool:
+def uses_attribute_counts(name: str) -> bool:
     """Whether any approach in a name of `makers` says so of itself."""
     rooms = (site_number.APPROACHES, site_location.APPROACHES, aggregation.APPROACHES, BASELINES)
-    return any(part in depending_on_classes(room) for part in name.split(", ") for room in rooms)
+    return any(part in depending_on_attribute_counts(room) for part in name.split(", ") for room in rooms)
 
 
 def suppressed_record_attack(

@@ -115,7 +115,7 @@ def main() -> None:
         kinds = Counter(count.kind for count in findings.counts)
         changed = sum(len(changes) for _, changes in findings.changes)
         single = sum(count.high == 1 for count in findings.counts) + changed * (name == "one person more")
-        people = 0 if findings.pinned is None else findings.pinned.n_persons
+        people = 0 if findings.disclosed is None else findings.disclosed.n_persons
         people += sum(changes.n_persons for _, changes in findings.changes)
         shown = " | ".join(str(kinds[kind]) for kind in KINDS)
         row = f"| {name} | {findings.n_counts} | {shown} | {changed} | {single} | {people} | {findings.n_undecided}"

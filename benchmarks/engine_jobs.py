@@ -179,7 +179,7 @@ def read_profile(folder: Path) -> Found:
     """What a run over that file does before it begins: every row read and checked, matched with its area, counted."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
 
-    from vbas.algorithms.layers.given import Given
+    from vbas.algorithms.layers.inputs import Inputs
     from vbas.algorithms.layers.reading.checked_source import checked_source
     from vbas.algorithms.layers.reading.records import read_records
     from vbas.benchmarks.nested_speed import qgis
@@ -189,7 +189,7 @@ def read_profile(folder: Path) -> Found:
     algorithm = qgis()[1].algorithm("anonymize").create()
     clock = Clock()
     with clock.of("read"):
-        source = checked_source(Given(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
+        source = checked_source(Inputs(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
         assert source is not None
         table = read_records(source, "area", QUASI, (), "records", None, QgsProcessingFeedback(False))
     with clock.of("match"):

@@ -48,15 +48,15 @@ LAST_LEVELS = (("age_group", 1), ("household_income", 1), ("marital_status", 1),
 
 @dataclass(frozen=True, eq=False)
 class Try:
-    """One run: what was done, and what it gave; alike : how many of the released classes have one diagnosis."""
+    """One run: what was done, and what it gave; homogeneous : how many of the released classes have one diagnosis."""
 
     title: str
     measures: Measures
-    alike: str = ""
+    homogeneous: str = ""
 
     def row_with_alike(self) -> str:
         """The row with how many classes have one diagnosis."""
-        return f"{self.row()} {self.alike} |"
+        return f"{self.row()} {self.homogeneous} |"
 
     def row(self) -> str:
         """A row of a table of the guide."""
@@ -87,17 +87,17 @@ def one_level(
     requirement = requirement_of(records, k, n_diagnoses)
     run = aggregate(areas, records.profile, configuration, terms=Terms(k, requirement))
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    return Try(title, evaluate(areas, plan, run.aggregation.sites)[0], alike(plan, requirement))
+    return Try(title, evaluate(areas, plan, run.aggregation.sites)[0], homogeneous(plan, requirement))
 
 
 def nested(title: str, areas: Areas, records: Records, k: int, n_diagnoses: int = 1) -> Try:
     """Nested levels, from the areas to one region."""
     requirement = requirement_of(records, k, n_diagnoses)
     plan = nest(areas, records.profile, build_levels(areas, records.profile), k, requirement=requirement)
-    return Try(title, evaluate_levels(areas, plan)[0], alike(plan, requirement))
+    return Try(title, evaluate_levels(areas, plan)[0], homogeneous(plan, requirement))
 
 
-def alike(plan: Plan, requirement: Requirement) -> str:
+def homogeneous(plan: Plan, requirement: Requirement) -> str:
     """How many of the released classes have one diagnosis in common, of how many."""
     diversity = measure(requirement, plan.label_of, len(plan.shown)).diversity[SENSITIVE]
     return f"{int((diversity.distinct[plan.shown] == 1).sum())} of {int(plan.shown.sum())}"
@@ -120,10 +120,10 @@ def tutorial(tries: Mapping[str, Try]) -> Iterator[Try]:
     six = one_level("six quasi-identifiers", *records_of(QUASI_IDENTIFIERS, K_FOUR), K_FOUR, configuration)
     areas, records = records_of(FOUR, K_FOUR)
     yield six
-    yield Try("four quasi-identifiers", tries["“all-rounder”"].measures, tries["“all-rounder”"].alike)
+    yield Try("four quasi-identifiers", tries["“all-rounder”"].measures, tries["“all-rounder”"].homogeneous)
     yield one_level("four, two diagnoses in each class", areas, records, K_FOUR, configuration, n_diagnoses=2)
     plain = tries["all-rounder, and “nested levels”"]
-    yield Try("four, nested levels", plain.measures, plain.alike)
+    yield Try("four, nested levels", plain.measures, plain.homogeneous)
     yield nested("four, nested levels, two diagnoses in each class", areas, records, K_FOUR, n_diagnoses=2)
 
 

@@ -84,7 +84,7 @@ class NestedRelease:
         """A number for the region of each area at a level of its own, levels one after the other."""
         return self.first[level] + np.choose(level, [regions[area] for regions in self.regions])
 
-    def told(self, group: np.ndarray, places: np.ndarray, records: np.ndarray, n_groups: int) -> np.ndarray:
+    def published(self, group: np.ndarray, places: np.ndarray, records: np.ndarray, n_groups: int) -> np.ndarray:
         """What each group of labels publishes, in one number, (n_groups,) uint64."""
         prints = np.zeros(n_groups, np.uint64)
         with np.errstate(over="ignore"):
@@ -105,7 +105,7 @@ class NestedRelease:
             level = method(ProfileCells(area, problem, records), regions, losses, self.k)
             shown = level >= 0
             places = self.place(area[shown], level[shown])
-            prints[start:stop] = self.told(problem[shown], places, records[shown], stop - start)
+            prints[start:stop] = self.published(problem[shown], places, records[shown], stop - start)
             start = stop
         return prints
 
@@ -134,7 +134,7 @@ def insider(
     of_problem = np.repeat(targets, sizes)
     cells = _moved(release, of_problem, np.concatenate(candidates))
     shown = release.level_of >= 0
-    published = release.told(
+    published = release.published(
         release.class_of[shown],
         release.place(release.area[shown], release.level_of[shown]),
         release.records[shown],
@@ -221,7 +221,7 @@ def _label_attacked(
             looked_for[:, allowed] = spread
     draw, position = np.nonzero(drawn)
     cells = ProfileCells(near[position], draw, drawn[draw, position])
-    wanted = release.told(np.zeros(len(own), np.int64), places, release.records[own], 1)[0]
+    wanted = release.published(np.zeros(len(own), np.int64), places, release.records[own], 1)[0]
     fits = release.made_again(cells, draws, method, level + 1) == wanted
     mine = own[release.level_of[own] == level]
     part_of = release.regions[level - 1]

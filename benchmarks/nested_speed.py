@@ -140,13 +140,13 @@ def read_by_plugin(path: Path, quasi_identifiers: tuple[str, ...]) -> RecordTabl
     """The records as vbas:anonymize reads them."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
 
-    from vbas.algorithms.layers.given import Given
+    from vbas.algorithms.layers.inputs import Inputs
     from vbas.algorithms.layers.reading.checked_source import checked_source
     from vbas.algorithms.layers.reading.records import read_records
 
     layer = QgsVectorLayer(str(path), "records", "ogr")
     algorithm = qgis()[1].algorithm("anonymize").create()
-    source = checked_source(Given(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
+    source = checked_source(Inputs(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
     assert source is not None
     return read_records(source, "DAUID", quasi_identifiers, (), "", None, QgsProcessingFeedback(False))
 

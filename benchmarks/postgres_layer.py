@@ -52,7 +52,7 @@ def measured(title: str, work: Callable[[], object]) -> float:
 def main(rows: int) -> None:
     application = QgsApplication([], False)
     application.initQgis()
-    from vbas.algorithms.layers.given import Given
+    from vbas.algorithms.layers.inputs import Inputs
     from vbas.algorithms.layers.reading.checked_source import checked_source
     from vbas.algorithms.layers.reading.postgres import read_postgres
     from vbas.algorithms.layers.reading.records import _read_features
@@ -68,8 +68,8 @@ def main(rows: int) -> None:
         layer = QgsVectorLayer(f'{server} key=\'id\' table="public"."people"', "people", "postgres")
         context = QgsProcessingContext()
         context.temporaryLayerStore().addMapLayer(layer)
-        given = Given(provider.algorithm("profilerecords").create(), {"RECORDS": layer.id()}, context)
-        source, fields = checked_source(given, "RECORDS"), [layer.fields().lookupField(name) for name in READ]
+        inputs = Inputs(provider.algorithm("profilerecords").create(), {"RECORDS": layer.id()}, context)
+        source, fields = checked_source(inputs, "RECORDS"), [layer.fields().lookupField(name) for name in READ]
         assert source is not None
         print(f"{rows} rows\n\n| run | seconds | CPU seconds |\n|---|---|---|")
         ours = measured("read through GDAL", lambda: read_postgres(layer, READ, "RECORDS", lambda _: None))

@@ -61,20 +61,20 @@ def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int
     counts = (plan.crosswalk.membership() @ plan.profile.counts).tocsr()
     shown = np.zeros(counts.shape, bool)
     shown[plan.region[plan.shown], plan.class_of[plan.shown]] = True
-    suppressed = exact = single = pinned = 0
+    suppressed = exact = single = disclosed = 0
     for region in range(counts.shape[0]):
         here = counts[region].toarray()[0]
         classes = np.flatnonzero(here)
         lost = ~shown[region, classes]
         suppressed += int(lost.sum())
         groups = [core._groups(plan.profile, np.zeros(len(classes), np.int64), classes, margin) for margin in margins]
-        alone = core._pinned(groups, here[classes], np.ones(len(classes), bool), K, np.flatnonzero(lost))
-        for place in core._pinned(groups, here[classes], lost, K, None, alone):
-            pinned += 1
+        alone = core._disclosed(groups, here[classes], np.ones(len(classes), bool), K, np.flatnonzero(lost))
+        for place in core._disclosed(groups, here[classes], lost, K, None, alone):
+            disclosed += 1
             known = exactly(groups, here[classes], lost, place)
             exact += known
             single += known and here[classes[place]] == 1
-    return suppressed, exact, single, pinned
+    return suppressed, exact, single, disclosed
 
 
 def exactly(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, place: int) -> bool:
@@ -109,7 +109,7 @@ def main() -> None:
         plan = suppress(profile, aggregate(areas, profile, Configuration()).aggregation.crosswalk, K)
         for text in MARGINS:
             margins = core.parse_margins(text, profile.quasi_identifiers)
-            suppressed, exact, single, pinned = given_away(plan, margins)
+            suppressed, exact, single, disclosed = given_away(plan, margins)
             start = time.process_time()
             held, cost = core.hold_against_margins(plan, margins)
             seconds = time.process_time() - start
@@ -122,7 +122,7 @@ def main() -> None:
             before, after, plain = (f"{100 * number / n:.2f} %" for number in (lost, lost + cost, lost + plainly))
             print(
                 f"| {name} | {n} | {plan.crosswalk.n_regions} | {text} | {before} | {suppressed} | {exact} | {single} "
-                f"| {pinned} | {after} | {left} | {seconds:.1f} | {plain} | {slow:.1f} |",
+                f"| {disclosed} | {after} | {left} | {seconds:.1f} | {plain} | {slow:.1f} |",
                 flush=True,
             )
 

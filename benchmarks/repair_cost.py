@@ -44,8 +44,8 @@ def least(areas: Areas, plan: Plan, earlier: list[Published]) -> int:
         out = labels[np.array(chosen, bool)]
         shown = plan.shown.copy()
         shown[out] = False
-        told = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
-        if plan.records[out].sum() < best and not examiner.examine(told).n_counts:
+        published = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
+        if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
             best = int(plan.records[out].sum())
     return best
 

@@ -269,15 +269,15 @@ def case_of(seed: int, repaired: bool = True) -> Case:
         if rng.random() < 0.3:
             requirement = Requirement(k, (members_of("persons", cell_of, people["person"]),))
         plan = _plan(rng, areas, points, profile, k, requirement)
-        told = publish(plan, areas, f"release {number}")
+        published = publish(plan, areas, f"release {number}")
         if earlier and repaired:
             done = repair(plan, areas, earlier, f"release {number}")
-            told, plan = done.published, done.plan
+            published, plan = done.published, done.plan
             undecided += done.after.n_undecided
             if done.after.n_counts:  # the form stops: nothing is published
                 continue
         n_suppressed += int(profile.counts.sum()) - plan.n_released
-        earlier.append(replace(told, held_back=None))
+        earlier.append(replace(published, held_back=None))
     sizes = [len(values) for values in DOMAINS.values()]
     table = np.zeros((n, int(np.prod(sizes))), np.int64)
     np.add.at(table, (people["area"], np.ravel_multi_index([people[name] for name in DOMAINS], sizes)), 1)
@@ -352,13 +352,13 @@ def attacked(case: Case) -> Iterator[Found]:
         counts = list(Attack(together, DOMAINS).found(min(release.k for release in together)))
         if counts:
             known = {
-                _told(count)
+                _identity(count)
                 for count in Attack(earlier, DOMAINS, together).found(max(release.k for release in earlier))
             }
-            yield from (count for count in counts if _told(count) not in known)
+            yield from (count for count in counts if _identity(count) not in known)
 
 
-def _told(count: Found) -> tuple[object, ...]:
+def _identity(count: Found) -> tuple[object, ...]:
     return count.areas, count.values, count.taken, round(count.low, 3), round(count.high, 3)
 
 

@@ -20,20 +20,21 @@ class Approach(Generic[Result]):
     """A function that is called as its room says, such as `approach(areas, profile, sites, options, progress)`.
 
     settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
-    and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
-    in the end, the groups of cells that make the loss worse are left out; looks_at_classes : what it gives depends on
-    the classes of records that are suppressed in the end, so that it may give some of them away; tries : a site number
-    that is called with what any number of sites suppresses, and with progress; starts_from : the aggregation that an
-    exchange starts from, by which numbers of sites are tried and coarser levels made in its place
+    and is given their number in place of the sites; neighbours : it needs areas with their neighbours;
+    leaves_out_wide_groups : in the end, the groups of cells that make the loss worse are left out;
+    uses_attribute_counts : what it gives depends on the classes of records that are suppressed in the end, so that it
+    may give some of them away; runs_candidates : a site number that is called with what any number of sites suppresses,
+    and with progress; starts_from : the aggregation that an exchange starts from, by which numbers of sites are tried
+    and coarser levels made in its place
     """
 
     function: Callable[..., Result]
     settings: tuple[str, ...] = ()
     own_sites: bool = False
     neighbours: bool = False
-    weighs_groups: bool = False
-    looks_at_classes: bool = False
-    tries: bool = False
+    leaves_out_wide_groups: bool = False
+    uses_attribute_counts: bool = False
+    runs_candidates: bool = False
     starts_from: str = ""
 
     def __call__(self, *arguments: object, **named: object) -> Result:
@@ -46,7 +47,7 @@ class Approach(Generic[Result]):
         sentences = [tr(described(self.function)[0])]
         if self.own_sites:
             sentences.append(tr("It chooses its own sites."))
-        if self.looks_at_classes:
+        if self.uses_attribute_counts:
             sentences.append(tr("It depends on suppressed records, too."))
         return " ".join(filter(None, sentences))
 
@@ -69,9 +70,9 @@ def looking_at(approaches: Mapping[str, Approach[Result]], setting: str) -> tupl
     return tuple(name for name, approach in approaches.items() if setting in approach.settings)
 
 
-def depending_on_classes(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
+def depending_on_attribute_counts(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
     """The names of the approaches whose results depend on the classes of suppressed records."""
-    return tuple(name for name, approach in approaches.items() if approach.looks_at_classes)
+    return tuple(name for name, approach in approaches.items() if approach.uses_attribute_counts)
 
 
 def choosing_sites(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Union
 
 from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
-from .approach import Approach, Result, choosing_sites, depending_on_classes, looking_at
+from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, looking_at
 from .areas import Areas
 from .convergence import Convergence
 from .errors import InputError
@@ -69,9 +69,9 @@ class Configuration:
     def looking_at_classes(self) -> tuple[str, ...]:
         """The approaches of this configuration whose results depend on the classes of suppressed records."""
         parts = (
-            (self.site_number, depending_on_classes(site_number.APPROACHES)),
-            ("" if self.chooses_sites else self.site_location, depending_on_classes(site_location.APPROACHES)),
-            (self.aggregation, depending_on_classes(aggregation.APPROACHES)),
+            (self.site_number, depending_on_attribute_counts(site_number.APPROACHES)),
+            ("" if self.chooses_sites else self.site_location, depending_on_attribute_counts(site_location.APPROACHES)),
+            (self.aggregation, depending_on_attribute_counts(aggregation.APPROACHES)),
         )
         return tuple(name for name, depending in parts if name in depending)
 
@@ -212,7 +212,7 @@ class Trials:
         self.number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
         approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
         # An exchange that may spend the budget itself starts from what is tried.
-        self.exchanges = self.number_approach.tries and bool(approach.starts_from)
+        self.exchanges = self.number_approach.runs_candidates and bool(approach.starts_from)
         self._aggregate = aggregation.APPROACHES[approach.starts_from] if self.exchanges else approach
         self._found: dict[int, Parts] = {}
 
@@ -264,7 +264,7 @@ class Trials:
         """How many sites. Raises InputError for settings the approach refuses."""
         approach = self.number_approach
         given = self._profile, self._areas.identifiers, self._configuration.number_options
-        return approach(*given, self.suppression, progress) if approach.tries else approach(*given)
+        return approach(*given, self.suppression, progress) if approach.runs_candidates else approach(*given)
 
     def _locate(self, n_sites: int, progress: Progress) -> tuple[SiteLocation, float]:
         name, options = self._configuration.site_location, self._configuration.location_options
@@ -324,14 +324,14 @@ def aggregate(
     2
     """
     trials = Trials(areas, profile, configuration, located, terms)
-    share = 0.0 if not trials.number_approach.tries else 0.3 if trials.exchanges else 0.9
+    share = 0.0 if not trials.number_approach.runs_candidates else 0.3 if trials.exchanges else 0.9
     started = time.perf_counter()
     number = trials.number(part(progress, 0.0, share))
     elapsed = time.perf_counter() - started
     location, result, seconds = trials.parts(number.n_sites, part(progress, share, 1.0))
     exchanged, more = trials.exchanged(result, part(progress, share, 1.0))
     # A number that was tried is run already: its seconds are shown once.
-    tried = sum(seconds.values()) if trials.number_approach.tries else 0.0
+    tried = sum(seconds.values()) if trials.number_approach.runs_candidates else 0.0
     progress(1.0)
     seconds = {**seconds, AGGREGATION: seconds[AGGREGATION] + more}
     return Run(number, location, exchanged, {NUMBER: max(elapsed - tried, 0.0), **seconds})

@@ -20,7 +20,7 @@ from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
 from ..algorithms.layers.delivery.groups import one_group
-from ..algorithms.layers.given import Given
+from ..algorithms.layers.inputs import Inputs
 from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
@@ -107,22 +107,22 @@ class TitledModel(QgsProcessingModelAlgorithm):
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
-        given = Given(self, understood(self, parameters, context), context)
-        if given.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
-            settled = approaches.settled_by_combination(given)
-            for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
+        inputs = Inputs(self, understood(self, parameters, context), context)
+        if inputs.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
+            settled = approaches.settled_by_combination(inputs)
+            for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
-        with one_group(self._made_by(given)):
-            return super().processAlgorithm(given.parameters, context, feedback)
+        with one_group(self._group_title(inputs)):
+            return super().processAlgorithm(inputs.parameters, context, feedback)
 
-    def _made_by(self, given: Given) -> str:
+    def _group_title(self, inputs: Inputs) -> str:
         """What the layers of a run are called together, as “Anonymise records” calls them."""
-        k = f"k = {given.whole('K')}"
-        if given.has("CONNECTION"):
+        k = f"k = {inputs.whole('K')}"
+        if inputs.has("CONNECTION"):
             return tr("Regions for records in a database, {k}, step by step", k=k)
-        if not given.has("COMBINATION"):
+        if not inputs.has("COMBINATION"):
             return tr("Nested regions, {k}, step by step", k=k)
-        return tr("Regions, {k}, {given}, step by step", k=k, given=given.text("COMBINATION"))
+        return tr("Regions, {k}, {given}, step by step", k=k, given=inputs.text("COMBINATION"))
 
 
 def _told(part: str, text: str) -> str:

@@ -11,7 +11,7 @@ from ...core.language import as_data, tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from . import settings
 
@@ -38,8 +38,8 @@ class CropIdentifiers(VbasAlgorithm):
         )
         self.addNumbers(**regions.PARTIAL_NUMBERS)
 
-    def counts(self) -> Counts:
-        of_table: Counts = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
+    def conditions(self) -> Conditions:
+        of_table: Conditions = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
         return {"CHARACTERS": [{"HIERARCHY": NOT_GIVEN}, {"HIERARCHY_TABLE": NOT_GIVEN}], **of_table}
 
     def work(self, form: Form) -> dict[str, object]:

@@ -12,9 +12,9 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import NOT_GIVEN, Counts
+from ..form.effective import NOT_GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import counts_where
+from ..form.generalising import conditions_where
 from ..form.guarantees import k_parameter
 from ..form.records import counted_records, populated, records_of, unmatched
 from ..layers.feedback import READ
@@ -63,15 +63,17 @@ class MergeAdjacent(VbasAlgorithm):
         )
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
-    def counts(self) -> Counts:
-        shared_counts = settings.cutoff_counts()
-        until_cutoff = {name: [{"UNTIL": [CUTOFF]}, *shared_counts.get(name, ())] for name in ("PUBLISHED", "CUTOFF")}
-        until_anonymous: Counts = {
+    def conditions(self) -> Conditions:
+        shared_conditions = settings.cutoff_conditions()
+        until_cutoff = {
+            name: [{"UNTIL": [CUTOFF]}, *shared_conditions.get(name, ())] for name in ("PUBLISHED", "CUTOFF")
+        }
+        until_anonymous: Conditions = {
             name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
         }
-        records: Counts = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
-        classes = counts_where({"UNTIL": [ANONYMOUS]})
-        return {**shared_counts, **until_cutoff, **until_anonymous, **records, **classes}
+        records: Conditions = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
+        classes = conditions_where({"UNTIL": [ANONYMOUS]})
+        return {**shared_conditions, **until_cutoff, **until_anonymous, **records, **classes}
 
     def work(self, form: Form) -> dict[str, object]:
         options = settings.merging_options_of(form)

@@ -14,7 +14,7 @@ from ...core.errors import InputError
 from ...core.language import in_turn, tr
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form.areas import values_of
-from ..form.effective import NOT_GIVEN, Counts
+from ..form.effective import NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..form.parameters import choice, field, number, source, whole
 from ..form.records import COUNTED_RECORDS, populated_by_records
@@ -61,7 +61,7 @@ def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def cutoff_counts() -> Counts:
+def cutoff_conditions() -> Conditions:
     """Where the cut-off and the records count."""
     return {"CUTOFF": [{"PUBLISHED": [OWN_NUMBER]}], "RECORDS": [{"POPULATION": NOT_GIVEN}], **COUNTED_RECORDS}
 
@@ -165,7 +165,7 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
     yield from merging(advanced=True)
 
 
-def compared_counts() -> Counts:
+def compared_conditions() -> Conditions:
     """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
     names = {name: name.upper() for name in ("characters", "hierarchy", "budget", "neighbour", "islands", "boundary")}
     names["most"] = "MAXIMUM"

@@ -8,7 +8,7 @@ from ...core.language import as_data, tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.records import counted_records
 from . import settings
@@ -37,8 +37,8 @@ class StaticCutoff(VbasAlgorithm):
         )
         self.addNumbers(**regions.PARTIAL_NUMBERS)
 
-    def counts(self) -> Counts:
-        return settings.cutoff_counts()
+    def conditions(self) -> Conditions:
+        return settings.cutoff_conditions()
 
     def work(self, form: Form) -> dict[str, object]:
         layer = areas_of(form)

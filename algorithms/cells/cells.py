@@ -16,7 +16,7 @@ from ...core.cells.cells import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ..form.approaches import sentences
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, number, source, whole, yes
 from ..layers.shapes.surfaces import CELL, PopulatedLayer, read_populated
@@ -231,7 +231,7 @@ def _empty_in_a_year() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def search_counts() -> Counts:
+def search_conditions() -> Conditions:
     """Where the settings count: a minimum with its populations, the fine tuning with its approach."""
     tuned = {"ATTEMPTS": "attempts", "NEWLY_BUILT": "newly_built_first", "REGROUPINGS": "regroupings"}
     return {

@@ -12,14 +12,14 @@ from ...core.report.partition import official_areas, partition_report
 from ...core.tables.cells import CELL_CROSSWALK
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
+from ..form.provenance import provenance_of
 from ..form.regions import crosswalk_table
-from ..form.running import running_of
 from ..layers.shapes.projection import north_of
 from . import groups
 from .cells import cells as cell_parameters
-from .cells import cells_of, search, search_counts, search_options_of
+from .cells import cells_of, search, search_conditions, search_options_of
 
 
 class PartitionCells(VbasAlgorithm):
@@ -49,8 +49,8 @@ class PartitionCells(VbasAlgorithm):
         )
         self.addNumbers(**groups.NUMBERS)
 
-    def counts(self) -> Counts:
-        return search_counts()
+    def conditions(self) -> Conditions:
+        return search_conditions()
 
     def work(self, form: Form) -> dict[str, object]:
         layer, cells, shapes, minimums = cells_of(form)
@@ -90,7 +90,7 @@ class PartitionCells(VbasAlgorithm):
                 described,
                 np.asarray(drawn) if planar is shapes else dissolve(planar, crosswalk),
                 north_of(layer.planar, planar, form.context),
-                running_of(form),
+                provenance_of(form),
                 (note,),
                 seconds,
                 official,

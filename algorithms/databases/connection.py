@@ -18,7 +18,7 @@ from ...core.errors import InputError, VbasError
 from ...core.language import tr
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.parameters import described, text, whole
 from ..form.understanding import with_labels
@@ -27,7 +27,7 @@ from .choosing import with_list
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 # Where these parameters count.
-COUNTS: Counts = {"SCHEMA": [{"TABLE": GIVEN}]}
+CONDITIONS: Conditions = {"SCHEMA": [{"TABLE": GIVEN}]}
 FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
 
 

@@ -6,11 +6,11 @@ from ...core import counted
 from ...core.language import as_data, tr
 from ...core.tables.regions import PROFILE
 from ..form import parameters as shared
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
-from .connection import COUNTS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .connection import CONDITIONS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 
 
 class ProfileDatabase(InPlaceAlgorithm):
@@ -35,8 +35,8 @@ class ProfileDatabase(InPlaceAlgorithm):
         )
         self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
-    def counts(self) -> Counts:
-        return {**COUNTS, **GENERALISING}
+    def conditions(self) -> Conditions:
+        return {**CONDITIONS, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:

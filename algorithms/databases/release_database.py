@@ -8,23 +8,23 @@ from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
-from ..form.editions import release_edition
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
 from ..form.guarantees import PROTECTION, k_parameter, protection_settings
+from ..form.public_report import public_report_parameter
 from ..form.records import published_margins, unmatched
 from ..form.release import ties
 from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.levels import loss
-from ..privacy.earlier import COUNTS as REGISTERED
+from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import FollowsRules, rule_parameter
-from .connection import COUNTS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .connection import CONDITIONS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 from .outputs import destination, earlier_profile, report_in_place
 
-OF_AREAS: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
+OF_AREAS: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 
 
 class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
@@ -61,13 +61,13 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             ties(),
             destination(),
             report_in_place(),
-            release_edition(),
+            public_report_parameter(),
         )
         self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
-    def counts(self) -> Counts:
-        return with_levels_coarser({**COUNTS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS})
+    def conditions(self) -> Conditions:
+        return with_levels_coarser({**CONDITIONS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS})
 
     def work(self, form: Form) -> dict[str, object]:
         engine = form.outputs.hold(opened(form))

@@ -20,8 +20,8 @@ from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
-from ..layers.given import Given
-from .effective import Counts
+from ..layers.inputs import Inputs
+from .effective import Conditions
 from .form import Form
 from .parameters import choice, field, number, whole
 
@@ -187,7 +187,7 @@ def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
     yield floor()
 
 
-def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
+def conditions(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Conditions:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
     of_number = ("gaps_region", "log_base", "cutoff", "n_sites", "budget", "fair")
     return {
@@ -201,16 +201,16 @@ def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: st
     }
 
 
-def counts_with_combination() -> Counts:
+def conditions_with_combination() -> Conditions:
     """The same where COMBINATION may choose the approaches: single choices count for `custom` only."""
-    single = counts()
+    single = conditions()
     chosen = ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR")
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
 
 
-def settled_by_combination(given: Given) -> Mapping[str, object]:
+def settled_by_combination(inputs: Inputs) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(given.text("COMBINATION"))
+    combination = RECOMMENDED.get(inputs.text("COMBINATION"))
     if combination is None:
         return {}
     parts: dict[str, object] = {

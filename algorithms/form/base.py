@@ -20,10 +20,10 @@ from ...core.secrecy import without_secrets
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
-from .effective import Counts, Effective
+from .effective import Conditions, Effective
 from .form import Form
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
@@ -51,7 +51,7 @@ class VbasAlgorithm(NamedAlgorithm):
         """Do the work: read the form, add to its outputs, return the numbers; VbasError becomes what QGIS shows."""
         raise NotImplementedError
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
         return {}
 
@@ -59,20 +59,20 @@ class VbasAlgorithm(NamedAlgorithm):
         """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
-    def made_by(self, given: Given) -> str:
+    def group_title(self, inputs: Inputs) -> str:
         """What the layers of a run are called together."""
-        k = [f"k = {given.whole('K')}"] if given.has("K") else []
-        methods = [given.text(name) for name in METHODS if given.has(name)]
+        k = [f"k = {inputs.whole('K')}"] if inputs.has("K") else []
+        methods = [inputs.text(name) for name in METHODS if inputs.has(name)]
         return ", ".join([self.displayName(), *k, *methods])
 
-    def raised(self, given: Given) -> Given:
+    def with_rule_minimums(self, inputs: Inputs) -> Inputs:
         """The run as it is worked with, where a choice raises other parameters."""
-        return given
+        return inputs
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
-        given = Given(self, parameters, context)
-        return Effective(given, self.counts(), self.settled(parameters, context))
+        inputs = Inputs(self, parameters, context)
+        return Effective(inputs, self.conditions(), self.settled(parameters, context))
 
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
@@ -146,15 +146,15 @@ class VbasAlgorithm(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
-            given = self.raised(as_spelled(Given(self, understood(self, parameters, context), context)))
-            effective = self.effective(given.parameters, context)
+            inputs = self.with_rule_minimums(as_spelled(Inputs(self, understood(self, parameters, context), context)))
+            effective = self.effective(inputs.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
             for sentence in kept_by_qgis(parameters):
                 feedback.pushWarning(sentence)
-            with Outputs(given, feedback, self.made_by(given), history(self.displayName())) as outputs:
-                form = Form(given, feedback, effective, outputs)
+            with Outputs(inputs, feedback, self.group_title(inputs), history(self.displayName())) as outputs:
+                form = Form(inputs, feedback, effective, outputs)
                 try:
                     numbers = self.work(form)
                     results = outputs.deliver()

@@ -16,26 +16,26 @@ from qgis.core import (
 
 from ...core.language import plural, tr
 from ...core.secrecy import without_secrets
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from ..layers.reading.layer_file import layer_file
 from .understanding import LAYERS, is_blank
 
 
-def command_of(given: Given, inputs: Sequence[str]) -> tuple[str, list[str]]:
+def command_of(inputs: Inputs, names: Sequence[str]) -> tuple[str, list[str]]:
     """The command as bash takes it, and sentences on what it cannot do by itself.
 
-    inputs : the names of the inputs that were given and count.
+    names : of the inputs that were given and count.
     """
     caveats: list[str] = []
-    words = [f"run {given.algorithm.id()} --"]
-    for definition in given.algorithm.parameterDefinitions():
+    words = [f"run {inputs.algorithm.id()} --"]
+    for definition in inputs.algorithm.parameterDefinitions():
         name = definition.name()
-        if not definition.isDestination() and name not in inputs:
+        if not definition.isDestination() and name not in names:
             continue
-        value = given.parameters.get(name)
+        value = inputs.parameters.get(name)
         if definition.isDestination() and is_blank(_destination(value)):
             continue
-        for text in _texts(given, name, value, caveats):
+        for text in _texts(inputs, name, value, caveats):
             words.append(shlex.quote(f"{name}={without_password(text, name, caveats)}"))
     return " \\\n  ".join([f"qgis_process {words[0]}", *words[1:]]), list(dict.fromkeys(caveats))
 
@@ -61,22 +61,24 @@ def source_of(layer: QgsVectorLayer) -> str:
     return QgsProcessingUtils.encodeProviderKeyAndUri(provider, source)
 
 
-def _texts(given: Given, name: str, value: object, caveats: list[str]) -> list[str]:
+def _texts(inputs: Inputs, name: str, value: object, caveats: list[str]) -> list[str]:
     """The value of a parameter as it is typed, several times where it takes several values."""
-    definition = given.definition(name)
+    definition = inputs.definition(name)
     kind = definition.type()
     if definition.isDestination():
         return [str(_destination(value))]
     if kind in LAYERS:
         if isinstance(value, QgsProcessingFeatureSourceDefinition):
             _note_restrictions(value, name, caveats)
-            value = value.source.valueAsString(given.context.expressionContext())[0]
-            given = given.with_parameters(**{name: value})
+            value = value.source.valueAsString(inputs.context.expressionContext())[0]
+            inputs = inputs.with_parameters(**{name: value})
         return [
-            _layer(given.algorithm.parameterAsVectorLayer(given.parameters, name, given.context), name, value, caveats)
+            _layer(
+                inputs.algorithm.parameterAsVectorLayer(inputs.parameters, name, inputs.context), name, value, caveats
+            )
         ]
     if kind == "multilayer":
-        layers = given.algorithm.parameterAsLayerList(given.parameters, name, given.context)
+        layers = inputs.algorithm.parameterAsLayerList(inputs.parameters, name, inputs.context)
         return [_layer(layer, name, layer.name(), caveats) for layer in layers]
     if isinstance(value, (list, tuple)):
         return [str(item) for item in value]

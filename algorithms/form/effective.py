@@ -1,6 +1,6 @@
 """What a run really works with: which parameters count under the choices made, and with which values.
 
-A form declares once, in `counts`, under which choices a parameter counts:
+A form declares once, in `conditions`, under which choices a parameter counts:
 
     {"N_SITES": [{"SITE_NUMBER": ["given number"]}], "RECORD_COUNT": [{"RECORDS": GIVEN}]}
 
@@ -16,27 +16,27 @@ from typing import Union
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterNumber
 
 from ...core.language import all_of, one_of, tr, written
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from .parameters import label_of
 from .understanding import LAYERS
 
 GIVEN, NOT_GIVEN = True, False
 Condition = Mapping[str, Union[Collection[str], bool]]
-Counts = Mapping[str, Sequence[Condition]]
+Conditions = Mapping[str, Sequence[Condition]]
 
 
 class Effective:
-    """The inputs of one run; `counts` and `settled` as the form declares them."""
+    """The inputs of one run; `conditions` and `settled` as the form declares them."""
 
-    def __init__(self, given: Given, counts: Counts, settled: Mapping[str, object]) -> None:
-        self._given, self._counts, self._settled = given, counts, settled
-        self._inputs = [
-            parameter for parameter in given.algorithm.parameterDefinitions() if not parameter.isDestination()
+    def __init__(self, inputs: Inputs, conditions: Conditions, settled: Mapping[str, object]) -> None:
+        self._inputs, self._conditions, self._settled = inputs, conditions, settled
+        self._definitions = [
+            parameter for parameter in inputs.algorithm.parameterDefinitions() if not parameter.isDestination()
         ]
 
     def values(self) -> dict[str, object]:
         """Name and value of every input that counts, those left at their default included; layers by their names."""
-        names = [definition.name() for definition in self._inputs]
+        names = [definition.name() for definition in self._definitions]
         return {
             name: self._settled[name] if name in self._settled else self._typed(name)
             for name in names
@@ -47,16 +47,16 @@ class Effective:
         """Inputs that were set and have an effect, as they were set."""
         return [
             parameter.name()
-            for parameter in self._inputs
-            if parameter.name() in self._given.parameters
+            for parameter in self._definitions
+            if parameter.name() in self._inputs.parameters
             and parameter.name() not in self._settled
             and self._missing(parameter.name()) is None
         ]
 
     def sentence(self) -> str:
         """The choices and numbers that the run works with, for the log; empty where there are none."""
-        kinds = {definition.name(): definition.type() for definition in self._inputs}
-        labels = {definition.name(): label_of(definition) for definition in self._inputs}
+        kinds = {definition.name(): definition.type() for definition in self._definitions}
+        labels = {definition.name(): label_of(definition) for definition in self._definitions}
         chosen = [
             f"{labels[name]} = {_in_short(value)}"
             for name, value in self.values().items()
@@ -67,9 +67,9 @@ class Effective:
     def idle(self) -> list[str]:
         """A sentence for every input that was given, is not its default, and has no effect in this run."""
         sentences = []
-        for definition in self._inputs:
+        for definition in self._definitions:
             name = definition.name()
-            if name not in self._given.parameters or self._is_default(definition):
+            if name not in self._inputs.parameters or self._is_default(definition):
                 continue
             missing = self._missing(name)
             if missing is not None:
@@ -83,7 +83,7 @@ class Effective:
         return sentences
 
     def _is_default(self, definition: QgsProcessingParameterDefinition) -> bool:
-        untouched = Given(self._given.algorithm, {}, self._given.context)
+        untouched = Inputs(self._inputs.algorithm, {}, self._inputs.context)
         name, default = definition.name(), definition.defaultValue()
         return default is not None and self._typed(name) == self._typed(name, untouched)
 
@@ -91,47 +91,47 @@ class Effective:
         """What a choice is: what the form settles, else what was typed, else the default."""
         if name in self._settled:
             return [str(self._settled[name])]
-        if self._given.definition(name).allowMultiple():
-            return self._given.words(name)
+        if self._inputs.definition(name).allowMultiple():
+            return self._inputs.words(name)
         return [str(self._typed(name))]
 
-    def _typed(self, name: str, given: Given | None = None) -> object:
+    def _typed(self, name: str, inputs: Inputs | None = None) -> object:
         """The value as readers know it: words, whole numbers, names of layers and fields; empty where not given."""
-        given = given or self._given
-        definition, value = given.definition(name), given.parameters.get(name)
+        inputs = inputs or self._inputs
+        definition, value = inputs.definition(name), inputs.parameters.get(name)
         kind = definition.type()
         if value is None and definition.defaultValue() is None:
             return ""
         if kind in LAYERS:
-            layer = given.algorithm.parameterAsLayer(given.parameters, name, given.context)
+            layer = inputs.algorithm.parameterAsLayer(inputs.parameters, name, inputs.context)
             return layer.name() if layer is not None else ""
         if kind == "multilayer":
-            layers = given.algorithm.parameterAsLayerList(given.parameters, name, given.context)
+            layers = inputs.algorithm.parameterAsLayerList(inputs.parameters, name, inputs.context)
             return ", ".join(layer.name() for layer in layers)
         if kind == "field":
-            value = given.parameters.get(name, definition.defaultValue())
+            value = inputs.parameters.get(name, definition.defaultValue())
             return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
         if kind == "enum" and definition.allowMultiple():
-            return ", ".join(given.words(name))
+            return ", ".join(inputs.words(name))
         if kind == "number":
             is_whole = definition.dataType() == QgsProcessingParameterNumber.Type.Integer
-            return int(given.number(name)) if is_whole else given.number(name)
+            return int(inputs.number(name)) if is_whole else inputs.number(name)
         if kind == "boolean":
-            return tr("yes") if given.yes(name) else tr("no")
+            return tr("yes") if inputs.yes(name) else tr("no")
         if kind == "matrix":
-            return ", ".join(map(str, given.cells(name)))
-        return given.text(name)
+            return ", ".join(map(str, inputs.cells(name)))
+        return inputs.text(name)
 
     def _missing(self, name: str) -> Condition | None:
         """The first condition of a parameter that does not hold, None where all do."""
-        for condition in self._counts.get(name, ()):
+        for condition in self._conditions.get(name, ()):
             if not any(self._holds(choice, wanted) for choice, wanted in condition.items()):
                 return condition
         return None
 
     def _holds(self, name: str, wanted: Collection[str] | bool) -> bool:
         if isinstance(wanted, bool):
-            return (self._given.parameters.get(name) not in (None, 0)) == wanted
+            return (self._inputs.parameters.get(name) not in (None, 0)) == wanted
         if name not in self._settled and self._missing(name) is not None:
             return False  # a choice without effect makes nothing else count
         return not set(self._words(name)).isdisjoint(wanted)

@@ -12,7 +12,7 @@ from ...core.errors import InputError
 from ...core.progress import Progress
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from ..layers.reading.checked_source import CheckedSource, checked_source
 from ..layers.reading.layer_file import layer_file, state_of
 from .effective import Effective
@@ -21,17 +21,17 @@ from .refusals import no_layer
 from .understanding import is_blank, with_labels
 
 
-class Form(Given):
+class Form(Inputs):
     """One run of an algorithm: `work(form)` reads its parameters here, and adds what it makes to `outputs`.
 
     context and feedback are QGIS's, for what reads layers.
     """
 
     def __init__(
-        self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs | None = None
+        self, inputs: Inputs, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs | None = None
     ) -> None:
         """outputs : None where the form is only read."""
-        super().__init__(given.algorithm, given.parameters, given.context)
+        super().__init__(inputs.algorithm, inputs.parameters, inputs.context)
         self._effective, self.feedback, self._outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()

@@ -18,19 +18,19 @@ from ...core.language import tr
 from ...core.records.table import RecordTable
 from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
-from .effective import GIVEN, Condition, Counts
+from .effective import GIVEN, Condition, Conditions
 from .form import Form
 from .parameters import described, source
 
 ATTRIBUTE, VALUE = "attribute", "value"
 LEVEL_FIELD = re.compile(r"level[ _-]?([0-9]+)", re.IGNORECASE)
 
-COUNTS: Counts = {name: [{"GENERALISE": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")}
+CONDITIONS: Conditions = {name: [{"GENERALISE": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")}
 
 
-def counts_where(condition: Condition) -> Counts:
+def conditions_where(condition: Condition) -> Conditions:
     """Where these parameters count in a form that looks at classes only under a condition."""
-    return {"GENERALISE": [condition], **{name: [condition, *where] for name, where in COUNTS.items()}}
+    return {"GENERALISE": [condition], **{name: [condition, *where] for name, where in CONDITIONS.items()}}
 
 
 def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:

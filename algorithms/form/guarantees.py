@@ -12,7 +12,7 @@ from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.language import tr
 from ...core.records.matching import Records, requirement_of
 from ...core.suppression import Terms
-from .effective import GIVEN, Counts
+from .effective import GIVEN, Conditions
 from .form import Form
 from .parameters import field, number, whole
 
@@ -90,7 +90,7 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 # Where the settings of sensitive fields count.
-PROTECTION: Counts = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
+PROTECTION: Conditions = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
 
 
 def terms_of(form: Form, records: Records) -> Terms:

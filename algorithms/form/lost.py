@@ -13,7 +13,7 @@ from ...core.plan import Plan
 from ...core.report.attributes import costs_section
 from ...core.report.page import Section
 from ...core.suppression import Terms, suppressed_by_class, suppression_percent
-from .effective import Condition, Counts
+from .effective import Condition, Conditions
 from .form import Form
 
 TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
@@ -38,15 +38,15 @@ def lost(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tupl
     return costs_section(costs, percent), step
 
 
-def counts_with_costs(counts: Counts, where: Condition | None = None) -> Counts:
+def conditions_with_costs(conditions: Conditions, where: Condition | None = None) -> Conditions:
     """The rules of what coarser values are also count for what these would save, always or under a condition."""
     names = ("HIERARCHIES", "HIERARCHY_RULES")
     if where is None:
-        return {name: conditions for name, conditions in counts.items() if name not in names}
+        return {name: effects for name, effects in conditions.items() if name not in names}
     widened: Mapping[str, list[Condition]] = {
-        name: [{**condition, **where} for condition in counts.get(name, ())] for name in names
+        name: [{**condition, **where} for condition in conditions.get(name, ())] for name in names
     }
-    return {**counts, **widened}
+    return {**conditions, **widened}
 
 
 def _costs(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:

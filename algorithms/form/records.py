@@ -28,7 +28,7 @@ from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
-from .effective import GIVEN, Counts
+from .effective import GIVEN, Conditions
 from .form import Form
 from .generalising import generalised, generalising_parameters, sources_of
 from .guarantees import protection_parameters
@@ -105,7 +105,7 @@ def counted_records(
 
 
 # Where the fields of optional records count.
-COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
+COUNTED_RECORDS: Conditions = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
 def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:

@@ -21,7 +21,7 @@ from ...core.progress import Progress, part
 from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
 from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
-from ..layers.reading.crosswalks import LEVEL, NUMBER, has_levels, read_crosswalk, read_levels
+from ..layers.reading.crosswalks import LEVEL, NUMBER, has_levels, read_levels
 from ..layers.shapes.areas import AreaLayer
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, TableColumn, filled
@@ -60,13 +60,8 @@ def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield field("CROSSWALK_ID", tr("Field with the area code, in the crosswalk"), "CROSSWALK", text, optional=True)
 
 
-def crosswalk_of(form: Form, areas: Areas | None = None) -> tuple[Areas, Crosswalk]:
-    """CROSSWALK for these areas, or for those it names itself (which have no points then)."""
-    return read_crosswalk(form.source("CROSSWALK"), form.text("CROSSWALK_ID"), areas, form.feedback)
-
-
 def levels_of_crosswalk(form: Form, areas: Areas | None = None) -> tuple[Areas, Levels]:
-    """The same for a crosswalk of nested levels."""
+    """CROSSWALK for these areas, or for those it names itself (which have no points then), as levels."""
     return read_levels(form.source("CROSSWALK"), form.text("CROSSWALK_ID"), areas, form.feedback)
 
 

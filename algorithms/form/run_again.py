@@ -7,7 +7,7 @@ from qgis.core import QgsProcessingAlgorithm
 from ...core.configuration import Configuration
 from ...core.outcome import Outcome
 from ...core.records.matching import Records
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from .form import Form
 
 RELEASE = "released.gpkg"
@@ -36,9 +36,9 @@ TAKEN_OVER = (
 )
 
 
-def given_for(
+def inputs_for(
     form: Form, algorithm: QgsProcessingAlgorithm, records: Records, row: Outcome, chosen: Configuration
-) -> Given:
+) -> Inputs:
     """What the main algorithm is given to make the regions of a row again, which its configuration of one level made.
 
     A row that was searched is made by the number of sites that the search found: the same regions without searching.
@@ -57,4 +57,4 @@ def given_for(
     if levels:
         parameters["GENERALISE"] = [cell for name, level in levels.items() for cell in (name, level)]
     parameters["RELEASED_RECORDS"] = RELEASE
-    return Given(algorithm, parameters, form.context)
+    return Inputs(algorithm, parameters, form.context)

@@ -22,13 +22,15 @@ from ...core.trade_off.lattice import MOST_NODES, heights, n_nodes
 from ...core.trade_off.outcomes import trade_off_outcomes
 from ...core.trade_off.search import Search
 from .approaches import numbers_in
-from .effective import GIVEN, Counts
+from .effective import GIVEN, Conditions
 from .form import Form
 from .generalising import coarser_of
 from .parameters import text
 
 PREFERRED = ("balanced density", "iterative Voronoi")
-COUNTS: Counts = {name: [{"GENERALISE": GIVEN, "BUDGETS": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")}
+CONDITIONS: Conditions = {
+    name: [{"GENERALISE": GIVEN, "BUDGETS": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")
+}
 
 
 def trade_off_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -93,7 +95,7 @@ def searched_approaches(locations: Sequence[str], aggregations: Sequence[str]) -
     Regions that look at classes would have to be made anew for every combination of levels, which takes hours.
     """
     blind = [
-        [name for name in chosen if not approaches[name].looks_at_classes]
+        [name for name in chosen if not approaches[name].uses_attribute_counts]
         for chosen, approaches in ((locations, SITE_LOCATIONS), (aggregations, AGGREGATIONS))
     ]
     location, how = (usual if usual in named or not named else named[0] for usual, named in zip(PREFERRED, blind))

@@ -28,7 +28,7 @@ from qgis.PyQt.QtCore import QVariant
 from ...core.errors import InputError, first_values
 from ...core.language import plural, tr
 from ...core.plain_text import visible
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from .parameters import OPTIONAL, label_of
 
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
@@ -271,20 +271,20 @@ def _quoted(values: object) -> str:
 _QUOTED_OR_ID = re.compile(r"“[^”]*”|«[^»]*»|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
 
 
-def as_spelled(given: Given) -> Given:
+def as_spelled(inputs: Inputs) -> Inputs:
     """The same with each field named as its layer spells it: QGIS finds `SEX` for `sex`, and so do we.
 
     Raises InputError for a field that is named twice in one parameter.
     """
     spelled = {}
-    for definition in given.algorithm.parameterDefinitions():
+    for definition in inputs.algorithm.parameterDefinitions():
         name = definition.name()
-        if definition.type() != "field" or given.parameters.get(name) in (None, "", []):
+        if definition.type() != "field" or inputs.parameters.get(name) in (None, "", []):
             continue
         several = definition.allowMultiple()
-        typed = (given.field_names(name) if several else []) or [given.text(name)]
+        typed = (inputs.field_names(name) if several else []) or [inputs.text(name)]
         layer = definition.parentLayerParameterName()
-        source = given.algorithm.parameterAsSource(given.parameters, layer, given.context)
+        source = inputs.algorithm.parameterAsSource(inputs.parameters, layer, inputs.context)
         if source is None:
             continue
         fields = source.fields()
@@ -302,7 +302,7 @@ def as_spelled(given: Given) -> Given:
             )
         if own != typed:
             spelled[name] = own if several else own[0]
-    return given.with_parameters(**spelled)
+    return inputs.with_parameters(**spelled)
 
 
 def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:

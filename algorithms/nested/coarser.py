@@ -13,16 +13,16 @@ from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
 from ...core.levels import Levels, with_coarser_values, without_last_repeats
 from ...core.records.table import RecordTable
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import level_in, rows_of_two
 from ..form.parameters import described
 from ..form.regions import levels_of_crosswalk
 from .levels import NESTED
 
 PARAMETER = "LEVELS_COARSER"
-COUNTS: Counts = {PARAMETER: [{"RELEASE": [NESTED]}]}
+CONDITIONS: Conditions = {PARAMETER: [{"RELEASE": [NESTED]}]}
 NOT_WITH = ("REGISTER", "PUBLISHED_MARGINS")
 
 
@@ -51,10 +51,10 @@ def levels_coarser() -> QgsProcessingParameterDefinition:
     )
 
 
-def with_levels_coarser(counts: Counts) -> Counts:
+def with_levels_coarser(conditions: Conditions) -> Conditions:
     """Where parameters count in a form that adds such levels to a crosswalk: what coarser values are, for them too."""
-    related = {name: [{**condition, PARAMETER: GIVEN} for condition in counts[name]] for name in GENERALISING}
-    return {**counts, **related}
+    related = {name: [{**condition, PARAMETER: GIVEN} for condition in conditions[name]] for name in GENERALISING}
+    return {**conditions, **related}
 
 
 def levels_to_show(form: Form, areas: Areas | None = None) -> tuple[Areas, Levels]:

@@ -19,7 +19,7 @@ from ...core.profile import Profile
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form.approaches import location_options_of, sentences
 from ..form.areas import values_of, with_neighbours
-from ..form.effective import NOT_GIVEN, Condition, Counts
+from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.parameters import choice, field, number, whole
 from ..form.records import populated, populated_by_records, records_of
@@ -132,7 +132,7 @@ def loss() -> QgsProcessingParameterDefinition:
     return choice("LOSS", tr("Measure of loss"), LOSSES, "mean distance", text, advanced=True)
 
 
-def counts() -> Counts:
+def conditions() -> Conditions:
     """Where these parameters have an effect, with RELEASE."""
     nested: Condition = {"RELEASE": [NESTED]}
     always = ((name, [nested]) for name in ("LEVEL_FIELDS", "LOSS"))

@@ -9,9 +9,9 @@ from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import counts_where
+from ..form.generalising import conditions_where
 from ..form.guarantees import k_parameter
 from ..form.records import counted_records, unmatched
 from . import levels as nested
@@ -62,8 +62,8 @@ class NestLevels(VbasAlgorithm):
         )
         self.addNumbers(N_LEVELS=tr("Levels"), N_SITES=tr("Regions of the finest level"))
 
-    def counts(self) -> Counts:
-        single = approaches.counts()
+    def conditions(self) -> Conditions:
+        single = approaches.conditions()
         single = {
             **single,
             "SEED": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "seed")}],
@@ -76,7 +76,7 @@ class NestLevels(VbasAlgorithm):
         return {
             **{name: [{"LEVEL_FIELDS": NOT_GIVEN}, *single.get(name, ())] for name in made},
             **{name: [{"RECORDS": GIVEN}] for name in of_records},
-            **counts_where({"RECORDS": GIVEN}),
+            **conditions_where({"RECORDS": GIVEN}),
             "CROSSWALKS": [{"LEVEL_FIELDS": NOT_GIVEN}],
             "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k")}],
         }

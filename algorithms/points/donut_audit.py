@@ -10,9 +10,9 @@ from ...core.masking.placing import own_areas
 from ...core.report.masking_audit import audit_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.running import running_of
+from ..form.provenance import provenance_of
 from ..layers.shapes.projection import north_of
 from . import audited, inputs
 
@@ -49,7 +49,7 @@ class DonutAudit(VbasAlgorithm):
         )
         self.addNumbers(**audited.NUMBERS)
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return {"FINER_POPULATION": [{"FINER_AREAS": GIVEN}]}
 
     def work(self, form: Form) -> dict[str, object]:
@@ -88,7 +88,7 @@ class DonutAudit(VbasAlgorithm):
                 areas.names.tolist(),
                 north_of(areas.planar, shapes, form.context),
                 notes,
-                running_of(form),
+                provenance_of(form),
             ),
         )
         return audited.audit_numbers(households, grid, smallest)

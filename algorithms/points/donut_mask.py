@@ -6,9 +6,9 @@ from ...core.language import as_data, tr
 from ...core.masking.candidates import hold_back
 from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked_sentence
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
-from ..form.running import running_of
+from ..form.provenance import provenance_of
 from . import before, hidden, inputs, masked
 
 
@@ -51,11 +51,11 @@ class DonutMask(VbasAlgorithm):
         )
         self.addNumbers(**masked.NUMBERS)
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return {
             "POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}],
             "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}],
-            **hidden.COUNTS,
+            **hidden.CONDITIONS,
         }
 
     def work(self, form: Form) -> dict[str, object]:
@@ -90,6 +90,6 @@ class DonutMask(VbasAlgorithm):
         form.outputs.add("MASKED", released, title=masked.title(measures))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, measures))
         form.outputs.add_text(
-            "REPORT", lambda: masked.page(case, masking, measures, k_inner, not_masked, running_of(form), said)
+            "REPORT", lambda: masked.page(case, masking, measures, k_inner, not_masked, provenance_of(form), said)
         )
         return masked.masking_numbers(case, masking, measures, k_inner)

@@ -13,13 +13,13 @@ from ...core.masking.candidates import K_MIN, Hiding, hiding
 from ...core.masking.donut import Masking
 from ...core.masking.placing import own_areas
 from ...core.records.columns import codes_of_labels
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.parameters import POINTS, field, source, whole
 from ..layers.shapes.points import moved_coordinates, read_points
 from .inputs import MaskingInputs
 
-COUNTS: Counts = {
+CONDITIONS: Conditions = {
     "K_MIN": [{"HOUSEHOLDS": GIVEN}],
     "EARLIER_ID": [{"EARLIER": GIVEN}],
 }

@@ -18,7 +18,7 @@ from ...core.plain_text import plain_text
 from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.masking import Anonymity, masking_report
-from ...core.report.running import Running
+from ...core.report.provenance import Provenance
 from ...core.tables.points import MASKED, MASKING_AUDIT
 from ...core.tables.schema import FOR_RELEASE, INTERNAL
 from ..form.form import Form
@@ -237,7 +237,7 @@ def page(
     found: MaskingMeasures,
     k_inner: int,
     not_masked: str,
-    running: Running,
+    provenance: Provenance,
     said: Sequence[str] = (),
 ) -> str:
     """REPORT; said : sentences on earlier releases."""
@@ -249,5 +249,5 @@ def page(
         found.pattern,
         not_masked,
         [*said, *notes, *kept_warnings(case.kept)],
-        running,
+        provenance,
     )

@@ -12,12 +12,12 @@ from ...core.tables.privacy import CHECK
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
 from ..form.layer_chooser import RELEASED, propose_layer
+from ..form.provenance import provenance_of
 from ..form.records import record_count
-from ..form.running import running_of
 from .checked import check_table_of, columns_of
 
 
@@ -70,7 +70,7 @@ class CheckRelease(VbasAlgorithm):
             MEAN_RISK=tr("Mean risk"),
         )
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return {**PROTECTION, **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")}}
 
     def work(self, form: Form) -> dict[str, object]:
@@ -79,7 +79,7 @@ class CheckRelease(VbasAlgorithm):
         k, distinct, share = form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE")
         check = check_release(quasi, others, k, members, sensitive, distinct, share, areas, counts)
         form.outputs.add("CHECK", check_table_of(form, quasi, check))
-        form.outputs.add_text("REPORT", lambda: check_report(check, k, quasi, running_of(form)))
+        form.outputs.add_text("REPORT", lambda: check_report(check, k, quasi, provenance_of(form)))
         form.warn(*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text))
         form.info(verdict(check, k))
         if form.yes("STOP") and check.classes_below:

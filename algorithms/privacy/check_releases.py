@@ -12,13 +12,13 @@ from ...core.tables.privacy import PINNED
 from ..form import parameters as shared
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
-from ..form.running import running_of
+from ..form.provenance import provenance_of
 from .relating import aliases_parameter, comparable
-from .releases import pinned_table, register_parameter, release_parameters, releases_of
+from .releases import disclosed_table, register_parameter, release_parameters, releases_of
 
 
 class CheckReleases(VbasAlgorithm):
@@ -67,7 +67,7 @@ class CheckReleases(VbasAlgorithm):
             N_NOT_COMPARED=tr("Fields or sets of areas that could not be compared"),
         )
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "SENSITIVE", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
         return {
             **{name: [{"REGISTER": NOT_GIVEN}] for name in layers},
@@ -76,8 +76,8 @@ class CheckReleases(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        given, k = releases_of(form), form.whole("K")
-        releases = given.releases
+        compared, k = releases_of(form), form.whole("K")
+        releases = compared.releases
         if len(releases) < 2:
             raise InputError(
                 plural(
@@ -86,22 +86,22 @@ class CheckReleases(VbasAlgorithm):
                     len(releases),
                 )
             )
-        releases, same = comparable(form, releases, given.aliases)
-        not_compared = (*given.warnings, *same.warnings)
+        releases, same = comparable(form, releases, compared.aliases)
+        not_compared = (*compared.warnings, *same.warnings)
         unsure = (*not_compared, *([counts_rows(k)] if any(release.of_persons for release in releases) else []))
-        taken = (*given.said, *same.said)
+        taken = (*compared.said, *same.said)
         form.info(*taken)
         form.warn(*unsure)
         findings = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(findings, releases)
-        form.outputs.add("PINNED", pinned_table(form, rows, releases))
+        form.outputs.add("PINNED", disclosed_table(form, rows, releases))
         form.outputs.add_text(
             "REPORT",
-            lambda: releases_report(findings, rows, releases, k, running_of(form), taken, unsure, same.assumption),
+            lambda: releases_report(findings, rows, releases, k, provenance_of(form), taken, unsure, same.assumption),
         )
         sure = not (rows or unsure or findings.n_contradicted or findings.n_undecided)
         (form.info if sure else form.warn)(verdict(findings, k, unsure, same.assumption))
         numbers = {"N_PINNED": findings.n_counts, "N_PERSONS": findings.n_persons}
-        numbers.update(N_VALUES=findings.n_values, N_ALIKE=findings.n_alike)
+        numbers.update(N_VALUES=findings.n_values, N_ALIKE=findings.n_homogeneous)
         numbers.update(N_UNDECIDED=findings.n_undecided, N_CONTRADICTED=findings.n_contradicted)
         return {**numbers, "N_NOT_COMPARED": len(not_compared)}

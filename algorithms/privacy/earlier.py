@@ -12,14 +12,14 @@ from ...core.language import tr
 from ...core.publish.register.published_releases import earlier_releases, entry_of, new_entry
 from ...core.records.table import RecordTable
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP, Earlier
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import sources_of
 from ..form.parameters import choice
 from .relating import aliases_parameter, answers_in
 from .releases import register_parameter
 
-COUNTS: Counts = {
+CONDITIONS: Conditions = {
     **{name: [{"REGISTER": GIVEN}] for name in ("REGISTER_ACTION", "ALIASES")},
     **{name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")},
 }

@@ -11,7 +11,7 @@ from ...core.publish.register.listing import releases_in, taking_out
 from ...core.tables.privacy import CONTENTS
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..layers.tables import filled, of_rows
 from .releases import register_parameter
@@ -55,7 +55,7 @@ class EditRegister(VbasAlgorithm):
         )
         self.addNumbers(N_RELEASES=tr("Releases in the register"), N_REMOVED=tr("Releases taken out"))
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return {"NEVER_PUBLISHED": [{"REMOVE": GIVEN}]}
 
     def work(self, form: Form) -> dict[str, object]:

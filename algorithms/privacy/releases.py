@@ -104,7 +104,7 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ReleasesToCompare:
     """The releases that were given.
 
     aliases : what is said of their fields; said, warnings : sentences on fields that some lack
@@ -116,14 +116,16 @@ class Given:
     warnings: tuple[str, ...] = ()
 
 
-def releases_of(form: Form) -> Given:
+def releases_of(form: Form) -> ReleasesToCompare:
     """The releases of REGISTER, or of RELEASES and CROSSWALKS."""
     if form.given("REGISTER"):
         path = Path(form.text("REGISTER"))
         if not path.is_file():
             raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
         published = read_register(path)
-        return Given(published, aliases_in(form, [name for release in published for name in names_in(release)]))
+        return ReleasesToCompare(
+            published, aliases_in(form, [name for release in published for name in names_in(release)])
+        )
     tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(
@@ -150,7 +152,7 @@ def releases_of(form: Form) -> Given:
     releases = [
         _release(form, tr("release {i}", i=i + 1), table, crosswalk, wanted, k) for i, (table, crosswalk, k) in parts
     ]
-    return Given(releases, aliases, *looked_for(form, tables, releases, wanted))
+    return ReleasesToCompare(releases, aliases, *looked_for(form, tables, releases, wanted))
 
 
 def _names(form: Form, parameter: str) -> list[str]:
@@ -180,7 +182,7 @@ def _release(
 ) -> Published:
     """One release, counted."""
     fields = source.fields()
-    told = fields_for(fields, wanted.sensitive, wanted.aliases)
+    by_sensitive = fields_for(fields, wanted.sensitive, wanted.aliases)
     own = fields_for(fields, wanted.quasi_identifiers, wanted.aliases)
     if not own:
         raise InputError(
@@ -196,18 +198,18 @@ def _release(
     field_index(fields, NUMBER, "RELEASES", title)
     count = wanted.count if wanted.counts(fields) else None
     nested = fields.lookupField(LEVEL) >= 0
-    read = [NUMBER, *([LEVEL] if nested else []), *own.values(), *told.values(), *([count] if count else [])]
+    read = [NUMBER, *([LEVEL] if nested else []), *own.values(), *by_sensitive.values(), *([count] if count else [])]
     columns = read_columns(source, list(dict.fromkeys(read)), form.feedback)
     counts = counts_of(columns[count], count) if count else None
     number = whole_numbers(columns[NUMBER], NUMBER)
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)
-    shown, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, told))
+    shown, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, by_sensitive))
     by_size = form.yes("BY_SIZE_ALONE")
     return publish_rows(title, k, areas, levels, level, region, shown, counts, by_size, by_value)
 
 
-def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
+def disclosed_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
     """PINNED: polygons where REGIONS is given, else a table."""
     own = [
         (make_field(name, "text"), [row.values.get(name) for row in rows]) for name in quasi_identifiers_of(releases)

@@ -14,7 +14,7 @@ from ...core.privacy.rules import NO_RULE, Rule, list_rules
 from ..form.base import VbasAlgorithm
 from ..form.parameters import choice
 from ..form.understanding import with_labels
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 
 
 def own_rules() -> list[Path]:
@@ -26,8 +26,8 @@ def own_rules() -> list[Path]:
 class FollowsRules(VbasAlgorithm):
     """A form with a RULE: its numbers are raised, and without a whole file of rules it does not start."""
 
-    def raised(self, given: Given) -> Given:
-        return with_rule(given)
+    def with_rule_minimums(self, inputs: Inputs) -> Inputs:
+        return with_rule(inputs)
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         # A rule of a file that cannot be read is not in the list: this says why, before QGIS says that it is not.
@@ -77,12 +77,12 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
     )
 
 
-def rule_of(given: Given) -> Rule | None:
+def rule_of(inputs: Inputs) -> Rule | None:
     """The rule that is followed, None for one's own numbers or a form without rules.
 
     Raises InputError where the user's own file of rules cannot be read whole, or no longer has the rule.
     """
-    name = given.text("RULE") if given.has("RULE") else NO_RULE
+    name = inputs.text("RULE") if inputs.has("RULE") else NO_RULE
     if name == NO_RULE:
         return None
     listing = list_rules(*own_rules())
@@ -93,29 +93,29 @@ def rule_of(given: Given) -> Rule | None:
     return listing.rules[name]
 
 
-def with_rule(given: Given) -> Given:
+def with_rule(inputs: Inputs) -> Inputs:
     """The run with its numbers raised to what the rule asks for."""
-    rule = rule_of(given)
+    rule = rule_of(inputs)
     if rule is None:
-        return given
+        return inputs
     raised = {
-        "K": max(given.whole("K"), rule.k),
-        "LEAST_POPULATION": max(_number(given, "LEAST_POPULATION"), rule.least_population),
-        "L_DIVERSITY": max(given.whole("L_DIVERSITY"), rule.l_diversity),
+        "K": max(inputs.whole("K"), rule.k),
+        "LEAST_POPULATION": max(_number(inputs, "LEAST_POPULATION"), rule.least_population),
+        "L_DIVERSITY": max(inputs.whole("L_DIVERSITY"), rule.l_diversity),
     }
-    return given.with_parameters(**{name: value for name, value in raised.items() if given.has(name)})
+    return inputs.with_parameters(**{name: value for name, value in raised.items() if inputs.has(name)})
 
 
-def _number(given: Given, name: str) -> float:
-    return given.number(name) if given.has(name) else 0.0
+def _number(inputs: Inputs, name: str) -> float:
+    return inputs.number(name) if inputs.has(name) else 0.0
 
 
-def rule_sentences(given: Given, nested: bool) -> tuple[str, ...]:
+def rule_sentences(inputs: Inputs, nested: bool) -> tuple[str, ...]:
     """The rule with its source, for the log and the report; nothing for one's own numbers.
 
     nested : whether the release has several levels, of which small counts may be derived
     """
-    rule = rule_of(given)
+    rule = rule_of(inputs)
     if rule is None:
         return ()
-    return (rule.sentence, not_proven(given.whole("K"))) if nested else (rule.sentence,)
+    return (rule.sentence, not_proven(inputs.whole("K"))) if nested else (rule.sentence,)

@@ -10,9 +10,9 @@ from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
 from ..form.base import VbasAlgorithm
-from ..form.effective import Condition, Counts
+from ..form.effective import Condition, Conditions
 from ..form.form import Form
-from ..form.generalising import counts_where
+from ..form.generalising import conditions_where
 from ..form.guarantees import k_parameter
 from ..form.records import COUNTED_RECORDS, counted_records, unmatched
 from .joining import exchange_parameters, joined, joined_by_classes
@@ -61,14 +61,14 @@ class Aggregate(VbasAlgorithm):
         )
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
-    def counts(self) -> Counts:
-        single = approaches.counts()
+    def conditions(self) -> Conditions:
+        single = approaches.conditions()
         exchanging: Condition = {"AGGREGATION": looking_at(APPROACHES, "k")}
         of_classes = ("QUASI_IDENTIFIERS", "K", "BUDGET", "START", "UNMATCHED", "SEED")
         return {
             **{name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")},
             **COUNTED_RECORDS,
-            **counts_where(exchanging),
+            **conditions_where(exchanging),
             **{name: [exchanging] for name in of_classes},
         }
 

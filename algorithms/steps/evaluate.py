@@ -10,12 +10,12 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
-from ..form.lost import counts_with_costs
+from ..form.lost import conditions_with_costs
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import hand_over
 from ..layers.reading.crosswalks import read_numbered_sites
@@ -54,8 +54,8 @@ class Evaluate(VbasAlgorithm):
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
-    def counts(self) -> Counts:
-        return counts_with_costs({**PROTECTION, **GENERALISING})
+    def conditions(self) -> Conditions:
+        return conditions_with_costs({**PROTECTION, **GENERALISING})
 
     def work(self, form: Form) -> dict[str, object]:
         nested = regions.has_levels_in_crosswalk(form)

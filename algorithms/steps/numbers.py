@@ -11,12 +11,12 @@ from ...core.site_number import APPROACHES, SiteNumber
 from ..form import approaches
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
-from ..form.effective import Condition, Counts
+from ..form.effective import Condition, Conditions
 from ..form.form import Form
 from ..form.guarantees import PROTECTION, protection_parameters, terms_of
 from ..form.records import populated, profile_of, records_of
 
-TRYING = tuple(name for name, approach in APPROACHES.items() if approach.tries)
+TRYING = tuple(name for name, approach in APPROACHES.items() if approach.runs_candidates)
 
 
 def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -36,10 +36,10 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield shared.seed()
 
 
-def budget_counts() -> Counts:
+def budget_conditions() -> Conditions:
     """Where these count: for a number that is tried alone."""
     where: Condition = {"SITE_NUMBER": TRYING}
-    known = {**approaches.counts(), **PROTECTION}
+    known = {**approaches.conditions(), **PROTECTION}
     return {parameter.name(): [where, *known.get(parameter.name(), ())] for parameter in budget_parameters()}
 
 

@@ -9,9 +9,9 @@ from ...core.records.columns import Column
 from ...core.tables.regions import PROFILE
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS
+from ..form.generalising import CONDITIONS
 from ..form.records import profile_of, record_parameters, shown_fields
 from ..layers.tables import filled
 
@@ -37,8 +37,8 @@ class ProfileRecords(VbasAlgorithm):
         )
         self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
-    def counts(self) -> Counts:
-        return COUNTS
+    def conditions(self) -> Conditions:
+        return CONDITIONS
 
     def work(self, form: Form) -> dict[str, object]:
         profile, areas, table = profile_of(form)

@@ -10,18 +10,18 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.editions import release_edition
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter
+from ..form.public_report import public_report_parameter
 from ..form.records import populated, record_parameters, records_of, released_fields
 from ..form.release import released_records, ties
 from ..handed_over import hand_over
 from ..nested.coarser import asks_for_coarser, levels_coarser, levels_to_show, with_levels_asked, with_levels_coarser
 from ..nested.levels import loss
-from ..privacy.earlier import COUNTS as REGISTERED
+from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
@@ -53,11 +53,11 @@ class ReleaseRecords(VbasAlgorithm):
             *register_parameters(),
             ties(),
             released_records(),
-            release_edition(),
+            public_report_parameter(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED})
 
     def work(self, form: Form) -> dict[str, object]:

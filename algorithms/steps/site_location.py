@@ -11,9 +11,9 @@ from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import Counts
+from ..form.effective import Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import k_parameter
 from ..form.records import populated, record_parameters, records_of, unmatched
 
@@ -43,7 +43,7 @@ class SiteLocation(VbasAlgorithm):
         )
         self.addNumbers(N_SITES=tr("Sites"))
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return {"SEED": [{"SITE_LOCATION": looking_at(APPROACHES, "seed")}], **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:

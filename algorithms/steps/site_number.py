@@ -6,12 +6,12 @@ from ...core.language import as_data, tr
 from ..form import approaches
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import k_parameter
 from ..form.records import record_parameters, unmatched
-from .numbers import budget_counts, budget_parameters, published_number, tried_number, tries
+from .numbers import budget_conditions, budget_parameters, published_number, tried_number, tries
 
 
 class SiteNumber(VbasAlgorithm):
@@ -63,12 +63,12 @@ class SiteNumber(VbasAlgorithm):
             MAX_COMBINATIONS=tr("Possible classes"),
         )
 
-    def counts(self) -> Counts:
-        single = approaches.counts()
-        of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
+    def conditions(self) -> Conditions:
+        single = approaches.conditions()
+        of_regions: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
         # The base of the logarithm counts always: the entropy is among the results.
         of_number = {name: where for name, where in single.items() if name != "LOG_BASE"}
-        return {**of_number, **of_regions, **budget_counts(), **GENERALISING}
+        return {**of_number, **of_regions, **budget_conditions(), **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         number = tried_number(form) if tries(form) else published_number(form)

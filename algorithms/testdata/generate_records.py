@@ -15,7 +15,7 @@ from ..compat import field
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, values_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..layers.tables import StreamedTable
 from . import people
@@ -46,7 +46,7 @@ class GenerateRecords(VbasAlgorithm):
         )
         self.addNumbers(N_RECORDS=tr("Records"))
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         of_microdata = ("MICRODATA_PROVINCE", "ATTRIBUTES", "WEIGHT", "MISSING")
         return {
             "PROVINCE_CHARACTERS": [{"PROVINCE": NOT_GIVEN}],

@@ -30,7 +30,7 @@ APPROACHES: dict[str, Approach[Aggregation]] = {
         anonymity_exchange,
         ("k", "seed", "budget", "class_weights"),
         neighbours=True,
-        looks_at_classes=True,
+        uses_attribute_counts=True,
         starts_from="iterative Voronoi",
     ),
 }

@@ -24,6 +24,6 @@ BASELINES: dict[str, Approach[Aggregation]] = {
     "hierarchy": Approach(hierarchy, ("hierarchy",)),
     "adjacent merging": Approach(adjacent_merging, ("cutoff", *MERGING), neighbours=True),
     "merging until k-anonymous": Approach(
-        merging_until_anonymous, ("k", "budget", *MERGING), neighbours=True, looks_at_classes=True
+        merging_until_anonymous, ("k", "budget", *MERGING), neighbours=True, uses_attribute_counts=True
     ),
 }

@@ -36,7 +36,7 @@ from .random_growth import random_growth
 
 APPROACHES: dict[str, Approach[Grouping]] = {
     "random growth": Approach(random_growth, ("attempts", "newly_built_first", "exchanges")),
-    "compact growth": Approach(compact_growth, ("regroupings", "exchanges"), weighs_groups=True),
+    "compact growth": Approach(compact_growth, ("regroupings", "exchanges"), leaves_out_wide_groups=True),
 }
 TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE = 0, 1, 2, 3
 # Why a cell is left out, in words.
@@ -90,7 +90,7 @@ def partition_cells(
     searching = part(progress, 0.1 if options.chunk_cells else 0.0, 1.0)
     labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
-    if APPROACHES[approach].weighs_groups:
+    if APPROACHES[approach].leaves_out_wide_groups:
         wide = too_wide(cells.boxes, labels, weights_of(cells, minimums), options.beta)
         reason[wide] = TOO_WIDE
         labels = np.where(wide, LEFT_OUT, labels)

@@ -313,9 +313,9 @@ def _falling_short(
     summed = ranked.group_by(label).agg(
         together=_total(ranked.of_first), most=ranked.holders.max(), people=ranked.people.max()
     )
-    alike = summed.together >= summed.people
+    too_few_values = summed.together >= summed.people
     too_many = summed.most.cast("float64") * 100.0 > summed.people.cast("float64") * max_share * (1 + 1e-12)
-    return summed.filter(alike | too_many).select(label)
+    return summed.filter(too_few_values | too_many).select(label)
 
 
 def _number_of(rows: Expression, people: str, weighted: bool) -> Expression:

@@ -153,7 +153,7 @@ def _next_level(
     if options.aggregation not in choosing_sites(AGGREGATIONS):
         locate = chosen(SITE_LOCATIONS, options.site_location, "SITE_LOCATION")
     merged = None  # of a large profile, adding up classes takes longer than all the rest
-    if aggregation.looks_at_classes or (locate is not None and locate.looks_at_classes):
+    if aggregation.uses_attribute_counts or (locate is not None and locate.uses_attribute_counts):
         merged = replace(profile, counts=(crosswalk.membership() @ profile.counts).tocsr())
     if locate is not None:
         sites = locate(regions, merged, wanted, options.location_options, silent).sites

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ROWS_FOR_PREFIXES = 100_000
-PINNED = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area
+STANDS = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area
 CLOSED = 0.5  # and of what the region alone leaves open, the share that the value must close
 DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the value is a finer one
 FINER = 0.9  # of the values that several rows have, the share that must be finer ones: all but the fillers
@@ -29,8 +29,8 @@ FEWEST_PLACED = 10  # rows beyond chance, below which nothing is said
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What values tell of the area, over rows whose region has several.
+class Disclosed:
+    """What values disclose of the area, over rows whose region has several.
 
     rows : of such regions; placed, tells : rows beyond chance whose value stands for their area, and whose value says
     much more of it than the region
@@ -51,14 +51,14 @@ class Told:
         return self.tells / max(self.rows, 1)
 
 
-NOTHING_TOLD = Told(0, 0, 0)
+NOTHING_DISCLOSED = Disclosed(0, 0, 0)
 
 
-def told_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: int = 0) -> Told:
-    """What the values tell of the area beyond the region; seed : of the areas dealt out anew."""
+def disclosed_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: int = 0) -> Disclosed:
+    """What the values disclose of the area beyond the region; seed : of the areas dealt out anew."""
     several = np.flatnonzero(areas_in(region, area)[region] > 1) if len(area) else np.empty(0, np.int64)
     if not len(several):
-        return NOTHING_TOLD
+        return NOTHING_DISCLOSED
     region, area, value = region[several], area[several], value[several]
     agreement = agreement_by_value(region, area, value)
     told_rows = np.array(agreement.rows)
@@ -70,7 +70,7 @@ def told_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: int =
         if told_rows[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
             told_rows[1] = 0
     placed, tells = int(told_rows[0] + told_rows[1]), int(told_rows[2])
-    return Told(len(several), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
+    return Disclosed(len(several), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +94,14 @@ class Agreement:
 
         A value that is found in many areas, but in few rows of any region, is rather one of a home than of an area.
         """
-        stands = (self.shared >= PINNED) & (self.shared - self.base >= CLOSED * (1.0 - self.base)) & (self.base < 1.0)
-        return stands & ((self.everywhere >= PINNED) | (self.others >= HOME))
+        stands = (self.shared >= STANDS) & (self.shared - self.base >= CLOSED * (1.0 - self.base)) & (self.base < 1.0)
+        return stands & ((self.everywhere >= STANDS) | (self.others >= HOME))
 
     @property
     def says_more(self) -> np.ndarray:
         """The values that say much more of the area than the region does."""
         says_more = self.shared > np.maximum(self.base + TELLS, 2.0 * self.base)
-        return says_more & ((self.everywhere >= PINNED) | (self.others >= HOME))
+        return says_more & ((self.everywhere >= STANDS) | (self.others >= HOME))
 
     @property
     def rare(self) -> np.ndarray:
@@ -190,7 +190,7 @@ def area_bits(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = N
     return float(((whole * np.log2(whole)).sum() - (parts * np.log2(parts)).sum()) / n)
 
 
-def pinned_share(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
+def share_in_one_area(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
     """The share of rows whose value, in a region of several areas, occurs in one area only, and more than once."""
     if not len(area):
         return 0.0
@@ -206,9 +206,9 @@ def areas_in(group: np.ndarray, area: np.ndarray) -> np.ndarray:
     return np.bincount(np.unique(group.astype(np.int64) * n_areas + area) // n_areas)
 
 
-def told_by_prefix(
+def disclosed_by_prefix(
     categories: np.ndarray, region: np.ndarray, area: np.ndarray, value: np.ndarray, exposed: float
-) -> tuple[int, Told]:
+) -> tuple[int, Disclosed]:
     """The number of leading characters that stand for the area in most rows, and what they tell; 0 for none.
 
     categories : the texts that the codes of value stand for, None where missing; exposed : the share of rows from which
@@ -220,12 +220,12 @@ def told_by_prefix(
     longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
     step = max(1, len(value) // ROWS_FOR_PREFIXES)
     region, area, value = region[::step], area[::step], value[::step]
-    best = (0, NOTHING_TOLD)
+    best = (0, NOTHING_DISCLOSED)
     for length in range(1, longest + 1):
         codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
-        told = told_by(region, area, codes[value])
-        if told.placed_share >= max(exposed, best[1].placed_share + exposed):
-            best = length, told
+        disclosed = disclosed_by(region, area, codes[value])
+        if disclosed.placed_share >= max(exposed, best[1].placed_share + exposed):
+            best = length, disclosed
     return best
 
 
@@ -239,7 +239,7 @@ def refined_identifier(
     """
     everywhere = np.zeros(len(value), np.int64)
     for name, codes in quasi_identifiers.items():
-        if told_by(everywhere, codes, value).placed_share < exposed:
+        if disclosed_by(everywhere, codes, value).placed_share < exposed:
             continue
         shared = agreement_by_value(everywhere, codes, value).shared
         several, finer = np.isfinite(shared), shared >= DETERMINED
@@ -251,17 +251,17 @@ def refined_identifier(
 
 def regained_identifier(
     value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]], exposed: float
-) -> tuple[str, Told]:
+) -> tuple[str, Disclosed]:
     """The coarsened quasi-identifier of which the values give most rows back, empty for none, and what they tell.
 
     coarsened : by name, the codes of what is shown and of the original, (r,); exposed : the share of rows from which
     something is said
     """
-    best, most = "", NOTHING_TOLD
+    best, most = "", NOTHING_DISCLOSED
     for name, (shown, original) in coarsened.items():
-        told = told_by(shown, original, value)
-        if told.placed_share < exposed and told.tells_share < TELLS:
+        disclosed = disclosed_by(shown, original, value)
+        if disclosed.placed_share < exposed and disclosed.tells_share < TELLS:
             continue
-        if not best or (told.placed_share, told.tells_share) > (most.placed_share, most.tells_share):
-            best, most = name, told
+        if not best or (disclosed.placed_share, disclosed.tells_share) > (most.placed_share, most.tells_share):
+            best, most = name, disclosed
     return best, most

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .. import counted
 from ..language import tr
-from .association import NAMES, NOTHING_TOLD, TELLS, Told
+from .association import NAMES, NOTHING_DISCLOSED, TELLS, Disclosed
 
 EXPOSED = 0.01  # of the rows, the share that a field may expose; a release suppresses as many to hide the rare
 FEWEST_ROWS = 100  # below, a share says nothing
@@ -25,9 +25,9 @@ class KeptField:
     values : different values; rows, looked_at : rows with a value, and all; single, rare : rows whose value nobody else
     has, and fewer than RARE have
     bits_before, bits_left : how hard it is to guess the area, by the region alone and with the value, bits per row
-    pinned : share of rows whose value, in their region, occurs in one area only, and there more than once
+    in_one_area : share of rows whose value, in their region, occurs in one area only, and there more than once
     below_k : rows that fewer than k others share region, quasi-identifiers and value with; alone : those that none does
-    told : what the values tell of the area, or their first `prefix` characters where that is not 0
+    disclosed : what the values disclose of the area, or their first `prefix` characters where that is not 0
     refines : the quasi-identifier of which its values are finer ones, empty for none; finer, finer_alone : rows that
     have such a value, and those of them that are alone with it in their class
     regains, regained : the quasi-identifier shown coarser of which the values give most back, and what they tell of it
@@ -42,16 +42,16 @@ class KeptField:
     rare: int
     bits_before: float
     bits_left: float
-    pinned: float
+    in_one_area: float
     below_k: int
     alone: int
-    told: Told = NOTHING_TOLD
+    disclosed: Disclosed = NOTHING_DISCLOSED
     prefix: int = 0
     refines: str = ""
     finer: int = 0
     finer_alone: int = 0
     regains: str = ""
-    regained: Told = NOTHING_TOLD
+    regained: Disclosed = NOTHING_DISCLOSED
 
     @property
     def unique(self) -> float:
@@ -61,7 +61,7 @@ class KeptField:
     @property
     def refusal(self) -> str:
         """Why the field must not be released: it stands for the area or the person; empty where it does not."""
-        if self.told.placed_share >= EXPOSED:
+        if self.disclosed.placed_share >= EXPOSED:
             return self._stands_for_the_area
         if self.regained.placed_share >= TELLS:
             return tr(
@@ -123,16 +123,16 @@ class KeptField:
                 k=self.k,
                 alone=self.alone,
             )
-        if self.told.placed or self.told.tells_share >= TELLS:
+        if self.disclosed.placed or self.disclosed.tells_share >= TELLS:
             return tr(
                 "KEEP_FIELDS: “{name}” says where in the region a person lives: of the {rows} rows whose region has "
                 "several areas, {tells} have a value that says much more of the area than the region does, "
                 "{placed} one that stands for it; in groups of fewer than {k}: {below}. Take it out unless "
                 "you know that it does no harm.",
                 name=self.name,
-                rows=self.told.rows,
-                tells=self.told.tells,
-                placed=self.told.placed,
+                rows=self.disclosed.rows,
+                tells=self.disclosed.tells,
+                placed=self.disclosed.placed,
                 below=counted.rows(self.below_k),
                 k=self.k,
             )
@@ -147,7 +147,7 @@ class KeptField:
 
     @property
     def _stands_for_the_area(self) -> str:
-        share, rows = 100 * self.told.placed_share, self.told.rows
+        share, rows = 100 * self.disclosed.placed_share, self.disclosed.rows
         if self.prefix:
             return tr(
                 "KEEP_FIELDS: the first {prefix} characters of “{name}” stand for the area in {share:.1f} % of the "

@@ -12,12 +12,12 @@ from ..records.columns import Column
 from ..records.matching import Records
 from .association import (
     area_bits,
+    disclosed_by,
+    disclosed_by_prefix,
     group_sizes,
-    pinned_share,
     refined_identifier,
     regained_identifier,
-    told_by,
-    told_by_prefix,
+    share_in_one_area,
 )
 from .kept_field import EXPOSED, RARE, KeptField
 
@@ -118,10 +118,10 @@ def _examine(
     """
     value = column.codes.astype(np.int64)
     some = slice(None, None, max(1, len(value) // ROWS_LOOKED_AT))
-    prefix, told = 0, told_by(region[some], area[some], value[some])
-    if told.placed_share < EXPOSED:
-        prefix, by_prefix = told_by_prefix(column.categories, region[some], area[some], value[some], EXPOSED)
-        told = by_prefix if prefix else told
+    prefix, disclosed = 0, disclosed_by(region[some], area[some], value[some])
+    if disclosed.placed_share < EXPOSED:
+        prefix, by_prefix = disclosed_by_prefix(column.categories, region[some], area[some], value[some], EXPOSED)
+        disclosed = by_prefix if prefix else disclosed
     codes = {quasi: of_quasi[some] for quasi, of_quasi in quasi_identifiers.items()}
     refines, finer = refined_identifier(value[some], codes, EXPOSED)
     given_back = {identifier: (shown[some], original[some]) for identifier, (shown, original) in coarsened.items()}
@@ -141,10 +141,10 @@ def _examine(
         rare=int(times[times < RARE].sum()),
         bits_before=area_bits(region[there], area[there]),
         bits_left=area_bits(region[there], area[there], value[there]),
-        pinned=pinned_share(region[there], area[there], value[there]),
+        in_one_area=share_in_one_area(region[there], area[there], value[there]),
         below_k=int(groups[groups < k].sum()),
         alone=int((groups == 1).sum()),
-        told=told,
+        disclosed=disclosed,
         prefix=prefix,
         refines=refines,
         finer=int(finer.sum()),

@@ -147,13 +147,16 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
 
     groups : for each margin, the total that each place counts in; records : (p,); lost : (p,) suppressed anyway
     """
-    told_anyway = _pinned(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
+    disclosed_anyway = _disclosed(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
     cuts: list[Cut] = []
     for _ in range(MOST_ROUNDS):
         mended = fewest_to_add(groups, records, lost, k, cuts)
         if mended is None or len(_smallest_to_add(groups, records, mended, k)):
             break
-        new = [cut_off(groups, lost, mended, cell) for cell in _pinned(groups, records, mended, k, None, told_anyway)]
+        new = [
+            cut_off(groups, lost, mended, cell)
+            for cell in _disclosed(groups, records, mended, k, None, disclosed_anyway)
+        ]
         if not new:
             return mended
         cuts += new
@@ -161,8 +164,8 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
     while True:
         more = _smallest_to_add(groups, records, mended, k)
         if not len(more):
-            pinned = _pinned(groups, records, mended, k, None, told_anyway)
-            parts = [_first_shown(group[[cell]], group, records, mended) for cell in pinned for group in groups]
+            disclosed = _disclosed(groups, records, mended, k, None, disclosed_anyway)
+            parts = [_first_shown(group[[cell]], group, records, mended) for cell in disclosed for group in groups]
             more = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
         if not len(more):
             return mended
@@ -195,13 +198,13 @@ def _first_shown(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, los
     return order[np.diff(group[order], prepend=-1) != 0]
 
 
-def _pinned(
+def _disclosed(
     groups: Sequence[np.ndarray],
     records: np.ndarray,
     lost: np.ndarray,
     k: int,
     asked: np.ndarray | None = None,
-    told_anyway: Sequence[int] = (),
+    disclosed_anyway: Sequence[int] = (),
 ) -> list[int]:
     """The suppressed places that linear programs bound within 1 to k - 1 from the totals and the places shown.
 
@@ -213,19 +216,19 @@ def _pinned(
     rows = np.vstack(
         [(group[unknown] == total).astype(float) for group in groups for total in np.unique(group[unknown])]
     )
-    wanted = np.setdiff1d(unknown if asked is None else asked, np.array(told_anyway, np.int64))
-    columns = pinned_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted))
+    wanted = np.setdiff1d(unknown if asked is None else asked, np.array(disclosed_anyway, np.int64))
+    columns = disclosed_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted))
     return to_list(unknown[columns])
 
 
-def pinned_columns(rows: np.ndarray, sums: np.ndarray, k: int, asked: np.ndarray | None = None) -> list[int]:
+def disclosed_columns(rows: np.ndarray, sums: np.ndarray, k: int, asked: np.ndarray | None = None) -> list[int]:
     """The unknowns that lie within 1 to k - 1 in every solution.
 
     rows : (s, u) of 0 and 1, the unknowns of each sum; sums : (s,) what they add up to; asked : the unknowns looked at,
     all where None
     """
-    pinned = []
-    # No unknown is larger than any total it counts in: only those below k can be pinned.
+    disclosed = []
+    # No unknown is larger than any total it counts in: only those below k can be disclosed.
     highest = np.min(np.where(rows > 0, sums[:, None], np.inf), axis=0)
     for column in range(rows.shape[1]) if asked is None else to_list(asked):
         wish = np.zeros(rows.shape[1])
@@ -234,5 +237,5 @@ def pinned_columns(rows: np.ndarray, sums: np.ndarray, k: int, asked: np.ndarray
         if high >= k:
             high = -linprog(-wish, A_eq=rows, b_eq=sums, method="highs").fun
         if high < k - 0.5 and linprog(wish, A_eq=rows, b_eq=sums, method="highs").fun > 0.5:
-            pinned.append(column)
-    return pinned
+            disclosed.append(column)
+    return disclosed

@@ -116,8 +116,8 @@ def _open_at(
         open_ = new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits
         for people, unknown in sums:
             open_ &= unknown | ((people - taken >= 1) & (people - taken < chunk.k))
-        pinned = open_ & (low - taken >= 1) & (high - taken < chunk.k)
-        place, group = np.nonzero(pinned if tables is None else open_)
+        disclosed = open_ & (low - taken >= 1) & (high - taken < chunk.k)
+        place, group = np.nonzero(disclosed if tables is None else open_)
         kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release)
         if release == NONE:
             kind, of = _kinds(places, place + rows.start, groups, group)
@@ -131,7 +131,7 @@ def _open_at(
             kind,
             of,
             key[at] + taken[at] * KEY_OF_TAKEN,
-            int(open_.sum() - pinned.sum()) if tables is None else 0,
+            int(open_.sum() - disclosed.sum()) if tables is None else 0,
         )
 
 
@@ -285,7 +285,7 @@ def _shared_names(over: Overlay, joint: np.ndarray) -> list[frozenset[str]]:
     """Sets of quasi-identifiers that some release shows together: those that several have in common, and with few of
     them all others that tell no more apart than what shares sums.
 
-    Of sums that have nothing in common one must be pinned where all together are.
+    Of sums that have nothing in common one must be disclosed where all together are.
     """
     schemas = [frozenset(schema.names) for schema in over.schemas]
     shared, more = set(schemas), set(schemas)

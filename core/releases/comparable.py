@@ -39,7 +39,7 @@ class Related:
 
 def related(
     earlier: Sequence[Published],
-    told: Published,
+    published: Published,
     table: RecordTable,
     answers: Sequence[tuple[str, str]],
     tables: Mapping[str, HierarchyTable],
@@ -51,7 +51,7 @@ def related(
     The new release is written as it was: the others are brought to its names and words. Raises InputError where
     somebody has to say which fields are the same.
     """
-    releases = [*earlier, replace(told, title=tr("this release"))]
+    releases = [*earlier, replace(published, title=tr("this release"))]
     known = list(dict.fromkeys(name for release in releases for name in names_in(release)))
     aliases = aliases_of(answers, known)
     columns = {**table.quasi_identifiers, **{name: column.original for name, column in table.coarsened.items()}}

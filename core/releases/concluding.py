@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..language import plural, tr
 from ..log import QUIET, Log
 from ..privacy.requirement import Requirement
-from .counts import ALIKE
+from .counts import HOMOGENEOUS
 from .examining import Examined
 from .matching import Matched
 
@@ -45,14 +45,14 @@ def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]
                 findings.n_undecided,
             )
         )
-    if findings.n_alike and not requirement.asks_for_values:
+    if findings.n_homogeneous and not requirement.asks_for_values:
         warnings.append(
             plural(
                 "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
                 "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
                 "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
                 "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
-                findings.n_alike,
+                findings.n_homogeneous,
                 k=k,
             )
         )
@@ -69,7 +69,7 @@ def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]
 
 def _given_away_before(findings: Examined) -> int:
     """Counts that the earlier releases give away by themselves; found : once this release adds none."""
-    return 0 if findings.pinned is None else sum(count.kind != ALIKE for count in findings.pinned.counts)
+    return 0 if findings.disclosed is None else sum(count.kind != HOMOGENEOUS for count in findings.disclosed.counts)
 
 
 def _result(same: Matched, findings: Examined, n_earlier: int, k: int) -> str:

@@ -13,8 +13,8 @@ from ..language import as_data
 CELL, HIDDEN = as_data("overlay cell"), as_data("suppressed class")
 DIFFERENCE, REST = as_data("difference of two regions"), as_data("rest of a count")
 SUM = as_data("sum of counts")
-TOLD, ALIKE = as_data("told by sensitive values"), as_data("one sensitive value")
-KINDS = (CELL, HIDDEN, DIFFERENCE, REST, SUM, TOLD, ALIKE)
+DISCLOSED_BY_VALUES, HOMOGENEOUS = as_data("told by sensitive values"), as_data("one sensitive value")
+KINDS = (CELL, HIDDEN, DIFFERENCE, REST, SUM, DISCLOSED_BY_VALUES, HOMOGENEOUS)
 
 
 @dataclass(frozen=True, eq=False)

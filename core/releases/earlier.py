@@ -75,17 +75,17 @@ def held_against_earlier(
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: column.level for name, column in table.coarsened.items()}
     of_persons = bool(requirement.members)
-    told = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
-    told = replace(told, of_persons=of_persons)
+    published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
+    published = replace(published, of_persons=of_persons)
     if not earlier.releases:
         log.warn(earlier.warning)
-        return HeldAgainst(plan, told, (earlier.warning,))
-    alike = requirement.asks_for_values
-    same = related(earlier.releases, told, table, earlier.aliases, earlier.tables, earlier.rules)
+        return HeldAgainst(plan, published, (earlier.warning,))
+    homogeneous = requirement.asks_for_values
+    same = related(earlier.releases, published, table, earlier.aliases, earlier.tables, earlier.rules)
     log.info(*same.matched.said)
     log.warn(*same.matched.warnings)
     held_against = [same.relate(release) for release in same.earlier]
-    findings = examine(same.relate(told), held_against, alike=alike)
+    findings = examine(same.relate(published), held_against, homogeneous=homogeneous)
     _refuse_contradictions(findings)
     if findings.n_counts and earlier.action == STOP:
         raise PrivacyError(_stopped(findings, plan.k))
@@ -94,19 +94,19 @@ def held_against_earlier(
             plan,
             areas,
             held_against,
-            told.title,
+            published.title,
             sensitive,
-            alike,
+            homogeneous,
             also,
             ties=ties_of(ties),
             relate=same.relate,
-            coarsened=told.coarsened,
+            coarsened=published.coarsened,
             requirement=requirement,
         )
-        plan, told, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
+        plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, log)
-    return HeldAgainst(plan, told, tuple(notes))
+    return HeldAgainst(plan, published, tuple(notes))
 
 
 def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..progress import Progress, silent
-from .counts import ALIKE, Count, persons_in
-from .pinned import Pinned, find_pinned
+from .counts import HOMOGENEOUS, Count, persons_in
+from .disclosed import DisclosedCounts, find_disclosed
 from .published import Published
 from .updates import Changes, compare, differs
 
@@ -18,56 +18,56 @@ from .updates import Changes, compare, differs
 class Examined:
     """What a new release adds to what earlier ones give away.
 
-    pinned : of the new release, the last one, and those earlier ones that are not updated by it; None without such
+    disclosed : of the new release, the last one, and those earlier ones that are not updated by it; None without such
     counts : its counts that do not follow from the earlier releases alone
     changes : for each earlier release of the same regions, its position and the counts that changed by a few people
-    n_alike : groups of k people and more whom only the releases together show to have one sensitive value; they are
-    among the counts and changes only where that was asked for
+    n_homogeneous : groups of k people and more whom only the releases together show to have one sensitive value; they
+    are among the counts and changes only where that was asked for
     """
 
-    pinned: Pinned | None
+    disclosed: DisclosedCounts | None
     counts: list[Count]
     changes: list[tuple[int, Changes]]
-    n_alike: int = 0
+    n_homogeneous: int = 0
 
     @property
     def n_counts(self) -> int:
-        """Pinned counts and visible changes."""
+        """Disclosed counts and visible changes."""
         return len(self.counts) + sum(len(changes) for _, changes in self.changes)
 
     @property
     def n_contradicted(self) -> int:
         """Classes of which the releases tell things that fit no people: people changed, and so did the regions."""
-        return 0 if self.pinned is None else len(self.pinned.contradicted)
+        return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property
     def n_undecided(self) -> int:
         """Counts that were too many or too hard to decide."""
-        return 0 if self.pinned is None else self.pinned.n_undecided
+        return 0 if self.disclosed is None else self.disclosed.n_undecided
 
 
 def examine(
     new: Published,
     earlier: Sequence[Published],
     k: int | None = None,
-    alike: bool = False,
+    homogeneous: bool = False,
     progress: Progress = silent,
 ) -> Examined:
     """Hold a release against earlier ones; see `Examiner`."""
-    return Examiner(earlier, k, alike).examine(new, progress=progress)
+    return Examiner(earlier, k, homogeneous).examine(new, progress=progress)
 
 
 class Examiner:
     """Holds releases against the same earlier ones, once or again and again.
 
-    k : counts below it are looked for, the least k of all where None; alike : whether people who are shown to have one
-    sensitive value count as given away, however many they are
+    k : counts below it are looked for, the least k of all where None; homogeneous : whether people who are shown to
+    have one sensitive value count as given away, however many they are
     An earlier release of the same regions whose counts differ was of other people, before an update: with that one
     only counts are compared. All others are taken to be of the same people.
     """
 
-    def __init__(self, earlier: Sequence[Published], k: int | None = None, alike: bool = False) -> None:
-        self._earlier, self._k, self._alike = earlier, k, alike
+    def __init__(self, earlier: Sequence[Published], k: int | None = None, homogeneous: bool = False) -> None:
+        self._earlier, self._k, self._homogeneous = earlier, k, homogeneous
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
 
     def examine(
@@ -75,22 +75,29 @@ class Examiner:
     ) -> Examined:
         """Hold a release against the earlier ones.
 
-        joint : the joint classes to look at, all where None; programs : as `find_pinned` takes it
+        joint : the joint classes to look at, all where None; programs : as `find_disclosed` takes it
         """
         k = min(release.k for release in (new, *self._earlier)) if self._k is None else self._k
         compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
-        changes = [(i, part) for i, (few, alike) in compared for part in (few, alike)[: 1 + self._alike] if len(part)]
-        n_alike = sum(len(alike) for _, (_, alike) in compared)
+        changes = [
+            (i, part)
+            for i, (few, homogeneous) in compared
+            for part in (few, homogeneous)[: 1 + self._homogeneous]
+            if len(part)
+        ]
+        n_homogeneous = sum(len(homogeneous) for _, (_, homogeneous) in compared)
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
         if not same:
-            return Examined(None, [], changes, n_alike)
-        pinned = find_pinned([*(self._earlier[i] for i in same), new], k, programs, joint=joint, progress=progress)
+            return Examined(None, [], changes, n_homogeneous)
+        disclosed = find_disclosed(
+            [*(self._earlier[i] for i in same), new], k, programs, joint=joint, progress=progress
+        )
         known = self._given_away_before(same, new, k)
-        counts = [count for count in pinned.counts if _identity(count) not in known]
-        n_alike += sum(count.kind == ALIKE for count in counts)
-        if not self._alike:
-            counts = [count for count in counts if count.kind != ALIKE]
-        return Examined(pinned, counts, changes, n_alike)
+        counts = [count for count in disclosed.counts if _identity(count) not in known]
+        n_homogeneous += sum(count.kind == HOMOGENEOUS for count in counts)
+        if not self._homogeneous:
+            counts = [count for count in counts if count.kind != HOMOGENEOUS]
+        return Examined(disclosed, counts, changes, n_homogeneous)
 
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
@@ -98,7 +105,7 @@ class Examiner:
         if len(before) == 1 and not before[0].nested:  # k-anonymous by itself
             return set()
         if same not in self._alone:
-            self._alone[same] = {_identity(count) for count in find_pinned([*before, _silent(new)], k).counts}
+            self._alone[same] = {_identity(count) for count in find_disclosed([*before, _silent(new)], k).counts}
         return self._alone[same]
 
 
@@ -130,66 +137,66 @@ def _silent(release: Published) -> Published:
 class AllExamined:
     """What several releases give away together.
 
-    pinned : of those that no later one updates, None where they are fewer than two; kept : their positions
+    disclosed : of those that no later one updates, None where they are fewer than two; kept : their positions
     changes : for pairs (earlier, later) of releases of the same regions, the counts that changed by a few people
-    alike : for such pairs, the counts that changed by k people and more, all of one sensitive value
+    homogeneous : for such pairs, the counts that changed by k people and more, all of one sensitive value
     """
 
-    pinned: Pinned | None
+    disclosed: DisclosedCounts | None
     kept: tuple[int, ...]
     changes: list[tuple[int, int, Changes]]
-    alike: list[tuple[int, int, Changes]]
+    homogeneous: list[tuple[int, int, Changes]]
 
     @property
     def n_counts(self) -> int:
-        """Pinned counts of fewer than k people and visible changes."""
-        return len(self._pinned()) + sum(len(changes) for *_, changes in self.changes)
+        """Disclosed counts of fewer than k people and visible changes."""
+        return len(self._disclosed()) + sum(len(changes) for *_, changes in self.changes)
 
     @property
-    def n_alike(self) -> int:
+    def n_homogeneous(self) -> int:
         """Groups of k people and more who are shown to have one sensitive value by the releases together alone."""
-        counts = 0 if self.pinned is None else sum(count.kind == ALIKE for count in self.pinned.counts)
-        return counts + sum(len(changes) for *_, changes in self.alike)
+        counts = 0 if self.disclosed is None else sum(count.kind == HOMOGENEOUS for count in self.disclosed.counts)
+        return counts + sum(len(changes) for *_, changes in self.homogeneous)
 
     @property
     def n_values(self) -> int:
         """Of the counts of fewer than k people, those the sensitive values of whose people are known."""
         known = sum(bool(values) for *_, changes in self.changes for values in changes.values)
-        return known + sum(bool(count.values) for count in self._pinned())
+        return known + sum(bool(count.values) for count in self._disclosed())
 
     @property
     def n_persons(self) -> int:
-        """People in pinned counts at least, and by which counts changed."""
-        persons = 0 if self.pinned is None else persons_in(self._pinned())
+        """People in disclosed counts at least, and by which counts changed."""
+        persons = 0 if self.disclosed is None else persons_in(self._disclosed())
         return persons + sum(changes.n_persons for *_, changes in self.changes)
 
     @property
     def n_contradicted(self) -> int:
         """Classes of which the releases tell things that fit no people: nobody can say what they give away there."""
-        return 0 if self.pinned is None else len(self.pinned.contradicted)
+        return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property
     def n_undecided(self) -> int:
         """Counts that were too many or too hard to decide."""
-        return 0 if self.pinned is None else self.pinned.n_undecided
+        return 0 if self.disclosed is None else self.disclosed.n_undecided
 
-    def _pinned(self) -> list[Count]:
-        return [] if self.pinned is None else [count for count in self.pinned.counts if count.kind != ALIKE]
+    def _disclosed(self) -> list[Count]:
+        return [] if self.disclosed is None else [count for count in self.disclosed.counts if count.kind != HOMOGENEOUS]
 
 
 def examine_all(releases: Sequence[Published], k: int | None = None, progress: Progress = silent) -> AllExamined:
     """Hold all releases, the earliest first, against each other; k : the least k of theirs where None.
 
-    Raises what `find_pinned` raises.
+    Raises what `find_disclosed` raises.
     """
     k = min(release.k for release in releases) if k is None else k
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
     compared = [(i, j, both) for i, j in pairs if (both := compare(releases[i], releases[j], k)) is not None]
     changes = [(i, j, few) for i, j, (few, _) in compared if len(few)]
-    alike = [(i, j, many) for i, j, (_, many) in compared if len(many)]
+    homogeneous = [(i, j, many) for i, j, (_, many) in compared if len(many)]
     updated = {i for i, j in pairs if differs(releases[i], releases[j])}
     kept = tuple(i for i in range(len(releases)) if i not in updated)
-    pinned = None
+    disclosed = None
     if len(kept) > 1 or len(releases) < 2:
-        pinned = find_pinned([releases[i] for i in kept], k, progress=progress)
-    return AllExamined(pinned, kept, changes, alike)
+        disclosed = find_disclosed([releases[i] for i in kept], k, progress=progress)
+    return AllExamined(disclosed, kept, changes, homogeneous)

@@ -1,4 +1,4 @@
-"""Pinned counts and visible changes as rows, for a table or a report."""
+"""Disclosed counts and visible changes as rows, for a table or a report."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from ..arrays import to_list
 from ..language import as_data
-from .counts import ALIKE, Count
+from .counts import HOMOGENEOUS, Count
+from .disclosed import DisclosedCounts
 from .examining import AllExamined
-from .pinned import Pinned
 from .published import Published
 from .updates import Changes
 from .values import MISSING
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
-CHANGE, ALIKE_CHANGE = as_data("change since"), as_data("change by one sensitive value")
-OF_ONE_VALUE = (ALIKE, ALIKE_CHANGE)
+CHANGE, HOMOGENEOUS_CHANGE = as_data("change since"), as_data("change by one sensitive value")
+OF_ONE_VALUE = (HOMOGENEOUS, HOMOGENEOUS_CHANGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +42,11 @@ class Row:
 
 
 def rows_of(found: AllExamined, releases: Sequence[Published]) -> list[Row]:
-    """All counts, the pinned ones first, and last those of k people and more who have one sensitive value."""
+    """All counts, the disclosed ones first, and last those of k people and more who have one sensitive value."""
     rows = []
-    if found.pinned is not None:
-        rows = [_of_count(found.pinned, count, found.kept) for count in found.pinned.counts]
-    for kind, pairs in ((CHANGE, found.changes), (ALIKE_CHANGE, found.alike)):
+    if found.disclosed is not None:
+        rows = [_of_count(found.disclosed, count, found.kept) for count in found.disclosed.counts]
+    for kind, pairs in ((CHANGE, found.changes), (HOMOGENEOUS_CHANGE, found.homogeneous)):
         for earlier, later, changes in pairs:
             rows += _of_changes(kind, changes, releases[later], (earlier, later))
     return sorted(rows, key=lambda row: row.kind in OF_ONE_VALUE)
@@ -57,8 +57,8 @@ def quasi_identifiers_of(releases: Sequence[Published]) -> list[str]:
     return list(dict.fromkeys(name for release in releases for name in release.quasi_identifiers))
 
 
-def _of_count(pinned: Pinned, count: Count, kept: tuple[int, ...]) -> Row:
-    over = pinned.overlay
+def _of_count(disclosed: DisclosedCounts, count: Count, kept: tuple[int, ...]) -> Row:
+    over = disclosed.overlay
     areas = over.areas[np.isin(over.cell_of, count.cells)]
     every = [over.values_of(joint_class) for joint_class in to_list(count.joint)]
     values = {}
@@ -66,19 +66,19 @@ def _of_count(pinned: Pinned, count: Count, kept: tuple[int, ...]) -> Row:
         own_values = {of_class[name] for of_class in every}
         values[name] = ANY if len(own_values) > 1 else _text(own_values.pop())
     of = tuple(kept[number] for number in count.releases)
-    told = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
-    return Row(count.kind, areas, values, count.low, count.high, of, told, count.less)
+    sensitive = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
+    return Row(count.kind, areas, values, count.low, count.high, of, sensitive, count.less)
 
 
 def _of_changes(kind: str, changes: Changes, later: Published, releases: tuple[int, int]) -> list[Row]:
     classes = later.values_of_classes()
     rows = []
     columns = (changes.level, changes.region, changes.class_of, changes.people)
-    told = (
+    disclosed = (
         "; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in of_change)
         for of_change in changes.values
     )
-    for level, region, class_of, change, sensitive in zip(*(to_list(column) for column in columns), told):
+    for level, region, class_of, change, sensitive in zip(*(to_list(column) for column in columns), disclosed):
         areas = later.areas[later.levels.crosswalks[level].region_of == region]
         values = {name: _text(value) for name, value in zip(later.quasi_identifiers, classes[class_of])}
         rows.append(Row(kind, areas, values, change, change, releases, sensitive))

@@ -1,7 +1,7 @@
 """What interval propagation leaves open, decided by linear programming in whole numbers (HiGHS).
 
-A quantity is pinned unless some table that fits all sums has nobody in it, or k people and more. Tables are found for
-many quantities at once: few programs decide most of them, and only the rest are minimised and maximised one by one.
+A quantity is disclosed unless some table that fits all sums has nobody in it, or k people and more. Tables are found
+for many quantities at once: few programs decide most of them, and only the rest are minimised and maximised one by one.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Problem:
 
 @dataclass(eq=False)
 class Answers:
-    """Of each sum asked about: whether it is decided; and its bounds where it is pinned, 0 where not.
+    """Of each sum asked about: whether it is decided; and its bounds where it is disclosed, 0 where not.
 
     contradicted : (q,) bool, whether no table fits the sums of its component
     """
@@ -135,7 +135,7 @@ def decide(problem: Problem, k: int) -> Answers:
 def _without_twins(problem: Problem) -> tuple[Problem, np.ndarray]:
     """The problem with unknowns in the very same sums joined to one, and which sums asked about that decides, (q,).
 
-    Such unknowns may each be nobody, where the others can take all that their sums need: none of them is pinned by
+    Such unknowns may each be nobody, where the others can take all that their sums need: none of them is disclosed by
     itself. They can where each alone could, as then its upper bound is what one of the sums leaves for all of them.
     Twins are told by random numbers of their sums, 2 x 40 bits.
     """
@@ -203,8 +203,8 @@ def _one_by_one(problem: Problem, k: int, answers: Answers, at: np.ndarray, left
             left[chosen] = False
             continue
         low, high = (problem.base[chosen] + problem.asked[chosen] @ table for table in (least, most))
-        pinned = (low >= 1) & (high < k)
-        answers.low[at[chosen[pinned]]], answers.high[at[chosen[pinned]]] = low[pinned], high[pinned]
+        disclosed = (low >= 1) & (high < k)
+        answers.low[at[chosen[disclosed]]], answers.high[at[chosen[disclosed]]] = low[disclosed], high[disclosed]
         answers.decided[at[chosen]] = True
         left[chosen] = False
         for table in (least, most):

@@ -58,7 +58,7 @@ def repair(
     earlier: Sequence[Published],
     title: str = "",
     sensitive: Sequence[KeptValues] = (),
-    alike: bool = False,
+    homogeneous: bool = False,
     also: Callable[[Plan], Plan] | None = None,
     progress: Progress = silent,
     ties: Ties = None,
@@ -68,38 +68,39 @@ def repair(
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
-    areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
-    shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
-    function that suppresses further labels where it does not; ties : decides among labels of one size, the first
-    where None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable
-    already, and keeps the labels in their order; coarsened : as in Published; requirement : what is asked of labels
-    beside k records
+    areas : those of the plan's profile; sensitive : the fields that are released too; homogeneous : whether people who
+    are shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
+    function that suppresses further labels where it does not; ties : decides among labels of one size, the first where
+    None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable already, and
+    keeps the labels in their order; coarsened : as in Published; requirement : what is asked of labels beside k records
     What the earlier releases give away without this one stays as it is. What is asked of labels is looked at again once
     some were joined, as labels that hold by themselves need not hold together (`holding`). Every round suppresses or
     coarsens at least one label; with none of a class left, this release tells nothing of it.
     """
-    work = _Work(areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, alike=alike), progress, ties)
-    told = work.told(plan, True)
-    before = after = work.examiner.examine(relate(told), progress=progress)
+    work = _Work(
+        areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, homogeneous=homogeneous), progress, ties
+    )
+    published = work.published(plan, True)
+    before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0
     if before.n_counts:
         new = work.until_nothing_tells(plan, True)[0]
-        new, told, after = work.until_nothing_tells(new, False)
+        new, published, after = work.until_nothing_tells(new, False)
         if plan.level_of is None and not after.n_counts:
-            new, told, after = work.given_back(plan, new, told, after)
+            new, published, after = work.given_back(plan, new, published, after)
         while True:
             settled = new if also is None else also(new)
             settled = settled if requirement is None else holding(settled, requirement)
             if settled.n_released == new.n_released:
                 new = settled
                 break
-            new, told, after = work.until_nothing_tells(settled, False)
-        n_known_by_size = work.examiner.examine(relate(work.told(new, True))).n_counts
+            new, published, after = work.until_nothing_tells(settled, False)
+        n_known_by_size = work.examiner.examine(relate(work.published(new, True))).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
         coarser = int(plan.profile.counts.data[moved].sum())
-    return Repaired(new, told, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
+    return Repaired(new, published, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +116,18 @@ class _Work:
     progress: Progress
     ties: Ties
 
-    def told(self, plan: Plan, by_size: bool) -> Published:
+    def published(self, plan: Plan, by_size: bool) -> Published:
         """What a plan publishes: with what only somebody inside can know of it, or without."""
-        told = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
-        return told if by_size else replace(told, bounded=False, held_back=None)
+        published = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
+        return published if by_size else replace(published, bounded=False, held_back=None)
 
     def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
         """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
         joint = None
         for turn in range(MOST_ROUNDS):
             self.progress(turn / MOST_ROUNDS)
-            told = self.told(plan, by_size)
-            comparable = self.relate(told)
+            published = self.published(plan, by_size)
+            comparable = self.relate(published)
             # Linear programs take long, and are asked only where propagation finds nothing more.
             for programs in (False, True):
                 findings = self.examiner.examine(comparable, joint, programs)
@@ -137,12 +138,14 @@ class _Work:
                 break
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in findings.counts)])
             plan = without(plan, chosen)
-        return plan, told, self.examiner.examine(self.relate(told))
+        return plan, published, self.examiner.examine(self.relate(published))
 
-    def given_back(self, first: Plan, plan: Plan, told: Published, after: Examined) -> tuple[Plan, Published, Examined]:
+    def given_back(
+        self, first: Plan, plan: Plan, published: Published, after: Examined
+    ) -> tuple[Plan, Published, Examined]:
         """The plan with those suppressed labels shown again, the largest first, without which nothing is told either.
 
-        first : the plan before the repair, of one level; told, after : what `plan` publishes, and what is found of it
+        first : the plan before the repair, of one level; published, after : what `plan` publishes, what is found of it
         One label of every class is tried at a time: classes without a sum in common do not tell of each other.
         """
         out = np.flatnonzero(first.shown & ~plan.shown)
@@ -153,22 +156,24 @@ class _Work:
         for turn in range(int(rank.max(initial=-1)) + 1):
             tried = out[rank == turn]
             trial = _with(new, tried)
-            shown = self.relate(self.told(trial, False))
+            shown = self.relate(self.published(trial, False))
             class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
             group = _groups_of(after, shown, class_of)
-            findings = self.examiner.examine(shown, None if after.pinned is None else np.flatnonzero(group.concerned))
+            findings = self.examiner.examine(
+                shown, None if after.disclosed is None else np.flatnonzero(group.concerned)
+            )
             if findings.n_undecided or findings.n_contradicted:
                 continue
             telling = [group.of_class[changes.class_of] for _, changes in findings.changes]
-            if findings.pinned is not None:
-                telling += [findings.pinned.overlay.group_of[count.joint] for count in findings.counts]
+            if findings.disclosed is not None:
+                telling += [findings.disclosed.overlay.group_of[count.joint] for count in findings.counts]
             bad = np.concatenate([np.empty(0, np.int64), *telling])
             new = _with(new, tried[~np.isin(group.of_class[class_of], bad)])
         if new.n_released == plan.n_released:
-            return plan, told, after
-        shown = self.told(new, False)
+            return plan, published, after
+        shown = self.published(new, False)
         findings = self.examiner.examine(self.relate(shown))
-        return (plan, told, after) if findings.n_counts or findings.n_undecided else (new, shown, findings)
+        return (plan, published, after) if findings.n_counts or findings.n_undecided else (new, shown, findings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,15 +184,15 @@ class _Groups:
     concerned: np.ndarray
 
 
-def _groups_of(after: Examined, told: Published, class_of: np.ndarray) -> _Groups:
+def _groups_of(after: Examined, published: Published, class_of: np.ndarray) -> _Groups:
     """The groups of the classes of a release, the last of an overlay, and which joint classes these ones concern."""
-    if after.pinned is None:
-        return _Groups(np.arange(len(told.classes)), np.empty(0, bool))
-    over = after.pinned.overlay
+    if after.disclosed is None:
+        return _Groups(np.arange(len(published.classes)), np.empty(0, bool))
+    over = after.disclosed.overlay
     last = len(over.releases) - 1
     entry = over.entries[:, over.schema_of[last]]
     own = np.append(over.own_class[last], NONE)[entry]
-    of_class = np.full(len(told.classes), NONE)
+    of_class = np.full(len(published.classes), NONE)
     of_class[own[own >= 0]] = over.group_of[own >= 0]
     return _Groups(of_class, np.isin(over.group_of, of_class[class_of]))
 
@@ -240,7 +245,7 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
 
 
-def _labels_that_tell(plan: Plan, told: Published, findings: Examined, by_size: bool, ties: Ties) -> np.ndarray:
+def _labels_that_tell(plan: Plan, published: Published, findings: Examined, by_size: bool, ties: Ties) -> np.ndarray:
     """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
 
     by_size : only labels that show the very people; else also those around them.
@@ -248,10 +253,10 @@ def _labels_that_tell(plan: Plan, told: Published, findings: Examined, by_size: 
     chosen = np.zeros(len(plan.records), bool)
     shown = np.flatnonzero(plan.shown)  # the order of what is published
     for _, changes in findings.changes:
-        chosen[shown[_changed(told, changes)]] = True
-    if findings.pinned is None:
+        chosen[shown[_changed(published, changes)]] = True
+    if findings.disclosed is None:
         return chosen
-    over, last = findings.pinned.overlay, len(findings.pinned.overlay.releases) - 1
+    over, last = findings.disclosed.overlay, len(findings.disclosed.overlay.releases) - 1
     by_class = _Labels(over, last)
     size = np.empty(len(shown), np.int64)
     size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
@@ -266,17 +271,17 @@ def _labels_that_tell(plan: Plan, told: Published, findings: Examined, by_size: 
     return chosen
 
 
-def _changed(told: Published, changes: Changes) -> np.ndarray:
+def _changed(published: Published, changes: Changes) -> np.ndarray:
     """The labels whose counts changed; for a total those of the coarsest region, or if it has none, all within."""
     labels: list[np.ndarray] = [np.empty(0, np.int64)]
-    last = len(told.levels) - 1
+    last = len(published.levels) - 1
     for level, region, class_of, total in zip(changes.level, changes.region, changes.class_of, changes.total):
-        here = told.class_of == class_of
+        here = published.class_of == class_of
         if not total:
-            here &= (told.level == level) & (told.region == region)
+            here &= (published.level == level) & (published.region == region)
         else:
-            here &= told.coarsest_region == region
-            at_top = here & (told.level == last)
+            here &= published.coarsest_region == region
+            at_top = here & (published.level == last)
             here = at_top if at_top.any() else here
         labels.append(np.flatnonzero(here))
     return np.concatenate(labels)

@@ -3,7 +3,7 @@
 A released class shows how many of its people have each value, a suppressed one none. People whom two releases show in
 two classes have a value that both of them show; and what is left of a class once a class of another release is taken
 away is left value by value. So values may pin a count that counts alone leave open, tell the values of the people in a
-pinned count, and show people to have one value in common however many they are, as no class of any one release does.
+disclosed count, and show people to have one value in common however many they are, as no class of any one release does.
 The unknowns are the people of an overlay cell and joint class by value, bounded by interval propagation, the bounds of
 the counts among the sums.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import to_list
 from .bounds import Bounds, propagate
-from .counts import ALIKE, TOLD, Count
+from .counts import DISCLOSED_BY_VALUES, HOMOGENEOUS, Count
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences
 from .published import Published
 from .values import Values
@@ -26,7 +26,7 @@ UNKNOWNS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class DisclosedValues:
     """What the values of one field add.
 
     counts : those given, with the values of their people where they are known, and those that only values tell
@@ -44,7 +44,7 @@ def sensitive_fields(releases: Sequence[Published]) -> list[str]:
 
 def tell_values(
     over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], counts: Sequence[Count], field: str, k: int
-) -> Told:
+) -> DisclosedValues:
     """What the values of a field add to the counts that are given away anyway.
 
     bounds : joint classes, whole groups of them, with the bounds of their people; counts : the counts found in them
@@ -66,7 +66,7 @@ def tell_values(
             kept[number] = part.with_values(kept[number])
         known = {kept[number].key for number in own}
         new += [new_count for new_count in part.found() if new_count.key not in known]
-    return Told([*kept, *new], np.concatenate(wrong))
+    return DisclosedValues([*kept, *new], np.concatenate(wrong))
 
 
 def _chunks(
@@ -127,11 +127,11 @@ class _Part:
         """What only values tell: counts below k, and people of one value in common, however many."""
         people, fits = self._people_low >= 1, ~self.contradicted
         low, high = self._counted
-        told = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
-        alike = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
-        one_value = alike & people & (self._people_high >= self._k) & fits
+        disclosed = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
+        homogeneous = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
+        one_value = homogeneous & people & (self._people_high >= self._k) & fits
         counts = []
-        for kind, where in ((TOLD, told), (ALIKE, one_value & ~self._alike_anyway())):
+        for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (HOMOGENEOUS, one_value & ~self._homogeneous_anyway())):
             for cell, column in to_list(np.argwhere(where)):
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
                 shown_by = tuple(family.release for family in self._shown if family.region[cell] >= 0)
@@ -154,8 +154,10 @@ class _Part:
             return count
         if len(known) == 1:
             low[known] = max(int(low[known[0]]), count.low)
-        told = tuple((self._field, self._categories[code], int(low[code])) for code in to_list(known[low[known] > 0]))
-        return replace(count, values=(*count.values, *told))
+        disclosed = tuple(
+            (self._field, self._categories[code], int(low[code])) for code in to_list(known[low[known] > 0])
+        )
+        return replace(count, values=(*count.values, *disclosed))
 
     def _by_value_of(self, count: Count) -> np.ndarray:
         """The people whom a count takes away, by value, (values,); nobody of a release that does not show the field."""
@@ -222,7 +224,7 @@ class _Part:
         """People of a region of one release who are not in a smaller one of another, all of one value."""
         counts = []
         pairs = [(i, j) for i in range(len(self._shown)) for j in range(len(self._shown))]
-        anyway = self._alike_anyway()
+        anyway = self._homogeneous_anyway()
         for i, j in pairs:
             outer, inner = self._shown[i], self._shown[j]
             if not (outer.exact and inner.exact) or outer.release == inner.release:
@@ -234,15 +236,15 @@ class _Part:
                 continue
             for b, a, left in differences(outer, inner):
                 low, high = self._difference(i, j, b, a)
-                alike = ((high > 0).sum(axis=1) == 1) & (high[:, -1] == 0)
-                columns = np.flatnonzero(alike & (low.sum(axis=1) >= self._k) & ~self.contradicted)
+                homogeneous = ((high > 0).sum(axis=1) == 1) & (high[:, -1] == 0)
+                columns = np.flatnonzero(homogeneous & (low.sum(axis=1) >= self._k) & ~self.contradicted)
                 for column in to_list(columns[~anyway[left][:, columns].all(axis=0)]):
                     people = int(low[column].sum())
                     both = tuple(sorted({outer.release, inner.release}))
                     value = self._categories[int(np.argmax(high[column]))]
-                    told = ((self._field, value, people),)
+                    disclosed = ((self._field, value, people),)
                     most = int(high[column].sum())
-                    counts.append(Count(ALIKE, left, self._joint[[column]], people, most, both, told))
+                    counts.append(Count(HOMOGENEOUS, left, self._joint[[column]], people, most, both, disclosed))
         return counts
 
     def _difference(self, large: int, small: int, b: int, a: int) -> tuple[np.ndarray, np.ndarray]:
@@ -258,15 +260,15 @@ class _Part:
         (outer_low, outer_high), (inner_low, inner_high) = bounds
         return np.maximum(outer_low - inner_high, 0), np.maximum(outer_high - inner_low, 0)
 
-    def _alike_anyway(self) -> np.ndarray:
+    def _homogeneous_anyway(self) -> np.ndarray:
         """Overlay cells and joint classes in a class of some release that shows one value, (cells, u) bool."""
         cells_alike = np.zeros(self._people_low.shape, bool)
         for family in self._shown:
             n_own = (family.low.shape[1] - 1) // self._n
             shape = (family.n_regions, n_own, self._n)
             low, high = (bound[:-1, :-1].reshape(shape) for bound in (family.low, family.high))
-            alike = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
-            framed = np.pad(alike, ((0, 1), (0, 1)))
+            homogeneous = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
+            framed = np.pad(homogeneous, ((0, 1), (0, 1)))
             cells_alike |= framed[np.ix_(family.region, self._own(family, np.arange(len(self._joint))))]
         return cells_alike
 

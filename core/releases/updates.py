@@ -82,7 +82,7 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
         return None
     k = min(old.k, new.k) if k is None else k
     before, after = _counts(old, None), _counts(new, regions)
-    few, alike = [], []
+    few, homogeneous = [], []
     for key in sorted(after.keys() & before.keys()):
         change = _change(before[key], after[key], key[0] < 0)
         if 1 <= change.people < k:
@@ -90,8 +90,8 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
         elif change.people and any(
             change.one_value(field) for field in dict.fromkeys(field for field, *_ in change.values)
         ):
-            alike.append(change)
-    return _changes(few), _changes(alike)
+            homogeneous.append(change)
+    return _changes(few), _changes(homogeneous)
 
 
 def differs(old: Published, new: Published) -> bool:

@@ -14,17 +14,17 @@ from ..evaluation import RegionAudit, evaluate_by_value
 from ..language import plural, tr
 from ..release import NOTHING_RELEASED
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
-from .ground import Ground, before_and_after, lost_map
+from .map_data import MapData, before_and_after, lost_map
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
 from .protection import protection_section
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 WORST_REGIONS = 10
 
 
-def regions_section(account: Account, audit: RegionAudit, ground: Ground) -> Section:
+def regions_section(account: Account, audit: RegionAudit, map_data: MapData) -> Section:
     """The regions by what they lose: a map, those that lose most, and how many records regions have."""
     numbers = account.plan.crosswalk.numbers
     share = 100.0 * audit.suppressed / np.maximum(audit.records, 1)
@@ -59,7 +59,7 @@ def regions_section(account: Account, audit: RegionAudit, ground: Ground) -> Sec
         tr("Smallest class before"),
     )
     pictures = (
-        lost_map(ground, labels, share),
+        lost_map(map_data, labels, share),
         histogram(audit.records, tr("Records in a region, before suppression"), tr("records"), tr("regions")),
     )
     return Section(
@@ -77,22 +77,27 @@ def regions_section(account: Account, audit: RegionAudit, ground: Ground) -> Sec
     )
 
 
-def _what_it_cost(account: Account, audit: RegionAudit, ground: Ground, costs: Section) -> list[Section]:
+def _what_it_cost(account: Account, audit: RegionAudit, map_data: MapData, costs: Section) -> list[Section]:
     plan, measures = account.plan, account.measures
     profile, crosswalk = plan.profile, plan.crosswalk
     return [
         person_section(measures, plan, int(audit.areas.sum())),
-        before_and_after(ground, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, audit.released),
+        before_and_after(map_data, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, audit.released),
         losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
         costs,
         classes_section(plan),
-        regions_section(account, audit, ground),
+        regions_section(account, audit, map_data),
         measures_section(measures),
     ]
 
 
 def evaluation_report(
-    account: Account, audit: RegionAudit, ground: Ground, running: Running, notes: Sequence[str], costs: Section
+    account: Account,
+    audit: RegionAudit,
+    map_data: MapData,
+    provenance: Provenance,
+    notes: Sequence[str],
+    costs: Section,
 ) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     measures = account.measures
@@ -104,16 +109,16 @@ def evaluation_report(
         n_records=shown(measures.n_records),
         suppression_percent=shown(measures.suppression_percent),
     )
-    sections = [*_what_it_cost(account, audit, ground, costs), *how_it_was_done(notes, running)]
+    sections = [*_what_it_cost(account, audit, map_data, costs), *how_it_was_done(notes, provenance)]
     good = measures.n_suppressed < measures.n_records
-    return render(Report(tr("Evaluation report"), verdict, good, True, sections, running.date, True))
+    return render(Report(tr("Evaluation report"), verdict, good, True, sections, provenance.date, True))
 
 
 def anonymisation_report(
     account: Account,
     audit: RegionAudit,
-    ground: Ground,
-    running: Running,
+    map_data: MapData,
+    provenance: Provenance,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     costs: Section,
@@ -121,8 +126,8 @@ def anonymisation_report(
 ) -> str:
     """The page as HTML.
 
-    audit : that of the account; ground : what is drawn; running : what the run was; notes : sentences of the components
-    and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components.
+    audit : that of the account; map_data : what is drawn; provenance : what the run was; notes : sentences of the
+    components and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components.
     """
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
@@ -145,9 +150,9 @@ def anonymisation_report(
     else:
         verdict = NOTHING_RELEASED
     sections = [
-        *_what_it_cost(account, audit, ground, costs),
+        *_what_it_cost(account, audit, map_data, costs),
         protection_section(account),
         convergence_section(convergence),
-        *how_it_was_done(notes, running, tr("Component"), seconds),
+        *how_it_was_done(notes, provenance, tr("Component"), seconds),
     ]
-    return render(Report(tr("Anonymisation report"), verdict, bool(released), True, sections, running.date, True))
+    return render(Report(tr("Anonymisation report"), verdict, bool(released), True, sections, provenance.date, True))

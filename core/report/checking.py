@@ -16,13 +16,13 @@ from .cost import risk_rows
 from .numbers import shown
 from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 WORST = 25
 
 
-def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], running: Running) -> str:
-    """The page as HTML; running : what the run was."""
+def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], provenance: Provenance) -> str:
+    """The page as HTML; provenance : what the run was."""
     n_records, n_classes = int(found.records.sum()), len(found.records)
     if found.classes_below:
         verdict = plural(
@@ -51,7 +51,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
         (tr("Classes that fall short"), found.classes_below, ""),
     ]
     for name, diversity in found.diversity.items():
-        alike = int((diversity.distinct == 1).sum())
+        homogeneous = int((diversity.distinct == 1).sum())
         risk += [
             (
                 tr("“{name}”: fewest values in a class", name=name),
@@ -59,7 +59,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
                 plural(
                     "l, the fewest that could be those of all people of a class; in {n} class all share one.",
                     "l, the fewest that could be those of all people of a class; in {n} classes all share one.",
-                    alike,
+                    homogeneous,
                 ),
             ),
             (
@@ -96,7 +96,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             rows,
         ),
         Section(tr("What the other fields reveal"), (*LIMITS, *sentences), HEADER, kept_rows(found.kept)),
-        *how_it_was_done((), running),
+        *how_it_was_done((), provenance),
     ]
     good = not found.classes_below and not sentences
-    return render(Report(tr("Check of a release"), verdict, good, True, sections, running.date, True))
+    return render(Report(tr("Check of a release"), verdict, good, True, sections, provenance.date, True))

@@ -8,7 +8,7 @@ from ..language import plural, tr
 from ..outcome import Outcome
 from .page import Report, Section, render
 from .pictures import Point, bars, scatter
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 MOST_SEARCHED = 60  # rows of the search on the page
 SEARCHED_HEADER = (
@@ -38,7 +38,7 @@ def comparison_report(
     outcomes: Sequence[Outcome],
     ks: Sequence[int],
     wanted: int,
-    running: Running,
+    provenance: Provenance,
     notes: Sequence[str],
     choice: Sequence[Section] = (),
 ) -> str:
@@ -89,9 +89,9 @@ def comparison_report(
             (tr("Less is better in every picture."),),
             pictures=_measure_pictures(by_name, len(ks) > 1),
         ),
-        *how_it_was_done(notes, running),
+        *how_it_was_done(notes, provenance),
     ]
-    return render(Report(tr("Comparison of configurations"), verdict, bool(rated), True, sections, running.date))
+    return render(Report(tr("Comparison of configurations"), verdict, bool(rated), True, sections, provenance.date))
 
 
 def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:

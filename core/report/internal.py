@@ -10,10 +10,10 @@ from ..convergence import Convergence
 from ..evaluation import Measures
 from ..nesting.measures import LevelAudit
 from .anonymisation import anonymisation_report, evaluation_report
-from .ground import Ground
+from .map_data import MapData
 from .nested import nested_report
 from .page import Section
-from .running import Running
+from .provenance import Provenance
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +28,16 @@ class Remarks:
     single: tuple[str, Measures] | None = None
 
 
-def internal_report(account: Account, ground: Ground, running: Running, remarks: Remarks) -> str:
-    """The page as HTML. ground : what is drawn; running : what the run was."""
+def internal_report(account: Account, map_data: MapData, provenance: Provenance, remarks: Remarks) -> str:
+    """The page as HTML. map_data : what is drawn; provenance : what the run was."""
     audit = account.audit
     if isinstance(audit, LevelAudit):
         return nested_report(
-            account, audit, ground, running, remarks.notes, remarks.seconds, remarks.single, remarks.convergence
+            account, audit, map_data, provenance, remarks.notes, remarks.seconds, remarks.single, remarks.convergence
         )
     costs = Section("") if remarks.costs is None else remarks.costs
     if account.rows is None:
-        return evaluation_report(account, audit, ground, running, remarks.notes, costs)
+        return evaluation_report(account, audit, map_data, provenance, remarks.notes, costs)
     return anonymisation_report(
-        account, audit, ground, running, remarks.notes, remarks.seconds, costs, remarks.convergence
+        account, audit, map_data, provenance, remarks.notes, remarks.seconds, costs, remarks.convergence
     )

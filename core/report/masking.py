@@ -14,7 +14,7 @@ from ..masking.donut import Masking
 from ..masking.utility import Utility
 from .page import Report, Section, render
 from .pictures import histogram, lines
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,12 @@ def masking_report(
     pattern: Utility | None,
     not_masked: str,
     notes: Sequence[str],
-    running: Running,
+    provenance: Provenance,
 ) -> str:
     """The page as HTML.
 
     pattern : None for too few points; not_masked : a sentence on the points not masked, or empty; notes : sentences;
-    running : what the run was.
+    provenance : what the run was.
     """
     n_masked = int(masking.masked.sum())
     counts = [(tr(reason), n) for reason, n in masking.counts().items()]
@@ -51,7 +51,7 @@ def masking_report(
         Section(tr("What became of the points"), (), (tr("Outcome"), tr("Points")), counts),
         *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
         *([_pattern(pattern)] if pattern is not None else []),
-        *how_it_was_done(notes, running),
+        *how_it_was_done(notes, provenance),
         Section(
             tr("What masking does not do"),
             (
@@ -67,7 +67,13 @@ def masking_report(
     good = n_masked == len(masking.reason) and not (hidden.shortfall is not None and hidden.shortfall.points_below)
     return render(
         Report(
-            tr("Donut masking report"), _verdict(masking, hidden, not_masked), good, True, sections, running.date, True
+            tr("Donut masking report"),
+            _verdict(masking, hidden, not_masked),
+            good,
+            True,
+            sections,
+            provenance.date,
+            True,
         )
     )
 

@@ -13,7 +13,7 @@ from ..masking.donut import MASKED, REASONS
 from ..masking.populations import Heterogeneity, rank_correlation
 from .page import Report, Section, render
 from .pictures import GREENS, REDS, lines, region_map
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 TRIPLE = 3.0  # the paper's advice
 
@@ -27,13 +27,13 @@ def audit_report(
     names: Sequence[str],
     north: float | None,
     notes: Sequence[str],
-    running: Running,
+    provenance: Provenance,
 ) -> str:
     """The page as HTML.
 
     smallest : one per K_MIN of the grid; uneven : None where no finer layer was given; shapes : (m,) planar polygons;
-    names : m identifiers; north : degrees clockwise from the top of the maps; notes : sentences; running : what the run
-    was.
+    names : m identifiers; north : degrees clockwise from the top of the maps; notes : sentences; provenance : what the
+    run was.
     """
     triple = all(inner.k_inner is not None and inner.k_inner <= TRIPLE * inner.k_min for inner in smallest)
     sentence = tr(
@@ -50,9 +50,9 @@ def audit_report(
         _where_section(grid, shapes, names, north),
         *([_uneven_section(grid, uneven, shapes, names, north)] if uneven is not None else []),
         _not_masked_section(grid),
-        *how_it_was_done(notes, running),
+        *how_it_was_done(notes, provenance),
     ]
-    return render(Report(tr("Donut audit report"), verdict, triple, True, sections, running.date))
+    return render(Report(tr("Donut audit report"), verdict, triple, True, sections, provenance.date))
 
 
 def _sentence(inner: SmallestKInner) -> str:

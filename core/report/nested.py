@@ -26,12 +26,12 @@ from .cost import (
     measures_section,
     person_section,
 )
-from .ground import Ground, drawn
+from .map_data import MapData, drawn
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import horizontal_bars, region_map
 from .protection import protection_section
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 MOST_DRAWN = 2_500  # regions on one map
 POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points
@@ -43,8 +43,8 @@ MOST_VALUES = 40
 def nested_report(
     account: Account,
     audit: LevelAudit,
-    ground: Ground,
-    running: Running,
+    map_data: MapData,
+    provenance: Provenance,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     single: tuple[str, Measures] | None = None,
@@ -52,8 +52,8 @@ def nested_report(
 ) -> str:
     """The page as HTML.
 
-    audit : that of the account; ground : what is drawn; running : what the run was; notes : sentences and warnings;
-    seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods
+    audit : that of the account; map_data : what is drawn; provenance : what the run was; notes : sentences and
+    warnings; seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods
     """
     measures, plan = account.measures, account.plan
     sections = [
@@ -62,17 +62,17 @@ def nested_report(
         person_section(measures, plan, len(account.areas)),
         _geography_section(account),
         losers_section(evaluate_by_value(account.areas, account.by_value), measures, plan.k),
-        _maps_section(audit, ground),
+        _maps_section(audit, map_data),
         classes_section(plan),
         measures_section(measures),
         *([protection_section(account)] if account.rows else []),
         Section(tr("What levels tell"), (*LIMITS, not_proven(plan.k))),
         convergence_section(convergence),
-        *how_it_was_done(notes, running, tr("Step"), seconds),
+        *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
     title = tr("Nested release") if account.rows else tr("Evaluation of a nested release")
     verdict = _verdict(account)
-    return render(Report(title, verdict, plan.n_released > 0, True, sections, running.date, True))
+    return render(Report(title, verdict, plan.n_released > 0, True, sections, provenance.date, True))
 
 
 def _verdict(account: Account) -> str:
@@ -212,11 +212,11 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
     return names, released, metres / np.maximum(released, 1)
 
 
-def _maps_section(audit: LevelAudit, ground: Ground) -> Section:
+def _maps_section(audit: LevelAudit, map_data: MapData) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
     pictures: list[str] = []
     shares = 100.0 * (audit.shown + audit.finer) / np.maximum(audit.records, 1)
-    for level, of_level in enumerate(ground.levels):
+    for level, of_level in enumerate(map_data.levels):
         here = audit.level == level
         there = drawn(of_level)
         whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
@@ -250,7 +250,7 @@ def _maps_section(audit: LevelAudit, ground: Ground) -> Section:
                 [label for label, is_drawn in zip(labels, there) if is_drawn],
                 caption,
                 unit=tr("% of the region's records"),
-                north=ground.north,
+                north=map_data.north,
                 like=shares,
                 most=POINTS_A_MAP + POINTS_A_REGION * int(there.sum()),
             )

@@ -18,7 +18,7 @@ from ..language import all_of, plural, tr, written
 from ..records.columns import codes_of_labels
 from .page import Report, Section, render
 from .pictures import BLUES, cloud, in_hull, region_map, sizes, spread
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 # Figure 6 of the paper shows groups of these ratios.
 SHOWN_RATIOS = (0.1, 0.2, 0.4, 0.8)
@@ -41,13 +41,13 @@ def partition_report(
     groups: GroupDescriptions,
     shapes: np.ndarray,
     north: float | None,
-    running: Running,
+    provenance: Provenance,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     official: OfficialAreas | None = None,
 ) -> str:
     """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
-    from the top of the map; running : what the run was; seconds : by step."""
+    from the top of the map; provenance : what the run was; seconds : by step."""
     measures = partition.measures
     short = all_of(tr("{k:g} in {fields}", k=minimum.k, fields=_field_names(cells, minimum)) for minimum in minimums)
     verdict = plural(
@@ -81,9 +81,9 @@ def partition_report(
         _sizes_section(groups),
         _precision_section(groups, official),
         _ratios_section(groups, shapes),
-        *how_it_was_done(notes, running, tr("Step"), seconds),
+        *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
-    return render(Report(tr("Partition of cells"), verdict, True, True, sections, running.date, True))
+    return render(Report(tr("Partition of cells"), verdict, True, True, sections, provenance.date, True))
 
 
 def _field_names(cells: Cells, minimum: Minimum) -> str:

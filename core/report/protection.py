@@ -52,7 +52,7 @@ def protection_section(account: Account) -> Section:
     paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
     for name, diversity in protection.diversity.items():
         shown = plan.shown
-        alike = int((diversity.distinct[shown] == 1).sum())
+        homogeneous = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
             plural(
                 "“{name}”: in {n} of {n_shown} released classes all people have one value in common; the fewest values "
@@ -63,7 +63,7 @@ def protection_section(account: Account) -> Section:
                 "that could be those of all people of a class are {distinct}, the largest share of people with the "
                 "same value is {largest_share:.1f} %. The largest distance of a class from all released records "
                 "(t-closeness) is {distance:.3f}; by region: {by_region}.",
-                alike,
+                homogeneous,
                 name=name,
                 n_shown=int(shown.sum()),
                 distinct=int(diversity.distinct[shown].min()) if shown.any() else 0,
@@ -96,7 +96,7 @@ def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
             100 * field.unique,
             field.bits_before,
             field.bits_left,
-            100 * field.pinned,
+            100 * field.in_one_area,
             field.below_k,
         )
         for field in kept

@@ -1,4 +1,4 @@
-"""The edition of a report that may be published beside a release.
+"""The report that may be published beside a release.
 
 It is made of what is published anyway and nothing else: the released rows, the regions, the areas as their layer
 shows them, and the settings that were chosen. So nothing in it depends on a record that was suppressed: not how many
@@ -23,11 +23,11 @@ from ..privacy.derivable import not_proven
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
-from .ground import Ground, released_map
+from .map_data import MapData, released_map
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
-from .running import settings
+from .provenance import settings
 
 NOT_SAID = (
     tr(
@@ -44,14 +44,14 @@ MOST_VALUES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Edition:
+class PublicReport:
     """What is published.
 
     n_quasi_identifiers : so many fields of the release, the first ones, make a class with level and region
     areas : with the population of their layer, ones where it has none, never the records; None where there are no
     distances
-    ground : None where nothing is drawn; counts_people : whether a person can have several records, so that a class has
-    fewer people than records; parameters : label and value of those that may be said
+    map_data : None where nothing is drawn; counts_people : whether a person can have several records, so that a class
+    has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
     """
 
@@ -60,7 +60,7 @@ class Edition:
     levels: Levels
     k: int
     areas: Areas | None = None
-    ground: Ground | None = None
+    map_data: MapData | None = None
     counts_people: bool = False
     parameters: Sequence[tuple[str, object]] = ()
     version: str = ""
@@ -68,7 +68,7 @@ class Edition:
     values: Sequence[str] = ()
 
 
-def release_report(published: Edition) -> str:
+def release_report(published: PublicReport) -> str:
     """The page as HTML."""
     release, k = published.release, published.k
     nested = len(published.levels) > 1
@@ -101,12 +101,12 @@ def release_report(published: Edition) -> str:
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))
 
 
-def _class_sizes(published: Edition) -> np.ndarray:
+def _class_sizes(published: PublicReport) -> np.ndarray:
     """Records of each released class, (C,)."""
     return class_sizes(published.release, published.n_quasi_identifiers)
 
 
-def _distances(published: Edition) -> np.ndarray | None:
+def _distances(published: PublicReport) -> np.ndarray | None:
     """How far the people of the region that each row shows live from its middle, (R,) metres; None where not known."""
     if published.areas is None:
         return None
@@ -121,18 +121,18 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> float:
     return float(values @ weights / max(weights.sum(), 1))
 
 
-def _counts_people_of_areas(published: Edition) -> bool:
+def _counts_people_of_areas(published: PublicReport) -> bool:
     """Whether the areas have a population of their own. Without one it is known from the records alone, suppressed ones
     among them, and is not for this page: areas count alike then, and distances are others than in the internal report.
     """
     return published.areas is not None and bool((published.areas.population != 1.0).any())
 
 
-def _distance_title(published: Edition) -> str:
+def _distance_title(published: PublicReport) -> str:
     return tr("Mean distance, m") if _counts_people_of_areas(published) else tr("Mean distance of the areas, m")
 
 
-def _distance_meaning(published: Edition, mean: float) -> str:
+def _distance_meaning(published: PublicReport, mean: float) -> str:
     if _counts_people_of_areas(published):
         return tr("On average a released record places its person to within {metres:,.0f} m.", metres=mean)
     return tr(
@@ -141,7 +141,7 @@ def _distance_meaning(published: Edition, mean: float) -> str:
     )
 
 
-def _measures(published: Edition) -> Section:
+def _measures(published: PublicReport) -> Section:
     sizes = _class_sizes(published)
     metres = _distances(published)
     rows: list[tuple[object, ...]] = [
@@ -162,7 +162,7 @@ def _measures(published: Edition) -> Section:
     return Section(tr("In short"), (), HEADER, rows)
 
 
-def _levels(published: Edition) -> Section:
+def _levels(published: PublicReport) -> Section:
     release, counts = published.release, published.release.counts
     rows: list[tuple[object, ...]] = []
     for level, crosswalk in enumerate(published.levels.crosswalks):
@@ -177,17 +177,17 @@ def _levels(published: Edition) -> Section:
     return Section(tr("The levels"), (text,), header, rows)
 
 
-def _map(published: Edition) -> Section:
+def _map(published: PublicReport) -> Section:
     """The finest regions by the released records that they show."""
-    if published.ground is None:
+    if published.map_data is None:
         return Section("")
     release, crosswalk = published.release, published.levels.crosswalks[0]
     here = release.level == 0
     released = np.bincount(release.region[here], release.counts[here], crosswalk.n_regions).astype(np.int64)
-    return Section(tr("The regions"), (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
+    return Section(tr("The regions"), (), pictures=(released_map(published.map_data, crosswalk.numbers, released),))
 
 
-def _classes(published: Edition) -> Section:
+def _classes(published: PublicReport) -> Section:
     sizes = _class_sizes(published)
     if not len(sizes):
         return Section("")
@@ -197,7 +197,7 @@ def _classes(published: Edition) -> Section:
     return Section(tr("Class sizes"), (), pictures=(picture,))
 
 
-def _values(published: Edition) -> Section:
+def _values(published: PublicReport) -> Section:
     """The released records by value of each quasi-identifier: only values that are released."""
     counts, metres = published.release.counts, _distances(published)
     rows: list[tuple[object, ...]] = []

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from .. import counted
 from ..language import plural, tr
-from ..releases.counts import ALIKE, CELL, DIFFERENCE, HIDDEN, REST, SUM, TOLD
+from ..releases.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, HOMOGENEOUS, REST, SUM
 from ..releases.examining import AllExamined
-from ..releases.listing import ALIKE_CHANGE, CHANGE, Row
+from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
 from ..releases.published import Published
 from .page import Report, Section, render
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 MEANING = {
     CELL: tr("people of one class in the areas that lie in the same regions of all releases"),
@@ -20,9 +20,9 @@ MEANING = {
     DIFFERENCE: tr("people of one class in a region but not in the smaller one of another release"),
     REST: tr("what is left of a count once the counts of another release within it are taken away"),
     SUM: tr("people of one or several classes in one or several regions, or parts of them, together"),
-    TOLD: tr("a count that the sensitive values tell, and the counts alone do not"),
-    ALIKE: tr("k people and more who all have one sensitive value, which no release alone shows"),
-    ALIKE_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
+    DISCLOSED_BY_VALUES: tr("a count that the sensitive values tell, and the counts alone do not"),
+    HOMOGENEOUS: tr("k people and more who all have one sensitive value, which no release alone shows"),
+    HOMOGENEOUS_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
     CHANGE: tr("people who were added to a count, or taken out, between two releases of the same regions"),
 }
 
@@ -32,19 +32,19 @@ def releases_report(
     rows: Sequence[Row],
     releases: Sequence[Published],
     k: int,
-    running: Running,
+    provenance: Provenance,
     taken: Sequence[str] = (),
     unsure: Sequence[str] = (),
     assumption: str = "",
 ) -> str:
-    """The page as HTML; running : what the run was; taken : sentences on which fields are the same; unsure : on what
+    """The page as HTML; provenance : what the run was; taken : sentences on which fields are the same; unsure : on what
     could not be compared; assumption : as `verdict` takes it."""
     sections = [
         Section(tr("What could not be compared"), tuple(unsure)),
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
-        *how_it_was_done([*taken, *_notes(found, releases)], running),
+        *how_it_was_done([*taken, *_notes(found, releases)], provenance),
     ]
     return render(
         Report(
@@ -53,7 +53,7 @@ def releases_report(
             not rows and not unsure and not found.n_contradicted and not found.n_undecided,
             True,
             sections,
-            running.date,
+            provenance.date,
             True,
         )
     )
@@ -66,12 +66,12 @@ def verdict(found: AllExamined, k: int, unsure: Sequence[str] = (), assumption: 
     said.append(_given_away(found, k) if found.n_counts else _nothing_given_away(found, k))
     if found.n_counts and found.n_values:
         said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=found.n_values))
-    if found.n_alike:
+    if found.n_homogeneous:
         said.append(
             plural(
                 "{n} group of {k} people and more has one sensitive value, as the releases together show.",
                 "{n} groups of {k} people and more have one sensitive value, as the releases together show.",
-                found.n_alike,
+                found.n_homogeneous,
                 k=k,
             )
         )
@@ -189,23 +189,23 @@ def _notes(findings: AllExamined, releases: Sequence[Published]) -> list[str]:
                 "together, or only linear programming would find, is not looked at."
             )
         )
-    if findings.pinned is not None:
+    if findings.disclosed is not None:
         notes.append(
             tr(
                 "Looked at: cells of the overlay ({n_cells}) and classes ({n_classes}). Found by linear programming "
                 "alone: {n_by_programs} of the counts. Not decided: {n_undecided}.",
-                n_cells=findings.pinned.overlay.n_cells,
-                n_classes=len(findings.pinned.overlay.entries),
-                n_by_programs=findings.pinned.n_by_programs,
-                n_undecided=findings.pinned.n_undecided,
+                n_cells=findings.disclosed.overlay.n_cells,
+                n_classes=len(findings.disclosed.overlay.entries),
+                n_by_programs=findings.disclosed.n_by_programs,
+                n_undecided=findings.disclosed.n_undecided,
             )
         )
-        if len(findings.pinned.contradicted):
+        if len(findings.disclosed.contradicted):
             notes.append(
                 plural(
                     "In {n} class the releases contradict each other: it was not looked at.",
                     "In {n} classes the releases contradict each other: they were not looked at.",
-                    len(findings.pinned.contradicted),
+                    len(findings.disclosed.contradicted),
                 )
             )
     return notes

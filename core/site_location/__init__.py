@@ -17,7 +17,9 @@ __all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
 
 APPROACHES: dict[str, Approach[SiteLocation]] = {
     "balanced density": Approach(balanced_density),
-    "anonymity-driven clustering": Approach(anonymity_driven_clustering, ("k",), looks_at_classes=True),
-    "anonymity-driven clustering (2015)": Approach(anonymity_driven_clustering_2015, ("k",), looks_at_classes=True),
+    "anonymity-driven clustering": Approach(anonymity_driven_clustering, ("k",), uses_attribute_counts=True),
+    "anonymity-driven clustering (2015)": Approach(
+        anonymity_driven_clustering_2015, ("k",), uses_attribute_counts=True
+    ),
     "random": Approach(random_sites, ("seed",)),
 }

@@ -123,8 +123,8 @@ class _Counted:
         self._found: dict[tuple[int, int], float] = {}
         self._own: dict[int, Trials] = {}
         settings = search.configuration
-        looks = aggregation.APPROACHES[settings.aggregation].looks_at_classes
-        located = not settings.chooses_sites and site_location.APPROACHES[settings.site_location].looks_at_classes
+        looks = aggregation.APPROACHES[settings.aggregation].uses_attribute_counts
+        located = not settings.chooses_sites and site_location.APPROACHES[settings.site_location].uses_attribute_counts
         self._own_regions = looks or located
 
     def trials(self, k: int) -> Trials:

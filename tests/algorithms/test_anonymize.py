@@ -25,7 +25,7 @@ from qgis.core import (
 
 from vbas.algorithms.form.records import of_selected_areas
 from vbas.algorithms.layers.delivery import writing
-from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.layers.reading.checked_source import checked_source
 from vbas.algorithms.layers.reading.records import _read_features, _read_file
 
@@ -285,7 +285,7 @@ def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     file = QgsVectorLayer(str(path), "records", "ogr")
     names = ["home", "sex", "age", "diagnosis"]
     source = checked_source(
-        Given(provider.algorithm("profilerecords").create(), {"RECORDS": file}, QgsProcessingContext()), "RECORDS"
+        Inputs(provider.algorithm("profilerecords").create(), {"RECORDS": file}, QgsProcessingContext()), "RECORDS"
     )
     assert source is not None
     fast = _read_file(source, names, lambda _: None)

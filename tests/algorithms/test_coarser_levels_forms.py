@@ -145,8 +145,8 @@ def test_files_hold_a_release_that_anybody_may_recount(nested, town, tmp_path, s
 
 
 def test_measures_and_regions_are_those_of_the_rows(nested, town, tmp_path):
-    report, edition = tmp_path / "report.html", tmp_path / "edition.html"
-    done = nested(K=5, REPORT=str(report), RELEASE_REPORT=str(edition))
+    report, public_report = tmp_path / "report.html", tmp_path / "public_report.html"
+    done = nested(K=5, REPORT=str(report), RELEASE_REPORT=str(public_report))
     rows, crosswalk = done.rows("RELEASED_RECORDS"), done.rows("CROSSWALK")
     shown_at, suppressed, n_regional = recount(rows, crosswalk, town.records, 5)
     sizes = Counter((row["vbas_level"], row["vbas_region"], row["sex"], row["age"]) for row in rows)
@@ -167,7 +167,7 @@ def test_measures_and_regions_are_those_of_the_rows(nested, town, tmp_path):
             here = [n for label, n in sizes.items() if label[:2] == (row["vbas_level"], row["vbas_region"])]
             assert (row["classes"], row["smallest"]) == (len(here), min(here, default=0))
         assert sum(row["suppressed"] for row in found if row["vbas_level"] == n_regional) == suppressed
-    page, public = (path.read_text(encoding="utf-8") for path in (report, edition))
+    page, public = (path.read_text(encoding="utf-8") for path in (report, public_report))
     assert "Who is shown coarser" in page and "Who is shown coarser" not in public
     assert "sex at level 1, age at level 2" in page and "sex at level 1, age at level 2" in public
     assert f"smallest class: {min(sizes.values())})" in page

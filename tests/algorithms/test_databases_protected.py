@@ -228,7 +228,7 @@ def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run,
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, nested):  # noqa: F811
+def test_both_reports(there, crosswalk, levels, grid, tmp_path, nested):  # noqa: F811
     given = {"CROSSWALK": levels if nested else crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     pages = {name: str(tmp_path / f"{name}.html") for name in ("REPORT", "RELEASE_REPORT")}
     with pytest.raises(QgsProcessingException, match="REPORT draws the regions"):

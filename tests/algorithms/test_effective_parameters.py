@@ -99,13 +99,13 @@ def test_no_two_settings_are_told_under_one_name(provider):
 
 def test_what_counts_is_told_without_whom_else_it_serves(anonymize, tmp_path):
     """“Custom only” of what a combination chose, or “Nested levels only” of one level, would be wrong."""
-    report, edition = tmp_path / "report.html", tmp_path / "edition.html"
+    report, public_report = tmp_path / "report.html", tmp_path / "public_report.html"
     done = anonymize(COMBINATION="custom", SITE_NUMBER="given number", N_SITES=6, REPORT=str(report))
     log = next(line for line in done.log if line.startswith("Settings used: "))
     assert "Number of regions = given number · " in log and "Regions to aim for = 6 · " in log
-    anonymize(REPORT=str(report), RELEASE_REPORT=str(edition))
+    anonymize(REPORT=str(report), RELEASE_REPORT=str(public_report))
     page = report.read_text(encoding="utf-8")
-    for shown in (page, edition.read_text(encoding="utf-8")):
+    for shown in (page, public_report.read_text(encoding="utf-8")):
         assert "Where the sites go (SITE_LOCATION)" in shown and "k: smallest class allowed (K)" in shown
         assert "ustom only" not in shown and "ested levels only" not in shown
     assert "Number of regions (SITE_NUMBER)" in page
@@ -142,7 +142,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
     for algorithm in ALGORITHMS:
         one = form(algorithm.ID)
         names = {definition.name() for definition in one.parameterDefinitions()}
-        for name, conditions in one.counts().items():
+        for name, conditions in one.conditions().items():
             if name not in names:
                 continue
             for condition in conditions:

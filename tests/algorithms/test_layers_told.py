@@ -23,7 +23,7 @@ from qgis.PyQt.QtCore import Qt
 
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
 from vbas.algorithms.layers.delivery.styles import describe, style
-from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.named import version
 from vbas.core.tables import alias_of
 
@@ -312,5 +312,5 @@ def test_the_tree_says_what_a_legend_shows(project, run, grid):
 )
 def test_the_group_of_a_run_names_what_differs(provider, form, given, title):
     algorithm = provider.algorithm(form).create()
-    made = algorithm.made_by(Given(algorithm, given, QgsProcessingContext()))
+    made = algorithm.group_title(Inputs(algorithm, given, QgsProcessingContext()))
     assert made == title if form == "anonymize" else made.endswith(f", {title}")

@@ -7,7 +7,7 @@ from qgis.core import QgsProcessingContext, QgsProcessingException, QgsVectorFil
 
 from vbas.algorithms.form.base import VbasAlgorithm
 from vbas.algorithms.form.understanding import as_spelled, with_labels
-from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.inputs import Inputs
 from vbas.core.errors import InputError
 
 from .conftest import make_layer
@@ -38,12 +38,12 @@ def test_all_algorithms_find_fields_in_another_case(provider):
                 **layers_for(algorithm),
                 definition.name(): ["A1", "a2"] if several else "A1",
             }
-            own = as_spelled(Given(algorithm.create(), parameters, QgsProcessingContext())).parameters
+            own = as_spelled(Inputs(algorithm.create(), parameters, QgsProcessingContext())).parameters
             assert own[definition.name()] == (["a1", "a2"] if several else "a1"), (algorithm.id(), definition.name())
             if several:
                 parameters[definition.name()] = ["a1", "A1"]
                 with pytest.raises(InputError, match=f"{definition.name()} names a field twice .*“a1”.*“A1”"):
-                    as_spelled(Given(algorithm.create(), parameters, QgsProcessingContext()))
+                    as_spelled(Inputs(algorithm.create(), parameters, QgsProcessingContext()))
             n_fields += 1
     assert n_fields > 50
 

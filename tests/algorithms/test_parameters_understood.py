@@ -14,7 +14,7 @@ from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.catalogue import ALGORITHMS
 from vbas.algorithms.form.understanding import is_blank, understood
-from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.inputs import Inputs
 from vbas.vbas_plugin.models import TITLES
 
 from .conftest import make_layer
@@ -205,14 +205,14 @@ def test_several_choices_in_any_spelling(provider, told):
     context, one = QgsProcessingContext(), form("compare")
     values = understood(one, {"SITE_NUMBERS": told}, context)
     assert values == {"SITE_NUMBERS": [1, 3]}
-    assert Given(one, values, context).words("SITE_NUMBERS") == ["entropy", "given number"]
+    assert Inputs(one, values, context).words("SITE_NUMBERS") == ["entropy", "given number"]
 
 
 def test_the_defaults_of_compare_are_what_they_were(provider):
     one, context = form("compare"), QgsProcessingContext()
-    assert Given(one, {}, context).words("SITE_NUMBERS") == ["max combinations", "entropy"]
-    assert Given(one, {}, context).words("SITE_LOCATIONS") == ["balanced density"]
-    assert Given(one, {}, context).words("BASELINES") == []
+    assert Inputs(one, {}, context).words("SITE_NUMBERS") == ["max combinations", "entropy"]
+    assert Inputs(one, {}, context).words("SITE_LOCATIONS") == ["balanced density"]
+    assert Inputs(one, {}, context).words("BASELINES") == []
 
 
 # ---- numbers and the rest

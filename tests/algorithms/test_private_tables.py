@@ -43,7 +43,7 @@ class Reader:
 
     def __init__(self, server):
         parts = dict(part.split("=", 1) for part in server.replace("'", "").split())
-        self._address = f"postgresql://reader@{parts['host']}:{parts['port']}/postgres"
+        self._address = f"postgresql://reader@{parts['host']}:{parts['port']}/{parts['dbname']}"
         self.seen, self.looks, self._ended = {}, 0, threading.Event()
 
     def look(self):

@@ -107,9 +107,9 @@ def test_sensitive_values_are_asked_for_and_reported(run, clinic, tmp_path):
     plain = run("anonymize", **parameters(clinic, tmp_path, SENSITIVE=["diagnosis"]))
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     sizes, behind = behind_classes(clinic, tmp_path, False)
-    alike = sum(len(behind[key][2]) == 1 for key in sizes)
-    assert alike
-    assert f"in {alike} of {len(sizes)} released classes all people have one value in common" in report
+    homogeneous = sum(len(behind[key][2]) == 1 for key in sizes)
+    assert homogeneous
+    assert f"in {homogeneous} of {len(sizes)} released classes all people have one value in common" in report
     assert "could be those of all people of a class are 1," in report
     asked = run("anonymize", **parameters(clinic, tmp_path, SENSITIVE=["diagnosis"], L_DIVERSITY=2, MAX_SHARE=80))
     sizes, behind = behind_classes(clinic, tmp_path, False)

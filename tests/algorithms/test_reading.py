@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from osgeo import gdal, ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
-from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.layers.reading.checked_source import checked_source
 from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
 from vbas.algorithms.layers.reading.unreadable import errors_of_readers
@@ -30,7 +30,7 @@ def source_of(provider, path):
     layer = QgsVectorLayer(str(path), "records", "ogr")
     assert layer.isValid()
     return checked_source(
-        Given(provider.algorithm("profilerecords").create(), {"RECORDS": layer}, QgsProcessingContext()), "RECORDS"
+        Inputs(provider.algorithm("profilerecords").create(), {"RECORDS": layer}, QgsProcessingContext()), "RECORDS"
     )
 
 

@@ -322,8 +322,8 @@ REPORTS = {
     "evaluate, nested": evaluate_nested,
     "releasedatabase, with coarser levels": coarser_in_place,
 }
-# The editions for release, which name fewer things.
-EDITIONS = {"anonymize, for release": anonymize, "anonymize, nested, for release": nested}
+# The public reports, which name fewer things.
+PUBLIC_REPORTS = {"anonymize, for release": anonymize, "anonymize, nested, for release": nested}
 
 
 @pytest.fixture
@@ -336,7 +336,7 @@ def report(run, tmp_path, monkeypatch):
     def one(name, text):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.html"
         algorithm = name.partition(",")[0]
-        parameters = {**REPORTS, **EDITIONS}[name](Town(text))
+        parameters = {**REPORTS, **PUBLIC_REPORTS}[name](Town(text))
         found = QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}")
         texts = [
             definition.name()
@@ -351,7 +351,7 @@ def report(run, tmp_path, monkeypatch):
             for definition in found.destinationParameterDefinitions()
             if definition.type() == "sink"
         }
-        run(algorithm, **parameters, **outputs, **{"RELEASE_REPORT" if name in EDITIONS else "REPORT": str(path)})
+        run(algorithm, **parameters, **outputs, **{"RELEASE_REPORT" if name in PUBLIC_REPORTS else "REPORT": str(path)})
         QgsProject.instance().removeAllMapLayers()
         return Path(path).read_text(encoding="utf-8")
 
@@ -375,8 +375,8 @@ def test_a_report_runs_nothing_that_stands_in_a_name(name, report):
         assert "".join(Page(page).shown).count(hostile) >= len(REPORTS[name](Town("x"))) // 3
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_an_edition_for_release_runs_nothing_either(name, report):
+@pytest.mark.parametrize("name", PUBLIC_REPORTS)
+def test_a_public_report_runs_nothing_either(name, report):
     harmless = report(name, HARMLESS)
     assert "<svg" in harmless
     for hostile in HOSTILE:

@@ -29,7 +29,7 @@ from vbas.algorithms.layers.delivery import outputs, writing
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.delivery.second_count import _Classes, check_file
 from vbas.algorithms.layers.delivery.writing import write_file
-from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.layers.tables import Table, number_fields
 from vbas.core.errors import InputError, PrivacyError, VbasError
 from vbas.core.publish.geopackage import filling, recounting
@@ -57,7 +57,7 @@ def write(provider, tmp_path):
             target = f"ogr:dbname='{database}' table=\"released\""
         algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
         context = QgsProcessingContext()
-        with Outputs(Given(algorithm, {"RELEASED_RECORDS": target}, context), QgsProcessingFeedback()) as outputs:
+        with Outputs(Inputs(algorithm, {"RELEASED_RECORDS": target}, context), QgsProcessingFeedback()) as outputs:
             outputs.add("RELEASED_RECORDS", table, check)
             result = outputs.deliver()["RELEASED_RECORDS"]
         # The context owns the layer.
@@ -203,7 +203,7 @@ def test_a_layer_in_memory_that_fails_its_second_count_holds_nothing(provider):
     algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
     context = QgsProcessingContext()
     table, check = release_of([1] * 9, ["F"] * 5 + ["M"] * 4, [1] * 9)
-    given = Given(algorithm, {"RELEASED_RECORDS": "memory:"}, context)
+    given = Inputs(algorithm, {"RELEASED_RECORDS": "memory:"}, context)
     with Outputs(given, QgsProcessingFeedback()) as outputs, pytest.raises(PrivacyError):
         outputs.add("RELEASED_RECORDS", table, check)
     assert [layer.featureCount() for layer in context.temporaryLayerStore().mapLayers().values()] == [0]

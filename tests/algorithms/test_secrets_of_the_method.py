@@ -67,7 +67,7 @@ def test_merging_until_k_anonymous_says_so_too(run, clinic):  # noqa: F811
 
 def test_no_form_looks_at_suppressed_classes_unless_it_is_told_to(provider):
     from vbas.core import aggregation, site_location, site_number
-    from vbas.core.approach import Approach, depending_on_classes
+    from vbas.core.approach import Approach, depending_on_attribute_counts
     from vbas.core.configuration import RECOMMENDED, Configuration
 
     assert Configuration().looking_at_classes == ()
@@ -82,7 +82,7 @@ def test_no_form_looks_at_suppressed_classes_unless_it_is_told_to(provider):
         for name, approaches in rooms.items():
             definition = algorithm.parameterDefinition(name)
             if definition is not None and not definition.allowMultiple():
-                assert definition.defaultValue() not in depending_on_classes(approaches), algorithm.id()
+                assert definition.defaultValue() not in depending_on_attribute_counts(approaches), algorithm.id()
                 seen += 1
         definition = algorithm.parameterDefinition("COMBINATION")
         if definition is not None:

@@ -102,7 +102,7 @@ def test_an_approach_looks_at_the_settings_that_it_names(town, room, name):
     for settings in TRIED.get(room, ({},)):
         options, seen = watched(replace(kind(), **settings))
         if room == "site number":
-            tried = [lambda n_sites, progress: n_sites / 9.0] if approach.tries else []
+            tried = [lambda n_sites, progress: n_sites / 9.0] if approach.runs_candidates else []
             approach(profile, areas.identifiers, options, *tried)
         elif room == "site location":
             approach(areas, profile, 4, options)
@@ -147,7 +147,7 @@ def test_only_approaches_that_look_at_classes_depend_on_what_is_suppressed(town,
     rare[1][:, :4] += 10 + np.roll(np.arange(36 * 4) // 2, 7).reshape(36, 4)
     # Values that some regions release and others do not.
     scarce = [np.random.default_rng(seed).integers(0, 25 + 5 * seed, (36, 30)) for seed in range(9)]
-    looks = ROOMS[room][0][name].looks_at_classes
+    looks = ROOMS[room][0][name].uses_attribute_counts
     one, other = (given_by(areas, ages(values), room, name) for values in rare)
     assert one == other or looks
     found = [one, other, *(given_by(areas, ages(values), room, name) for values in scarce)]

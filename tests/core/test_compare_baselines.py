@@ -17,7 +17,7 @@ from vbas.core.nesting.recipes import RECIPES
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import PICTURED, comparison_report
-from vbas.core.report.running import Running
+from vbas.core.report.provenance import Provenance
 from vbas.core.site_number import SiteNumberOptions
 
 from .strategies import column_from_array
@@ -56,7 +56,7 @@ def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     assert (regions_of["static cut-off"], regions_of["cropping"], regions_of["hierarchy"]) == (0, 4, 2)
     budgeted = rated(outcomes[-1])
     assert 0 < budgeted.suppression_percent <= 5
-    page = comparison_report(outcomes, [5], 6, Running(), [])
+    page = comparison_report(outcomes, [5], 6, Provenance(), [])
     assert all(f"baseline · {name}" in page for name in BASELINES)
 
 
@@ -64,7 +64,7 @@ def test_rows_and_bars_of_several_k_say_which(town):
     regions, profile = town
     outcomes = [one for k in (5, 10) for one in compare(regions, profile, [VBAS], k)]
     for ks, several in (([5, 10], True), ([5], False)):
-        page = comparison_report(outcomes[: len(ks)], ks, len(ks), Running(), [])
+        page = comparison_report(outcomes[: len(ks)], ks, len(ks), Provenance(), [])
         assert (">k</th>" in page) == several
         assert page.count("given number, k = 10<") == (len(PICTURED) if several else 0)
 
@@ -110,7 +110,7 @@ def test_nested_releases_stand_in_a_comparison_with_the_measures_of_their_plans(
         expected, _ = evaluate_levels(regions, nest(regions, profile, levels, 5), 3)
         assert outcome.measures == expected
     assert rated(outcomes[1]).n_suppressed <= min(rated(outcomes[0]).n_suppressed, rated(outcomes[2]).n_suppressed)
-    assert "nested · from the areas up" in comparison_report(outcomes, [5], 3, Running(), [])
+    assert "nested · from the areas up" in comparison_report(outcomes, [5], 3, Provenance(), [])
 
 
 def test_a_nested_release_that_cannot_be_made_says_so_in_its_row(town):

@@ -20,7 +20,6 @@ from vbas.core.engines.fields import RecordFields
 from vbas.core.privacy import weights
 from vbas.core.publish.register.published_releases import earlier_releases
 
-from .. import postgres_server
 from ..engines_there import needed
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, two_levels
@@ -51,7 +50,7 @@ def in_csv(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Pl
 
 def in_postgres(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
     arrow, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
-    address = request.getfixturevalue("postgres")
+    address = request.getfixturevalue("server")
     kinds = {name: arrow.int64() if name in NUMBERS else arrow.string() for name in columns}
     given = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
     with dbapi.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
@@ -134,10 +133,10 @@ class Listener:
 
 
 @pytest.fixture(scope="module")
-def postgres():
-    """The address of a server of its own."""
-    with postgres_server.running() as port:
-        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+def server(postgres):
+    """The address of a database of its own."""
+    with postgres.another() as database:
+        yield database.address
 
 
 def people_of(adapter: Adapter, counted: bool) -> dict[str, list[Any]]:

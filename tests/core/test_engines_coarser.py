@@ -24,7 +24,6 @@ from vbas.core.nesting.views import CoarserLevels, as_shown
 from vbas.core.plan import suppress
 from vbas.core.release import apply
 
-from .. import postgres_server
 from ..engines_there import needed
 from . import engine_cases as cases
 
@@ -52,10 +51,10 @@ def hierarchies_of(quasi, categories):
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(request):
     needed("adbc_driver_postgresql")
-    with postgres_server.running() as port:
-        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+    with request.getfixturevalue("postgres").another() as database:
+        yield database.address
 
 
 @pytest.fixture(params=["Parquet", "PostgreSQL"])

@@ -73,7 +73,7 @@ def test_the_area_in_45_per_cent_of_the_rows_is_refused(town, nested):
     one, plan, records = found(town, town[1] + 1000, rng.random(N) > 0.45, nested)
     assert "stands for the area" in one.refusal
     assert one.bits_left == 0 < one.bits_before
-    assert one.pinned > (0.5 if nested else 0.99)  # rows whose region is their area learn nothing
+    assert one.in_one_area > (0.5 if nested else 0.99)  # rows whose region is their area learn nothing
     with pytest.raises(InputError, match="stands for the area"):
         apply(plan, records)
 
@@ -134,7 +134,7 @@ def test_where_every_area_is_shown_by_itself_nothing_more_can_be_learned(town):
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_bits_and_pinned_rows_equal_a_plain_recount(seed):
+def test_bits_and_rows_in_one_area_equal_a_plain_recount(seed):
     rng = np.random.default_rng(seed)
     n, n_areas = int(rng.integers(10, 80)), int(rng.integers(2, 6))
     areas = make_areas([f"a{i}" for i in range(n_areas)], rng.random((n_areas, 2)))
@@ -158,8 +158,10 @@ def test_bits_and_pinned_rows_equal_a_plain_recount(seed):
     assert one.bits_left == pytest.approx(left, abs=1e-9)
     assert one.bits_before == pytest.approx(before / max(len(rows), 1), abs=1e-9)
     several = {region for region in regions if len({a for r, _, a in rows if r == region}) > 1}
-    pinned = sum(count for key, count in groups.items() if count > 1 and key[0] in several and _areas(rows, key) == 1)
-    assert one.pinned == pytest.approx(pinned / max(len(rows), 1))
+    in_one_area = sum(
+        count for key, count in groups.items() if count > 1 and key[0] in several and _areas(rows, key) == 1
+    )
+    assert one.in_one_area == pytest.approx(in_one_area / max(len(rows), 1))
 
 
 def _areas(rows, key):
@@ -173,5 +175,5 @@ def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass():
     assert regained_identifier(ward, {"sex": (shown, sex)}, EXPOSED)[0] == ""
     # As many men as women: wards of one sex tell it.
     sex = ward % 2
-    name, told = regained_identifier(ward, {"sex": (shown, sex)}, EXPOSED)
-    assert name == "sex" and told.rows == 100 and told.placed > 30
+    name, disclosed = regained_identifier(ward, {"sex": (shown, sex)}, EXPOSED)
+    assert name == "sex" and disclosed.rows == 100 and disclosed.placed > 30

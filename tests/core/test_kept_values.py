@@ -11,7 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.association import agreement_by_value, refined_identifier, told_by
+from vbas.core.privacy.association import agreement_by_value, disclosed_by, refined_identifier
 from vbas.core.privacy.checking import check_release
 from vbas.core.privacy.kept_field import EXPOSED
 from vbas.core.privacy.kept_fields import examine_kept_fields
@@ -65,7 +65,7 @@ def test_the_area_in_some_rows_is_refused_whatever_the_others_hold(town, share, 
     codes = [f"A{area}" for area in town[1].tolist()]
     one, plan, records = looked_at(town, in_some_rows(codes, share, FILLERS[filler]), nested)
     assert "“field” stands for the area" in one.refusal
-    assert one.told.placed_share == pytest.approx(share, abs=0.02)
+    assert one.disclosed.placed_share == pytest.approx(share, abs=0.02)
     with pytest.raises(InputError, match="stands for the area"):
         apply(plan, records)
 
@@ -96,10 +96,10 @@ def test_what_the_region_says_already_is_not_refused(town):
     """All rows stand in single areas; then all but a few: those few, and no others, would be told by a code."""
     codes = [f"A{area}" for area in town[1].tolist()]
     one = looked_at(town, codes, crosswalk=own_regions(N_AREAS))[0]
-    assert (one.refusal, one.warning, one.told.rows) == ("", "", 0)
+    assert (one.refusal, one.warning, one.disclosed.rows) == ("", "", 0)
     one, plan, _ = looked_at(town, codes, nested=True)
-    assert one.told.rows == plan.records[plan.shown & (plan.level == 1)].sum() < N
-    assert one.told.placed == one.told.rows
+    assert one.disclosed.rows == plan.records[plan.shown & (plan.level == 1)].sum() < N
+    assert one.disclosed.placed == one.disclosed.rows
 
 
 def test_a_region_that_is_nearly_one_area_says_it_already(town):
@@ -108,7 +108,7 @@ def test_a_region_that_is_nearly_one_area_says_it_already(town):
     rng = np.random.default_rng(3)
     mostly = np.where(rng.random(N) < 0.9, area // AREAS_PER_REGION * AREAS_PER_REGION, area)
     one = looked_at((areas, mostly, age, sex), rng.integers(0, 400, N).tolist())[0]
-    assert (one.refusal, one.warning, one.told.placed) == ("", "", 0)
+    assert (one.refusal, one.warning, one.disclosed.placed) == ("", "", 0)
     one = looked_at((areas, mostly, age, sex), mostly.tolist())[0]
     assert "stands for the area" in one.refusal
 
@@ -122,7 +122,7 @@ def test_from_one_row_in_a_hundred_on_a_field_is_refused(town, share, refused):
     one = looked_at(town, codes.tolist())[0]
     assert bool(one.refusal) == refused
     if not refused:
-        assert f"{one.told.placed} one that stands for it" in one.warning and one.told.placed >= 0.006 * N
+        assert f"{one.disclosed.placed} one that stands for it" in one.warning and one.disclosed.placed >= 0.006 * N
 
 
 @pytest.mark.parametrize(("wrong", "refused"), [(0.08, True), (0.2, False)])
@@ -174,7 +174,7 @@ def test_a_value_that_closes_little_of_what_the_region_leaves_open_does_not_stan
     value[790:1_790] = 0
     agreement = agreement_by_value(0 * area, area, value)
     assert (agreement.shared.max() >= 0.8 > agreement.base.max()) and not agreement.stands.any()
-    assert told_by(0 * area, area, value).placed == 0
+    assert disclosed_by(0 * area, area, value).placed == 0
 
 
 def test_the_incomes_of_homes_are_not_codes_of_areas(town):
@@ -222,7 +222,7 @@ def test_chance_is_taken_off_where_few_share_a_value():
     area = 2 * region + rng.integers(0, 2, 10_000)
     agreement = agreement_by_value(region, area, value)
     assert agreement.rows[1] > 4_000 and agreement.base.max() < 0.6
-    assert told_by(region, area, value).placed == 0
+    assert disclosed_by(region, area, value).placed == 0
 
 
 @pytest.mark.parametrize(("rows", "counted"), [(9, False), (10, True)])
@@ -230,7 +230,7 @@ def test_fewer_than_ten_rows_beyond_chance_say_nothing(rows, counted):
     area = np.arange(1_000) % 10
     value = np.full(1_000, 1)
     value[np.flatnonzero(area == 3)[:rows]] = 0
-    assert (told_by(0 * area, area, value).placed == rows) == counted
+    assert (disclosed_by(0 * area, area, value).placed == rows) == counted
 
 
 def test_identifiers_of_areas_in_a_fifth_of_the_rows_of_any_table_are_told():

@@ -16,7 +16,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.margins import _smallest_to_add, hold_against_margins, parse_margins, pinned_columns
+from vbas.core.privacy.margins import _smallest_to_add, disclosed_columns, hold_against_margins, parse_margins
 from vbas.core.profile import profile_records
 
 from .strategies import column_from_array
@@ -86,18 +86,20 @@ def test_no_count_below_k_follows_from_totals_but_those_that_the_totals_tell_alo
     for crosswalk, plan in plans(areas, profile, k):
         held, _ = hold_against_margins(plan, MARGINS)
         for totals, lost in tables_of(crosswalk, profile, held):
-            alone = told(profile, totals, sorted(totals), k)
-            assert told(profile, totals, sorted(lost), k) <= alone
+            alone = disclosed(profile, totals, sorted(totals), k)
+            assert disclosed(profile, totals, sorted(lost), k) <= alone
 
 
-def told(profile, totals, hidden, k):
+def disclosed(profile, totals, hidden, k):
     """The classes that totals and what is shown bound within 1 to k - 1."""
     rows, sums = [], []
     for margin in MARGINS:
         for key in sorted({margin_of(profile, one, margin) for one in hidden}):
             rows.append([float(margin_of(profile, one, margin) == key) for one in hidden])
             sums.append(sum(totals[one] for one in hidden if margin_of(profile, one, margin) == key))
-    return {hidden[column] for column in pinned_columns(np.array(rows), np.array(sums, float), k)} if hidden else set()
+    return (
+        {hidden[column] for column in disclosed_columns(np.array(rows), np.array(sums, float), k)} if hidden else set()
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -113,7 +115,7 @@ def test_no_way_suppresses_fewer_records(case):
         shown = [total for total in totals if total not in anyway]
         if not anyway or len(shown) > 8:
             continue
-        alone = told(profile, totals, sorted(totals), k)
+        alone = disclosed(profile, totals, sorted(totals), k)
         least = sum(totals.values())
         for chosen in product((False, True), repeat=len(shown)):
             hidden = anyway | {one for one, out in zip(shown, chosen) if out}
@@ -121,7 +123,7 @@ def test_no_way_suppresses_fewer_records(case):
             if (
                 cost < least
                 and enough(profile, totals, hidden, k)
-                and told(profile, totals, sorted(hidden), k) <= alone
+                and disclosed(profile, totals, sorted(hidden), k) <= alone
             ):
                 least = cost
         assert sum(totals[one] for one in lost) == least
@@ -140,20 +142,20 @@ def enough(profile, totals, hidden, k):
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_pinned_unknowns_are_those_of_every_whole_solution(seed):
+def test_disclosed_unknowns_are_those_of_every_whole_solution(seed):
     rng = np.random.default_rng(seed)
     rows = (rng.random((int(rng.integers(1, 4)), 3)) < 0.7).astype(float)
     rows = np.vstack([rows, np.ones(3)])
     true = rng.integers(0, 4, 3)
     sums = rows @ true
     solutions = [x for x in product(range(int(sums.max()) + 1), repeat=3) if np.array_equal(rows @ np.array(x), sums)]
-    for column in pinned_columns(rows, sums, 4):
+    for column in disclosed_columns(rows, sums, 4):
         assert all(1 <= x[column] <= 3 for x in solutions)
 
 
-@pytest.mark.parametrize(("people", "pinned"), [(0, []), (1, [0]), (4, [0]), (5, [])])
-def test_a_total_of_one_unknown_tells_it_up_to_one_less_than_k(people, pinned):
-    assert pinned_columns(np.array([[1.0]]), np.array([people]), 5) == pinned
+@pytest.mark.parametrize(("people", "disclosed"), [(0, []), (1, [0]), (4, [0]), (5, [])])
+def test_a_total_of_one_unknown_tells_it_up_to_one_less_than_k(people, disclosed):
+    assert disclosed_columns(np.array([[1.0]]), np.array([people]), 5) == disclosed
 
 
 def test_a_total_with_one_suppressed_class_needs_another():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from vbas.benchmarks.crosswalk_attack import looks_at_classes, makers, suppressed_record_attack
+from vbas.benchmarks.crosswalk_attack import makers, suppressed_record_attack, uses_attribute_counts
 from vbas.benchmarks.minimality import NestedRelease, insider, outsider
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -57,7 +57,7 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     cells = ProfileCells(np.tile([0, 1], 21), np.repeat(first, 2), np.column_stack([first, 20 - first]).ravel())
     there = cells.records > 0
     cells = ProfileCells(cells.area[there], cells.class_of[there], cells.records[there])
-    wanted = release.told(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
+    wanted = release.published(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
     again = np.flatnonzero(release.made_again(cells, 21, levels_by_chance) == wanted)
     assert again.tolist() == [1, 2, 3, 4, 16, 17, 18, 19]  # nearly all live in one of the two
     guesses = outsider(release, n_labels=1, draws=2000)
@@ -159,7 +159,7 @@ def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, n
     areas, profile = town
     guesses = suppressed_record_attack(areas, profile, makers(5, 6)[name], 5, n_targets)
     assert guesses.attacked == n_targets and guesses.right == guesses.sure
-    if not looks_at_classes(name):
+    if not uses_attribute_counts(name):
         assert (guesses.method, guesses.sure) == (guesses.base, 0)
     if "anonymity-driven clustering," in name:
         assert guesses.method > guesses.base and guesses.sure > 0

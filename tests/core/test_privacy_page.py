@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vbas.core import aggregation, baselines, site_location, site_number
-from vbas.core.approach import Approach, depending_on_classes
+from vbas.core.approach import Approach, depending_on_attribute_counts
 
 from .test_methods_table import missing_tests
 
@@ -37,7 +37,7 @@ def test_every_attacker_has_what_holds_and_what_does_not():
 def test_the_methods_that_depend_on_suppressed_classes_are_listed():
     part = TEXT.split("**Methods that depend on the classes of suppressed records**")[1].split("None of them")[0]
     listed = {line[2:].split(":")[0]: re.findall("“([^”]+)”", line) for line in part.splitlines() if line[:2] == "* "}
-    assert listed == {room: list(depending_on_classes(approaches)) for room, approaches in ROOMS.items()}
+    assert listed == {room: list(depending_on_attribute_counts(approaches)) for room, approaches in ROOMS.items()}
 
 
 def test_the_script_of_the_figures_is_there():

@@ -12,8 +12,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
 from vbas.core.releases.counts import CELL, REST
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import on_earlier_regions, repair
 from vbas.core.report.releases import verdict
@@ -50,10 +50,10 @@ def test_other_regions(town, first, second):
     old = suppress(profile, regions(areas, profile, first), K)
     plan = suppress(profile, regions(areas, profile, second), K)
     releases = [publish(old, areas), publish(plan, areas)]
-    pinned = find_pinned(releases)
-    assert pinned.n_undecided == 0
-    table = true_table(pinned.overlay, profile, areas)
-    exact = [count for count in pinned.counts if count.kind == CELL and count.low == count.high]
+    disclosed = find_disclosed(releases)
+    assert disclosed.n_undecided == 0
+    table = true_table(disclosed.overlay, profile, areas)
+    exact = [count for count in disclosed.counts if count.kind == CELL and count.low == count.high]
     assert len(exact) > 50 and sum(count.low == 1 for count in exact) > 10  # single persons among them
     assert all(table[count.cells[0], count.joint[0]] == count.low for count in exact)
 
@@ -117,9 +117,9 @@ def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
     both, each = Crosswalk(np.array([0, 0]), 1), Crosswalk(np.array([0, 1]), 2)
     people = [profile_over(np.array(one), [("x",)], ("p",)) for one in ([[5], [5]], [[6], [5]])]
-    told = [publish(suppress(profile, regions, 5), areas) for profile, regions in zip(people, (both, each))]
-    findings = examine_all(told)
-    assert findings.pinned is not None and findings.n_counts == 0 and len(findings.pinned.contradicted) == 1
+    published = [publish(suppress(profile, regions, 5), areas) for profile, regions in zip(people, (both, each))]
+    findings = examine_all(published)
+    assert findings.disclosed is not None and findings.n_counts == 0 and len(findings.disclosed.contradicted) == 1
     said = verdict(findings, 5)
     assert "In 1 class the releases contradict each other" in said and "nobody can say" in said
     assert "different people." not in said and not said.startswith("No count")

@@ -14,8 +14,8 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.errors import InputError
 from vbas.core.generalising import generalise_profile, hierarchy_rule, hierarchy_tables
 from vbas.core.plan import suppress
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.relating import Relating, with_levels
 from vbas.core.releases.repair import repair
@@ -77,19 +77,19 @@ def test_true_counts_lie_within_all_bounds(case):
     releases = [one for _, one in made]
     relate = Relating(releases, TABLE)
     related = [relate(one) for one in releases]
-    pinned = find_pinned(related, keep_bounds=True)
+    disclosed = find_disclosed(related, keep_bounds=True)
     known = [(age, TEN[age], "*", sex) for age, sex in CLASSES]
     every = profile_over(
         profile.counts.toarray()[:, _order(profile)], known, ("age", "age (level 1)", "age (level 2)", "sex")
     )
-    table = true_table(pinned.overlay, _with_single(every, pinned.overlay), areas)
-    assert not len(pinned.contradicted)
-    for joint, bounds in pinned.bounds:
-        if not only_seen_values(pinned.overlay, table):
+    table = true_table(disclosed.overlay, _with_single(every, disclosed.overlay), areas)
+    assert not len(disclosed.contradicted)
+    for joint, bounds in disclosed.bounds:
+        if not only_seen_values(disclosed.overlay, table):
             continue
         assert (bounds.low <= table[:, joint]).all() and (table[:, joint] <= bounds.high).all()
-    for count in pinned.counts:
-        assert 1 <= count.low <= count.high < pinned.k
+    for count in disclosed.counts:
+        assert 1 <= count.low <= count.high < disclosed.k
 
 
 def _order(profile):
@@ -116,12 +116,12 @@ def test_a_repaired_release_gives_nothing_away_at_any_level(case):
     areas, _, made = case
     releases = [one for _, one in made]
     relate = Relating(releases, TABLE)
-    plan, told = made[-1]
+    plan, published = made[-1]
     earlier = [relate(one) for one in releases[:-1]]
-    done = repair(plan, areas, earlier, relate=relate, coarsened=told.coarsened)
+    done = repair(plan, areas, earlier, relate=relate, coarsened=published.coarsened)
     assert done.after.n_counts == 0
     assert done.published.quasi_identifiers == NAMES
-    again = relate(replace(done.published, coarsened=told.coarsened))
+    again = relate(replace(done.published, coarsened=published.coarsened))
     assert examine(again, earlier).n_counts == 0
 
 
@@ -153,11 +153,13 @@ def test_a_rule_relates_its_own_groups():
     rule = hierarchy_rule("age", "bands 5 10 *")
     hierarchy = rule.hierarchy(profile.categories[0], np.ones(4))
     coarse, _ = generalise_profile(profile, {"age": hierarchy}, (2, 0))
-    told = publish(suppress(coarse, number_compactly(np.array([0, 0]))[0], 5), areas, "coarse", coarsened={"age": 2})
-    relate = Relating([fine, told], {"age": rule}, {"age": [17, None]})
+    published = publish(
+        suppress(coarse, number_compactly(np.array([0, 0]))[0], 5), areas, "coarse", coarsened={"age": 2}
+    )
+    relate = Relating([fine, published], {"age": rule}, {"age": [17, None]})
     assert relate(fine).quasi_identifiers == ("age", "age (level 2)", "sex")
     values = dict(zip(relate(fine).categories[0].tolist(), relate(fine).categories[1].tolist()))
-    assert relate(told).quasi_identifiers == ("age (level 2)", "sex")
+    assert relate(published).quasi_identifiers == ("age (level 2)", "sex")
     assert set(relate(fine).categories[1].tolist()) == {"10-19", "20-29", "30-39"}
     assert values["15-19"] == "10-19"
 
@@ -166,8 +168,8 @@ def test_the_levels_of_releases_that_do_not_tell_them():
     areas = areas_of(2)
     profile = people([[9] * 8, [0] * 8])
     for level in (0, 1, 2):
-        told = replace(release(profile, areas, [0, 0], level, 5, "r")[1], coarsened={})
-        assert with_levels(told, TABLE).coarsened == ({"age": level} if level else {})
+        published = replace(release(profile, areas, [0, 0], level, 5, "r")[1], coarsened={})
+        assert with_levels(published, TABLE).coarsened == ({"age": level} if level else {})
 
 
 def test_all_releases_held_against_each_other_at_once():

@@ -93,8 +93,8 @@ def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
         plan = suppress(profile, plain.crosswalk, plain.k, requirement)
     else:
         plan = nest(areas, profile, plain.levels, plain.k, requirement=requirement)
-    done = repair(plan, areas, earlier, sensitive=sensitive, alike=True, requirement=requirement)
-    assert examine(done.published, earlier, alike=True).n_counts == done.after.n_counts == 0
+    done = repair(plan, areas, earlier, sensitive=sensitive, homogeneous=True, requirement=requirement)
+    assert examine(done.published, earlier, homogeneous=True).n_counts == done.after.n_counts == 0
     cells = np.flatnonzero(done.plan.label_of != SUPPRESSED)
     holds = requirement.holds(cells, done.plan.label_of[cells], len(done.plan.records))
     assert holds[np.unique(done.plan.label_of[cells])].all()
@@ -215,8 +215,8 @@ def test_the_cost_is_close_to_the_least_there_is():
         for chosen in product((False, True), repeat=len(labels)):
             out = labels[np.array(chosen, bool)]
             shown = plan.shown & ~np.isin(np.arange(len(plan.shown)), out)
-            told = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
-            if plan.records[out].sum() < best and not examiner.examine(told).n_counts:
+            published = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
+            if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
                 best = int(plan.records[out].sum())
         ours, least = ours + done.n_suppressed, least + best
     assert least <= ours <= 1.15 * least

@@ -15,9 +15,9 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import Shares
-from vbas.core.releases.counts import ALIKE, CELL, REST, TOLD
+from vbas.core.releases.counts import CELL, DISCLOSED_BY_VALUES, HOMOGENEOUS, REST
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.values import KeptValues
 
@@ -55,41 +55,43 @@ def release(people, region_of, k=5, classes=(("x", "y"),), field=True):
 
 def test_the_value_of_the_one_who_is_missing():
     people = np.array([[[5, 1, 0]], [[0, 0, 1]]])
-    pinned = find_pinned([release(people, [0, 0]), release(people, [0, 1])])
-    (count,) = [one for one in pinned.counts if one.kind == CELL]
+    disclosed = find_disclosed([release(people, [0, 0]), release(people, [0, 1])])
+    (count,) = [one for one in disclosed.counts if one.kind == CELL]
     assert (count.low, count.high, count.values) == (1, 1, (("ill", "HIV", 1),))
-    without = find_pinned([release(people, [0, 0], field=False), release(people, [0, 1], field=False)])
+    without = find_disclosed([release(people, [0, 0], field=False), release(people, [0, 1], field=False)])
     assert [one.values for one in without.counts] == [()]
-    one_shows = find_pinned([release(people, [0, 0]), release(people, [0, 1], field=False)])
+    one_shows = find_disclosed([release(people, [0, 0]), release(people, [0, 1], field=False)])
     assert [one.values for one in one_shows.counts] == [()]
 
 
 def test_as_many_as_you_like_of_one_value():
     people = np.array([[[6, 2, 3]], [[0, 0, 7]]])
-    pinned = find_pinned([release(people, [0, 0]), release(people, [0, -1])])
-    (count,) = pinned.counts
-    assert (count.kind, count.low, count.values) == (ALIKE, 7, (("ill", "HIV", 7),))
+    disclosed = find_disclosed([release(people, [0, 0]), release(people, [0, -1])])
+    (count,) = disclosed.counts
+    assert (count.kind, count.low, count.values) == (HOMOGENEOUS, 7, (("ill", "HIV", 7),))
     # Where the second release shows these seven as a class of their own, it says so by itself.
-    assert not find_pinned([release(people, [0, 0]), release(people, [0, 1])]).counts
+    assert not find_disclosed([release(people, [0, 0]), release(people, [0, 1])]).counts
 
 
 def test_what_two_classes_have_in_common():
     """Regions that overlap: who lives in both has a value that both show."""
     people = np.array([[[4, 0, 0]], [[0, 6, 0]], [[0, 0, 5]]])
-    pinned = find_pinned([release(people, [0, 0, 1]), release(people, [0, 1, 1], k=4)], k=4)
-    middle = [count for count in pinned.counts if count.cells.tolist() == [1] and count.kind == ALIKE]
+    disclosed = find_disclosed([release(people, [0, 0, 1]), release(people, [0, 1, 1], k=4)], k=4)
+    middle = [count for count in disclosed.counts if count.cells.tolist() == [1] and count.kind == HOMOGENEOUS]
     assert [one.values for one in middle] == [(("ill", "flu", 6),)]
 
 
 def test_values_pin_what_counts_leave_open():
     people = np.array([[[4, 0, 0]], [[0, 4, 0]], [[0, 0, 6]], [[5, 0, 0]]])
     overlapping = [0, 0, -1, -1], [-1, 0, 0, -1], [0, -1, -1, 1]
-    assert not find_pinned([release(people, one, field=False) for one in overlapping]).counts
-    pinned = find_pinned([release(people, one) for one in overlapping])
-    over = pinned.overlay
-    told = {(count.kind, over.areas[over.cell_of == count.cells[0]].item(), count.values) for count in pinned.counts}
+    assert not find_disclosed([release(people, one, field=False) for one in overlapping]).counts
+    findings = find_disclosed([release(people, one) for one in overlapping])
+    over = findings.overlay
+    disclosed = {
+        (count.kind, over.areas[over.cell_of == count.cells[0]].item(), count.values) for count in findings.counts
+    }
     cold, flu, hiv = ((("ill", one, n),) for one, n in (("cold", 4), ("flu", 4), ("HIV", 6)))
-    assert told == {(TOLD, "a0", cold), (TOLD, "a1", flu), (ALIKE, "a2", hiv)}
+    assert disclosed == {(DISCLOSED_BY_VALUES, "a0", cold), (DISCLOSED_BY_VALUES, "a1", flu), (HOMOGENEOUS, "a2", hiv)}
 
 
 def test_the_rest_of_a_class_after_one_more_quasi_identifier():
@@ -99,7 +101,7 @@ def test_the_rest_of_a_class_after_one_more_quasi_identifier():
     profile = coarser(profile_over(people.sum(axis=2), classes, NAMES), ("p",))
     plan = suppress(profile, numbered(0, 0), 5)
     wide = publish(plan, areas_of(2), sensitive=[kept_values(profile, people.sum(axis=1, keepdims=True))])
-    (count,) = [one for one in find_pinned([wide, fine]).counts if one.kind in (REST, CELL)]
+    (count,) = [one for one in find_disclosed([wide, fine]).counts if one.kind in (REST, CELL)]
     assert (count.low, count.values) == (2, (("ill", "cold", 1), ("ill", "flu", 1)))
 
 
@@ -113,7 +115,7 @@ def test_releases_that_show_no_class_with_its_values():
     shown = publish(suppress(by_other, numbered(0, 0, 0), 5), areas_of(3), sensitive=[kept_values(by_other, people)])
     splits = (0, 0, 0), (0, 1, 2)
     empty = [publish(suppress(nobody, numbered(*to), 5), areas_of(3), sensitive=[values]) for to in splits]
-    assert not find_pinned([empty[0], shown, empty[1]]).counts
+    assert not find_disclosed([empty[0], shown, empty[1]]).counts
 
 
 @st.composite
@@ -177,22 +179,22 @@ def taken_values(over, count):
 @settings(max_examples=400, deadline=None)
 def test_whatever_is_told_is_true(case):
     people, values, releases = case
-    pinned = find_pinned(releases)
-    assert not len(pinned.contradicted)
+    findings = find_disclosed(releases)
+    assert not len(findings.contradicted)
     counts = people.sum(axis=2)
     areas = areas_of(len(people))
-    if not only_seen_values(pinned.overlay, true_table(pinned.overlay, profile_over(counts, values, NAMES), areas)):
+    if not only_seen_values(findings.overlay, true_table(findings.overlay, profile_over(counts, values, NAMES), areas)):
         return  # all values that there are were taken for those that somebody shows
-    for count in pinned.counts:
-        true = dict(zip(ILLS.tolist(), true_values(pinned.overlay, count, people, values).tolist()))
+    for count in findings.counts:
+        true = dict(zip(ILLS.tolist(), true_values(findings.overlay, count, people, values).tolist()))
         total = sum(true.values())
-        if count.kind in (TOLD, ALIKE, CELL):
+        if count.kind in (DISCLOSED_BY_VALUES, HOMOGENEOUS, CELL):
             assert 1 <= count.low <= total <= count.high
-        assert (count.kind == ALIKE) <= (len(count.values) == 1)
+        assert (count.kind == HOMOGENEOUS) <= (len(count.values) == 1)
         if count.values:
-            told = {value for _, value, _ in count.values}
+            disclosed = {value for _, value, _ in count.values}
             assert all(true[value] >= least for _, value, least in count.values)
-            assert all(number == 0 for value, number in true.items() if value not in told)
+            assert all(number == 0 for value, number in true.items() if value not in disclosed)
         if len(count.values) > 1:
             assert {value: least for _, value, least in count.values} == {v: n for v, n in true.items() if n}
 
@@ -201,8 +203,8 @@ def test_whatever_is_told_is_true(case):
 @settings(max_examples=400, deadline=None)
 def test_brute_force_finds_no_more_cells_of_one_value(case):
     _, values, releases = case
-    pinned = find_pinned(releases)
-    over, shown = pinned.overlay, ILLS.tolist()
+    disclosed = find_disclosed(releases)
+    over, shown = disclosed.overlay, ILLS.tolist()
     if len(values) != 1 or over.n_cells > 2 or len(over.entries) != 1:
         return
     tables = np.array(list(product(range(7), repeat=over.n_cells * 3))).reshape(-1, over.n_cells, 3)
@@ -222,10 +224,10 @@ def test_brute_force_finds_no_more_cells_of_one_value(case):
                     exact = [int(number.sum()) for number in counts]
                     tables = tables[(inside == exact).all(axis=1)]
                     inside = tables[:, family.region == region].sum(axis=1)
-    cells = {int(count.cells[0]): count for count in pinned.counts if len(count.cells) == 1}
+    cells = {int(count.cells[0]): count for count in disclosed.counts if len(count.cells) == 1}
     for cell in range(over.n_cells):
         total = tables[:, cell].sum(axis=1)
-        if total.min() >= 1 and total.max() < pinned.k:
+        if total.min() >= 1 and total.max() < disclosed.k:
             assert cell in cells
             if (tables[:, cell] == tables[0, cell]).all():
                 assert cells[cell].values
@@ -235,8 +237,8 @@ def test_an_update_shows_the_value_of_the_new_one_and_of_many():
     crosswalk = [0, 0]
     old = release(np.array([[[5, 1, 0]], [[0, 0, 1]]]), crosswalk)
 
-    def found(people, alike=False):
-        return examine(release(np.array(people), crosswalk), [old], alike=alike)
+    def found(people, homogeneous=False):
+        return examine(release(np.array(people), crosswalk), [old], homogeneous=homogeneous)
 
     ((_, one),) = found([[[5, 1, 0]], [[0, 0, 2]]]).changes
     assert (one.people.tolist(), one.values) == ([1], ((("ill", "HIV", 1),),))
@@ -246,17 +248,17 @@ def test_an_update_shows_the_value_of_the_new_one_and_of_many():
     assert one.values == ((("ill", "HIV", 1), ("ill", "flu", -1)),)
     # Five more, all of one value: told only where that was asked for, and counted anyway.
     many = [[[5, 1, 0]], [[0, 0, 6]]]
-    assert (found(many).n_counts, found(many).n_alike, found(many, alike=True).n_counts) == (0, 1, 1)
-    assert found([[[8, 1, 0]], [[0, 0, 3]]]).n_alike == 0
+    assert (found(many).n_counts, found(many).n_homogeneous, found(many, homogeneous=True).n_counts) == (0, 1, 1)
+    assert found([[[8, 1, 0]], [[0, 0, 3]]]).n_homogeneous == 0
 
 
 @given(people_and_releases())
 @settings(max_examples=100, deadline=None)
 def test_a_release_held_against_others_of_one_value_counts_them_only_if_asked(case):
     *earlier, new = case[2]
-    plain, asked = examine(new, earlier), examine(new, earlier, alike=True)
-    assert all(count.kind != ALIKE for count in plain.counts)
-    assert asked.n_counts - plain.n_counts == plain.n_alike == asked.n_alike
+    plain, asked = examine(new, earlier), examine(new, earlier, homogeneous=True)
+    assert all(count.kind != HOMOGENEOUS for count in plain.counts)
+    assert asked.n_counts - plain.n_counts == plain.n_homogeneous == asked.n_homogeneous
 
 
 def test_what_is_left_over_several_regions_is_left_value_by_value():
@@ -265,7 +267,7 @@ def test_what_is_left_over_several_regions_is_left_value_by_value():
     profile = coarser(profile_over(people.sum(axis=2), [("x", "y"), ("x", "z")], NAMES), ("p",))
     plan = suppress(profile, number_compactly(np.zeros(4, np.int64))[0], 5)
     wide = publish(plan, areas_of(4), sensitive=[kept_values(profile, people.sum(axis=1, keepdims=True))])
-    (count,) = [one for one in find_pinned([wide, fine]).counts if one.kind == REST]
+    (count,) = [one for one in find_disclosed([wide, fine]).counts if one.kind == REST]
     assert (len(count.cells), count.low, count.values) == (2, 2, (("ill", "cold", 1), ("ill", "flu", 1)))
 
 

@@ -19,11 +19,11 @@ from vbas.core.profile import profile_records
 from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
 from vbas.core.report.page import Section
-from vbas.core.report.running import InputUsed, Running, how_it_was_done
+from vbas.core.report.provenance import InputUsed, Provenance, how_it_was_done
 from vbas.core.site_location import LocationOptions
 
 from .strategies import column_from_array
-from .test_release_edition import REGIONS, K, N, areas_with, rare_rows_of, records_of, shown_rows_of
+from .test_public_report import REGIONS, K, N, areas_with, rare_rows_of, records_of, shown_rows_of
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +97,13 @@ def test_each_series_has_its_own_best_ones():
 
 
 def test_settings_are_told_to_the_last_digit_and_without_inputs_nothing_is_said_of_them():
-    running = Running([("β", 0.12345), ("K", 20000), ("name", "x")])
-    sections = {one.heading: one for one in how_it_was_done((), running)}
+    provenance = Provenance([("β", 0.12345), ("K", 20000), ("name", "x")])
+    sections = {one.heading: one for one in how_it_was_done((), provenance)}
     assert sections["How it was done"].rows == [("β", "0.12345"), ("K", "20000"), ("name", "x")]
     assert not sections["What was read"].paragraphs and not sections["Run it again"].code
-    told = how_it_was_done((), Running(inputs=[InputUsed("Records", "x", "/x.csv", 3, "abc")], command="qgis_process"))
+    told = how_it_was_done(
+        (), Provenance(inputs=[InputUsed("Records", "x", "/x.csv", 3, "abc")], command="qgis_process")
+    )
     assert told[1].rows == [("Records", "x", 3, "/x.csv", "abc")] and told[3].code == "qgis_process"
 
 

@@ -12,8 +12,8 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.releases.counts import REST
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.overlay import _possible, is_level_of
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 
@@ -28,7 +28,7 @@ LARGE_FAMILIES = {"age": ("0-19", "20-59", "60-79", "80 and over"), "sex": ("f",
 
 
 @pytest.mark.parametrize("seed", SAMPLE)
-def test_nothing_is_pinned_in_repaired_releases(seed):
+def test_nothing_is_disclosed_in_repaired_releases(seed):
     case = case_of(seed)
     assert len(case.releases) > 1
     assert case.undecided == 0
@@ -66,9 +66,9 @@ def one_age_is_missing():
 def test_four_women_of_the_one_age_that_is_not_shown_are_found_and_held_back():
     areas, plan, wide = one_age_is_missing()
     fine = publish(plan, areas, "by age")
-    pinned = find_pinned([wide, fine], 5)
-    three = set(pinned.overlay.cell_of[:3].tolist())
-    (count,) = [one for one in pinned.counts if one.kind == REST and set(one.cells.tolist()) == three]
+    disclosed = find_disclosed([wide, fine], 5)
+    three = set(disclosed.overlay.cell_of[:3].tolist())
+    (count,) = [one for one in disclosed.counts if one.kind == REST and set(one.cells.tolist()) == three]
     assert (count.low, count.high) == (4, 4)
     domains = dict(LARGE_FAMILIES)
     assert any(one.low == one.high == 4 for one in Attack([opened(wide), opened(fine)], domains).found(5))
@@ -85,8 +85,8 @@ def test_a_value_that_is_suppressed_everywhere_is_not_believed_not_to_be():
     crosswalk = number_compactly(np.array([0, 0]))[0]
     fine = publish(suppress(profile, crosswalk, 5), areas, "fine")
     wide = publish(suppress(coarser(profile, ("p",)), crosswalk, 5), areas, "wide")
-    pinned = find_pinned([wide, fine])
-    assert [(count.low, count.high) for count in pinned.counts] == [(3, 3)] and not len(pinned.contradicted)
+    disclosed = find_disclosed([wide, fine])
+    assert [(count.low, count.high) for count in disclosed.counts] == [(3, 3)] and not len(disclosed.contradicted)
 
 
 def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_common():
@@ -97,9 +97,9 @@ def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_com
     by_age, by_sex = (
         publish(suppress(coarser(profile, (name,)), crosswalk, 5), areas, name) for name in ("age", "sex")
     )
-    pinned = find_pinned([by_sex, by_age])
-    over = pinned.overlay
-    (count,) = [one for one in pinned.counts if one.kind == REST]
+    disclosed = find_disclosed([by_sex, by_age])
+    over = disclosed.overlay
+    (count,) = [one for one in disclosed.counts if one.kind == REST]
     assert (count.low, count.high) == (3, 3)  # of the first area, and old
     assert over.areas[np.isin(over.cell_of, count.cells)].tolist() == ["a0"]
 
@@ -112,9 +112,11 @@ def test_what_is_left_of_several_regions_that_hang_together():
     first = [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4]
     second = [0, 1, 1, 2, 2, 3, 0, 3, 4, -1, 5]
     plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in (first, second)]
-    pinned = find_pinned([publish(plan, areas, str(i)) for i, plan in enumerate(plans)])
+    disclosed = find_disclosed([publish(plan, areas, str(i)) for i, plan in enumerate(plans)])
     left = [
-        count for count in pinned.counts if pinned.overlay.areas[np.isin(pinned.overlay.cell_of, count.cells)].size == 2
+        count
+        for count in disclosed.counts
+        if disclosed.overlay.areas[np.isin(disclosed.overlay.cell_of, count.cells)].size == 2
     ]
     assert any((one.low, one.high) == (3, 3) for one in left)
     done = repair(plans[1], areas, [publish(plans[0], areas)])
@@ -134,8 +136,8 @@ def test_only_regions_together_tell_what_two_regions_across_them_leave():
     profile = profile_over(counts, [("x",)], ("p",))
     regions = [[0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4], [-1, 0, 0, -1, 1, 1, -1, 2, -1, 2, -1]]
     plans = [suppress(profile, number_compactly(np.array(region_of))[0], 5) for region_of in regions]
-    pinned = find_pinned([publish(plan, areas, str(i)) for i, plan in enumerate(plans)])
-    assert left_in(pinned) == [(["a0", "a3", "a6"], 3, 3)]
+    disclosed = find_disclosed([publish(plan, areas, str(i)) for i, plan in enumerate(plans)])
+    assert left_in(disclosed) == [(["a0", "a3", "a6"], 3, 3)]
 
 
 def test_only_regions_together_tell_what_a_region_across_small_ones_leaves():
@@ -147,7 +149,7 @@ def test_only_regions_together_tell_what_a_region_across_small_ones_leaves():
     fine, coarse, across = (number_compactly(np.array(region_of))[0] for region_of in regions)
     nested = publish(nest(areas, profile, make_levels(areas, [fine, coarse]), 5), areas, "nested")
     wide = publish(suppress(coarser(profile, ("p",)), across, 5), areas, "wide")
-    assert left_in(find_pinned([nested, wide])) == [(["a0", "a3"], 3, 3)]
+    assert left_in(find_disclosed([nested, wide])) == [(["a0", "a3"], 3, 3)]
 
 
 def test_a_coarser_value_goes_with_its_finer_one_only():

@@ -11,7 +11,7 @@ from .reading import identity, positions, rows_of_output
 
 SEVERAL, NOT_SHOWN = "(several)", "(not shown)"
 CHANGES = ("change since", "change by one sensitive value")
-ALIKE = ("one sensitive value", CHANGES[1])
+HOMOGENEOUS = ("one sensitive value", CHANGES[1])
 VALUES = {"sex": ("F", "M"), "age": ("young", "old", None), "ill": ("flu", "cold", "none")}
 NAMES = (("sex", "age"), ("sex", "age"), ("sex",), ("age",))
 DECIDES = ("QUASI_IDENTIFIERS", "SENSITIVE", "EACH_K", "COUNT_FIELD", "BY_SIZE_ALONE", "RELEASES", "CROSSWALKS")
@@ -121,7 +121,7 @@ def given_away(case, outcome):
     at = dict(zip(FIXED, positions(names, FIXED)))
     own = [i for i, name in enumerate(names) if name in VALUES and name != "ill"]
     found = [_Row(row, at, {names[i]: row[i] for i in own}) for row in rows]
-    few = [one for one in found if one.kind not in ALIKE]
+    few = [one for one in found if one.kind not in HOMOGENEOUS]
     if len(few) != numbers["N_PINNED"] or len(found) - len(few) != numbers["N_ALIKE"]:
         yield f"PINNED has {len(few)} and {len(found) - len(few)} rows, the run says {numbers['N_PINNED']} and more."
     # 5 is the default.

@@ -134,8 +134,8 @@ def _nothing_found():
 
     def examined(*given):
         found = plain(*given)
-        assert found.pinned is not None
-        return replace(found, pinned=replace(found.pinned, counts=[]))
+        assert found.disclosed is not None
+        return replace(found, disclosed=replace(found.disclosed, counts=[]))
 
     return check_releases, "examine_all", examined
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
 @pytest.fixture(scope="module")
 def pages(qgis_process, tmp_path_factory):
-    """Both editions of the report of a town where all names and values are hostile."""
+    """Both reports of a town where all names and values are hostile."""
     folder = tmp_path_factory.mktemp("hostile")
     script("fault_bench").make_town(folder)
     with closing(sqlite3.connect(folder / "records.gpkg")) as connection, connection:

@@ -20,12 +20,12 @@ MOST_BYTES = 500_000
 # What Chromium itself asks for at its start.
 OF_THE_BROWSER = {"clients2.google.com", "update.googleapis.com", "accounts.google.com", "redirector.gvt1.com"}
 KINDS = {"one level": "", "nested levels": "nested_"}
-PAGES = [f"{prefix}{edition}.html" for prefix in KINDS.values() for edition in ("report", "release_report")]
+PAGES = [f"{prefix}{name}.html" for prefix in KINDS.values() for name in ("report", "release_report")]
 
 
 @pytest.fixture(scope="session")
 def pages(qgis_process, city, tmp_path_factory):
-    """A folder with both editions of both kinds of release, and what was released."""
+    """A folder with both reports of both kinds of release, and what was released."""
     folder = tmp_path_factory.mktemp("pages")
     for release, prefix in KINDS.items():
         done = qgis_process(

@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingOutputLayerDefinition, QgsProperty, QgsVector
 from ....core.secrecy import holds_secret
 from ..database_tables.address import table_layer
 from ..database_tables.swapping import TablePlace
-from ..given import Given
+from ..inputs import Inputs
 from .destinations import with_destination
 from .groups import group_of_run
 from .loaded_layers import Dress, dress_when_loaded
@@ -20,36 +20,36 @@ from .styles import describe, store_look, style
 class Announcing:
     """Tells QGIS of the outputs of one run.
 
-    given : with the places that tables are written to; wanted : names of outputs; made_by : the title of the run's
+    inputs : with the places that tables are written to; wanted : names of outputs; group_title : the title of the run's
     layers in the layer tree; history : a sentence for their metadata
 
     titles : of the outputs by name, noted before anything is told of them
     """
 
-    def __init__(self, given: Given, wanted: Container[str], made_by: str, history: str) -> None:
-        self._given, self._wanted = given, wanted
-        self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
+    def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: str) -> None:
+        self._inputs, self._wanted = inputs, wanted
+        self._group, self._history = group_of_run(group_title or inputs.algorithm.displayName()), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:
         """Tell of a finished file, so that it is loaded if the user wanted that; the result of the algorithm."""
-        if self._given.definition(name).type() == "fileDestination":
+        if self._inputs.definition(name).type() == "fileDestination":
             return str(destination)
-        announced = dict(self._given.parameters)
+        announced = dict(self._inputs.parameters)
         value = announced.get(name)
         if isinstance(value, QgsProcessingOutputLayerDefinition):
             value.sink = QgsProperty.fromValue(str(destination))
-        self._given.algorithm.parameterAsOutputLayer(announced, name, self._given.context)
+        self._inputs.algorithm.parameterAsOutputLayer(announced, name, self._inputs.context)
         self.dress(name, str(destination))
         return str(destination)
 
     def temporary(self, name: str, file: Path) -> str:
         """Tell of a file as a layer that ends with the run's context, as one in memory does; the result."""
         layer = QgsVectorLayer(str(file), self.titles[name], "ogr")
-        context = self._given.context
+        context = self._inputs.context
         context.temporaryLayerStore().addMapLayer(layer)
-        announced = {**self._given.parameters, name: with_destination(self._given.parameters.get(name), str(file))}
-        self._given.algorithm.parameterAsOutputLayer(announced, name, context)
+        announced = {**self._inputs.parameters, name: with_destination(self._inputs.parameters.get(name), str(file))}
+        self._inputs.algorithm.parameterAsOutputLayer(announced, name, context)
         self._load_instead(str(file), layer.id())
         self.show(layer, name)
         self.dress(name, layer.id())
@@ -61,29 +61,29 @@ class Announcing:
         final = place.final(identifier)
         if holds_secret(final):
             layer = table_layer(final)
-            self._given.context.temporaryLayerStore().addMapLayer(layer)
+            self._inputs.context.temporaryLayerStore().addMapLayer(layer)
             final = layer.id()
         self._load_instead(identifier, final)
         return final
 
     def _load_instead(self, before: str, now: str) -> None:
-        loaded = self._given.context.layersToLoadOnCompletion().items()
-        self._given.context.setLayersToLoadOnCompletion(
+        loaded = self._inputs.context.layersToLoadOnCompletion().items()
+        self._inputs.context.setLayersToLoadOnCompletion(
             {now if layer_id == before else layer_id: how for layer_id, how in loaded}
         )
 
     def dress(self, name: str, identifier: str) -> None:
         """Have an output look like itself once it is loaded."""
-        dress_when_loaded(self._given, identifier, Dress(name, self.titles[name], self._group, self._history))
+        dress_when_loaded(self._inputs, identifier, Dress(name, self.titles[name], self._group, self._history))
 
     def show(self, layer: QgsVectorLayer, name: str) -> None:
         """Let a layer that is in no file of the user's say what it is, and look like it."""
         style(layer, name, self._labelled(name))
-        describe(layer, self.titles[name], None, self._given.definition(name).help(), self._history)
+        describe(layer, self.titles[name], None, self._inputs.definition(name).help(), self._history)
 
     def store_look(self, file: Path, name: str) -> None:
         """Keep with a file what its layer is to look like and to say."""
-        told = self.titles[name], self._labelled(name), self._given.definition(name).help(), self._history
+        told = self.titles[name], self._labelled(name), self._inputs.definition(name).help(), self._history
         store_look(file, name, *told)
 
     def _labelled(self, name: str) -> bool:

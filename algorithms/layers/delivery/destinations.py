@@ -21,7 +21,7 @@ from ....core.publish.side_files import STYLES, stale_beside
 from ....core.secrecy import holds_secret, without_secrets
 from ..database_tables.address import DatabaseTable
 from ..database_tables.parsing import parse
-from ..given import Given
+from ..inputs import Inputs
 from .formats import written_endings
 from .read_and_written import ReadAndWritten
 
@@ -29,16 +29,16 @@ MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 PAGES = (".html", ".htm")
 
 
-def checked_destinations(given: Given) -> dict[str, Path | str | DatabaseTable]:
+def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable]:
     """Where each wanted output goes: a file, a layer in memory, or a table of a database.
 
     Raises InputError where one cannot go: onto an input or another output, into a format that cannot be written, onto
     a folder, where there is no folder, over layers that are not its own.
     """
-    run = ReadAndWritten(given)
+    run = ReadAndWritten(inputs)
     destinations: dict[str, Path | str | DatabaseTable] = {}
-    for definition in given.algorithm.destinationParameterDefinitions():
-        text = destination_text(definition, given)
+    for definition in inputs.algorithm.destinationParameterDefinitions():
+        text = destination_text(definition, inputs)
         if not text:
             continue
         name, is_file = definition.name(), definition.type() == "fileDestination"
@@ -70,13 +70,13 @@ def checked_destinations(given: Given) -> dict[str, Path | str | DatabaseTable]:
     return destinations
 
 
-def destination_text(definition: QgsProcessingParameterDefinition, given: Given) -> str:
+def destination_text(definition: QgsProcessingParameterDefinition, inputs: Inputs) -> str:
     """What the user gave as the place of an output."""
-    value = given.parameters.get(definition.name(), definition.defaultValue())
+    value = inputs.parameters.get(definition.name(), definition.defaultValue())
     if isinstance(value, QgsProcessingOutputLayerDefinition):
         value = value.sink
     if isinstance(value, QgsProperty):
-        value = value.valueAsString(given.context.expressionContext())[0]
+        value = value.valueAsString(inputs.context.expressionContext())[0]
     return str(value) if value else ""
 
 

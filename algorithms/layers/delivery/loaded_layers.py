@@ -19,7 +19,7 @@ from qgis.core import (
 from qgis.PyQt import sip
 
 from ....core.language import tr
-from ..given import Given
+from ..inputs import Inputs
 from .groups import LayerGroup
 from .styles import describe, legend_title, style
 
@@ -40,10 +40,10 @@ class Dress:
 class Dressing(QgsProcessingLayerPostProcessorInterface):
     """Dresses one output."""
 
-    def __init__(self, given: Given, dress: Dress) -> None:
+    def __init__(self, inputs: Inputs, dress: Dress) -> None:
         super().__init__()
-        definition = given.definition(dress.name)
-        self._algorithm, self._dress = given.algorithm.id(), dress
+        definition = inputs.definition(dress.name)
+        self._algorithm, self._dress = inputs.algorithm.id(), dress
         self._label, self._help = definition.description(), definition.help()
 
     def postProcessLayer(
@@ -79,13 +79,13 @@ def _tell_legend(layer: QgsVectorLayer, node: QgsLayerTreeLayer, title: str) -> 
 _KEPT: list[Dressing] = []
 
 
-def dress_when_loaded(given: Given, identifier: str, dress: Dress) -> None:
+def dress_when_loaded(inputs: Inputs, identifier: str, dress: Dress) -> None:
     """Have an output dressed once it is loaded; nothing to do where it will not be."""
-    context = given.context
+    context = inputs.context
     if context.willLoadLayerOnCompletion(identifier):
         dress.group.expect(dress.name)
         _KEPT[:] = [dressing for dressing in _KEPT if not sip.isdeleted(dressing)]
-        _KEPT.append(Dressing(given, dress))
+        _KEPT.append(Dressing(inputs, dress))
         context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
 
 

@@ -38,7 +38,7 @@ from ..database_tables.sqlite import SqlitePlace
 from ..database_tables.swapping import TablePlace
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
-from ..given import Given
+from ..inputs import Inputs
 from ..secrecy import addresses_in
 from ..tables import Table
 from .announcing import Announcing
@@ -70,10 +70,12 @@ class Outputs:
     Whatever ends the run before that (an error, Cancel, Ctrl-C) leaves nothing behind.
     """
 
-    def __init__(self, given: Given, feedback: QgsProcessingFeedback, made_by: str = "", history: str = "") -> None:
-        """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
-        self._given, self._feedback = given, feedback
-        self._addresses = addresses_in(given.parameters, given.context)
+    def __init__(
+        self, inputs: Inputs, feedback: QgsProcessingFeedback, group_title: str = "", history: str = ""
+    ) -> None:
+        """group_title : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
+        self._inputs, self._feedback = inputs, feedback
+        self._addresses = addresses_in(inputs.parameters, inputs.context)
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
@@ -83,7 +85,7 @@ class Outputs:
         self._last: list[Callable[[], None]] = []
         self._first: list[Place] = []
         self.in_place = False  # whether the outputs were put in their place
-        destinations = checked_destinations(given)
+        destinations = checked_destinations(inputs)
         with ExitStack() as stack:
             self._hold(destinations, stack)
             self._staging = stack.enter_context(temporary_folder())
@@ -91,7 +93,7 @@ class Outputs:
             for name, destination in destinations.items():
                 self._destinations[name] = self._settled(name, destination, stack)
             self._held = stack.pop_all()
-        self._announcing = Announcing(self._given, self._destinations, made_by, history)
+        self._announcing = Announcing(self._inputs, self._destinations, group_title, history)
 
     def __enter__(self) -> Outputs:
         return self
@@ -100,7 +102,7 @@ class Outputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if not self.in_place:
-            withdraw(self._given.context, self._made)
+            withdraw(self._inputs.context, self._made)
         self._held.__exit__(kind, error, trace)
 
     def wanted(self, name: str) -> bool:
@@ -131,7 +133,7 @@ class Outputs:
         if not self.wanted(name):
             return
         destination = self._destinations[name]
-        title = self._announcing.titles[name] = title or self._given.definition(name).description()
+        title = self._announcing.titles[name] = title or self._inputs.definition(name).description()
         check_writable(name, table)
         if belongs_in_a_file(destination, table, title):
             destination = temporary_file(name)
@@ -161,7 +163,7 @@ class Outputs:
             destination = self._destinations[name]
             if not isinstance(destination, Path):
                 raise InputError(tr("{name}: give the name of a file.", name=name))
-            self._announcing.titles[name] = self._given.definition(name).description()
+            self._announcing.titles[name] = self._inputs.definition(name).description()
             content = without_values(text(), self._addresses)
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
@@ -228,7 +230,7 @@ class Outputs:
 
     def _let_go_of_tables(self) -> None:
         """Close the layers that show tables under the names they were written under."""
-        store = self._given.context.temporaryLayerStore()
+        store = self._inputs.context.temporaryLayerStore()
         for layer in list(store.mapLayers().values()):
             if any(place.new in layer.source() for place in self._tables.values()):
                 store.removeMapLayer(layer)
@@ -260,8 +262,8 @@ class Outputs:
             self._feedback.pushWarning(told)
         stack.callback(self._drop, place)
         stack.callback(self._let_go_of_tables)
-        staged = with_destination(self._given.parameters.get(name), place.staging)
-        self._given = self._given.with_parameters(**{name: staged})
+        staged = with_destination(self._inputs.parameters.get(name), place.staging)
+        self._inputs = self._inputs.with_parameters(**{name: staged})
         return place.staging
 
     def _drop(self, place: TablePlace) -> None:
@@ -286,14 +288,14 @@ class Outputs:
         place = self._tables.get(name)
         if place is not None:
             place.begun = True
-        with noted(self._given.context, self._made):
+        with noted(self._inputs.context, self._made):
             made = None if place is None else place.close_to_others
-            sink, identifier = fill_sink(self._given, name, table, made, part(progress, 0.0, WRITTEN))
+            sink, identifier = fill_sink(self._inputs, name, table, made, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
         with silent_gdal():  # QGIS asks for a spatial index of what has no shapes; what is in the table is counted
             del sink
-        layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
+        layer = QgsProcessingUtils.mapLayerFromString(identifier, self._inputs.context)
         try:
             check_layer(name, layer, table, check, part(progress, WRITTEN, 1.0))
         except VbasError:

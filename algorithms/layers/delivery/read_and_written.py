@@ -20,18 +20,18 @@ from ....core.publish.occupied import Key, Occupied, tables_of_file
 from ....core.publish.sqlite_targets import SUFFIXES
 from ..database_tables.address import DatabaseTable, server
 from ..gdal_errors import told_to_handlers
-from ..given import Given
+from ..inputs import Inputs
 
 
 class ReadAndWritten(Occupied):
     """The files and tables of a run: those of its inputs, and of its outputs as they are added."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, inputs: Inputs) -> None:
         super().__init__()
         self._servers: dict[str, tuple[str, ...]] = {}
-        for name, layer in _input_layers(given):
+        for name, layer in _input_layers(inputs):
             self._read_layer(name, layer)
-        for name, file in _input_files(given):
+        for name, file in _input_files(inputs):
             self.read_file(name, file)
 
     def add_database_table(self, name: str, table: DatabaseTable) -> None:
@@ -69,16 +69,16 @@ def _table_of(file: Path, position: str | int | None) -> str:
     return "" if layer is None else layer.GetName()
 
 
-def _input_layers(given: Given) -> Iterator[tuple[str, QgsVectorLayer]]:
-    algorithm = given.algorithm
+def _input_layers(inputs: Inputs) -> Iterator[tuple[str, QgsVectorLayer]]:
+    algorithm = inputs.algorithm
     for definition in algorithm.parameterDefinitions():
         if definition.isDestination():
             continue
         layers: list[QgsMapLayer] = []
         if definition.type() in ("source", "vector", "layer"):
-            layers = [algorithm.parameterAsLayer(given.parameters, definition.name(), given.context)]
+            layers = [algorithm.parameterAsLayer(inputs.parameters, definition.name(), inputs.context)]
         elif definition.type() == "multilayer":
-            layers = algorithm.parameterAsLayerList(given.parameters, definition.name(), given.context)
+            layers = algorithm.parameterAsLayerList(inputs.parameters, definition.name(), inputs.context)
         seen: set[str] = set()
         for layer in layers:
             for source in _with_sources(layer, seen):
@@ -102,10 +102,10 @@ def _with_sources(layer: QgsMapLayer | None, seen: set[str]) -> Iterator[QgsVect
                 yield QgsVectorLayer(source.source(), source.name(), source.provider())
 
 
-def _input_files(given: Given) -> Iterator[tuple[str, Path]]:
-    algorithm = given.algorithm
+def _input_files(inputs: Inputs) -> Iterator[tuple[str, Path]]:
+    algorithm = inputs.algorithm
     for definition in algorithm.parameterDefinitions():
         if definition.type() == "file" and not definition.isDestination():
-            text = algorithm.parameterAsFile(given.parameters, definition.name(), given.context)
+            text = algorithm.parameterAsFile(inputs.parameters, definition.name(), inputs.context)
             if text:
                 yield definition.name(), Path(text)

@@ -28,7 +28,7 @@ from ....core.progress import Progress, silent
 from ....core.publish.geopackage.filling import fill_geopackage
 from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
-from ..given import Given
+from ..inputs import Inputs
 from ..tables import GEOMETRY_TYPES, Table
 
 
@@ -133,7 +133,7 @@ def _errors_of_gdal() -> Iterator[list[str]]:
 
 
 def fill_sink(
-    given: Given, name: str, table: Table, made: Callable[[], None] | None, progress: Progress
+    inputs: Inputs, name: str, table: Table, made: Callable[[], None] | None, progress: Progress
 ) -> tuple[QgsFeatureSink | None, str]:
     """Write into whatever QGIS makes of an output: a layer in memory, a table in a database.
 
@@ -142,7 +142,7 @@ def fill_sink(
     crs = table.crs or QgsCoordinateReferenceSystem()
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
     try:
-        sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
+        sink, identifier = inputs.algorithm.parameterAsSink(inputs.parameters, name, inputs.context, *made_of)
     except QgsProcessingException as error:
         reason = str(error).strip().rstrip(".")
         raise VbasError(tr("{name} could not be written: {reason}.", name=name, reason=reason)) from error

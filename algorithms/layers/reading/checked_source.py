@@ -23,7 +23,7 @@ from qgis.core import (
 
 from ....core.errors import InputError
 from ....core.language import plural, tr
-from ..given import Given
+from ..inputs import Inputs
 from .layer_file import held
 from .partial_layers import chosen, unsaved_or_filtered
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
@@ -159,14 +159,14 @@ def _with_all_of_one_name(request: QgsFeatureRequest, fields: QgsFields) -> QgsF
     return whole.setFlags(whole.flags() & ~QgsFeatureRequest.Flag.SubsetOfAttributes)
 
 
-def checked_source(given: Given, name: str) -> CheckedSource | None:
+def checked_source(inputs: Inputs, name: str) -> CheckedSource | None:
     """The source of a parameter, None where no layer is given."""
-    algorithm, context = given.algorithm, given.context
-    source = algorithm.parameterAsSource(given.parameters, name, context)
+    algorithm, context = inputs.algorithm, inputs.context
+    source = algorithm.parameterAsSource(inputs.parameters, name, context)
     if source is None:
         return None
-    value = given.parameters.get(name)
+    value = inputs.parameters.get(name)
     if isinstance(value, QgsProcessingFeatureSourceDefinition):
         # QGIS finds the layer behind a definition only by what the definition was made from.
-        given = given.with_parameters(**{name: value.source.valueAsString(context.expressionContext())[0]})
-    return CheckedSource(name, source, value, algorithm.parameterAsVectorLayer(given.parameters, name, context))
+        inputs = inputs.with_parameters(**{name: value.source.valueAsString(context.expressionContext())[0]})
+    return CheckedSource(name, source, value, algorithm.parameterAsVectorLayer(inputs.parameters, name, context))

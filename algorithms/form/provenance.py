@@ -15,7 +15,7 @@ from osgeo import gdal
 from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
-from ...core.report.running import InputUsed, Running
+from ...core.report.provenance import InputUsed, Provenance
 from ...core.secrecy import without_secrets
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.layer_file import layer_file
@@ -28,11 +28,11 @@ CHUNK = 1 << 24
 BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
 
 
-def running_of(form: Form) -> Running:
+def provenance_of(form: Form) -> Provenance:
     """One run, for its internal report: all that counted."""
     command, caveats = command_of(form, form.given_inputs())
     parameters = [(label, _discreet(value)) for label, value in form.rows() if value != ""]
-    return Running(parameters, now(), versions(), list(_inputs(form)), command, caveats)
+    return Provenance(parameters, now(), versions(), list(_inputs(form)), command, caveats)
 
 
 def now() -> str:

@@ -25,7 +25,7 @@ class InputUsed:
 
 
 @dataclass(frozen=True)
-class Running:
+class Provenance:
     """One run, as its report tells it.
 
     parameters : label and value of each that counted; versions : name and version; inputs : what was read; command :
@@ -46,24 +46,24 @@ def settings(parameters: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:
 
 
 def how_it_was_done(
-    notes: Sequence[str], running: Running, step: str = "", seconds: Mapping[str, float] | None = None
+    notes: Sequence[str], provenance: Provenance, step: str = "", seconds: Mapping[str, float] | None = None
 ) -> list[Section]:
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
-    inputs = [(source.parameter, source.name, source.rows, source.where, source.sha256) for source in running.inputs]
-    taken = [sentence for source in running.inputs for sentence in source.taken]
+    inputs = [(source.parameter, source.name, source.rows, source.where, source.sha256) for source in provenance.inputs]
+    taken = [sentence for source in provenance.inputs for sentence in source.taken]
     return [
-        Section(tr("How it was done"), tuple(notes), (tr("Parameter"), tr("Value")), settings(running.parameters)),
+        Section(tr("How it was done"), tuple(notes), (tr("Parameter"), tr("Value")), settings(provenance.parameters)),
         Section(
             tr("What was read"),
             (*taken, tr("The checksum tells whether a file is still the one that was read.")) if inputs else (),
             (tr("Parameter"), tr("Layer"), tr("Rows"), tr("Where"), "SHA-256"),
             inputs,
         ),
-        Section(tr("Versions"), (), (tr("Program"), tr("Version")), list(running.versions)),
+        Section(tr("Versions"), (), (tr("Program"), tr("Version")), list(provenance.versions)),
         Section(
             tr("Run it again"),
-            (tr("This command does the same in a terminal (bash)."), *running.caveats) if running.command else (),
-            code=running.command,
+            (tr("This command does the same in a terminal (bash)."), *provenance.caveats) if provenance.command else (),
+            code=provenance.command,
         ),
         *([time_taken(step, seconds)] if seconds else []),
     ]

@@ -1,4 +1,4 @@
-"""The two editions of a report: what the maps of both are drawn from, and what the one for release may say."""
+"""The public report of a release: what it may say, and what its maps and those of the internal report draw."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFi
 from ...core.anonymise import Account
 from ...core.drawing import voronoi_cells_of
 from ...core.language import tr
-from ...core.report.ground import Ground
-from ...core.report.release import Edition, release_report
+from ...core.report.map_data import MapData
+from ...core.report.release import PublicReport, release_report
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
 from ..named import version
 from .form import Form
 from .parameters import described
-from .running import now
+from .provenance import now
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
@@ -41,7 +41,7 @@ MAY_BE_SAID = (
 SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 
 
-def release_edition() -> QgsProcessingParameterDefinition:
+def public_report_parameter() -> QgsProcessingParameterDefinition:
     """RELEASE_REPORT."""
     page = QgsProcessingParameterFileDestination(
         "RELEASE_REPORT",
@@ -60,13 +60,13 @@ def release_edition() -> QgsProcessingParameterDefinition:
     )
 
 
-def ground_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> Ground:
+def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
     """What the maps of a report draw. levels : of each level the shapes of its regions, in the layer's CRS."""
     areas = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
-    return Ground(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
+    return MapData(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
 
 
-def add_release_edition(
+def add_public_report(
     form: Form, account: Account, layer: AreaLayer | None = None, shapes: Sequence[np.ndarray] = ()
 ) -> None:
     """Write RELEASE_REPORT of a release.
@@ -77,13 +77,13 @@ def add_release_edition(
     form.outputs.add_text(
         "RELEASE_REPORT",
         lambda: release_report(
-            Edition(
+            PublicReport(
                 account.release,
                 len(account.plan.profile.quasi_identifiers),
                 account.levels,
                 account.ask.k,
                 None if layer is None else layer.areas,
-                ground_of(layer, shapes) if layer is not None and len(shapes) else None,
+                map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
                 bool(account.requirement.members),
                 [(label, value) for label, value in form.rows(_said(form)) if value != ""],
                 version(),

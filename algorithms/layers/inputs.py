@@ -8,16 +8,16 @@ from qgis.core import Qgis, QgsProcessingAlgorithm, QgsProcessingContext, QgsPro
 
 
 @dataclass(eq=False)
-class Given:
+class Inputs:
     """The algorithm, its parameters as `understood` and `as_spelled` give them, and QGIS's context."""
 
     algorithm: QgsProcessingAlgorithm
     parameters: dict[str, object]
     context: QgsProcessingContext
 
-    def with_parameters(self, **changed: object) -> Given:
+    def with_parameters(self, **changed: object) -> Inputs:
         """The same run with some parameters changed."""
-        return Given(self.algorithm, {**self.parameters, **changed}, self.context)
+        return Inputs(self.algorithm, {**self.parameters, **changed}, self.context)
 
     def has(self, name: str) -> bool:
         """Whether the algorithm has this parameter: what several forms read, some declare only in part."""

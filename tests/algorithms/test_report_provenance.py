@@ -1,4 +1,4 @@
-"""What reports say of their run: inputs with checksums, the command that does it again; and the edition for release."""
+"""What reports say of their run: inputs with checksums, the command that does it again; and the public report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qgis.core import (
 )
 
 from vbas.algorithms.form.command import without_password
-from vbas.algorithms.form.editions import MAY_BE_SAID, SAID_WITH_POPULATION
+from vbas.algorithms.form.public_report import MAY_BE_SAID, SAID_WITH_POPULATION
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.shapes.projection import north_of
 
@@ -148,11 +148,11 @@ def test_settings_that_do_not_count_are_in_no_command(anonymize, tmp_path):
     assert not {"N_SITES", "SITE_NUMBER"} & set(given)
 
 
-# ---- the edition for release
+# ---- the public report
 
 
 def test_every_setting_is_said_or_kept_back(provider):
-    """Whoever adds a parameter decides whether the edition for release may say it."""
+    """Whoever adds a parameter decides whether the public report may say it."""
     kept_back = {
         *("RECORDS", "RECORD_REGION", "RECORD_COUNT", "UNMATCHED", "SEED", "CROSSWALK", "CROSSWALK_ID"),
         *("REGISTER", "REGISTER_ACTION", "ALIASES"),
@@ -210,18 +210,18 @@ def test_suppressed_people_leave_no_trace_in_it(run, tmp_path, release):
 
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_both_reports_tell_the_same_mean_distance(run, tmp_path, release):
-    """Of the people of a census; where the records alone say where people are, the edition says that areas count."""
+    """Of the people of a census; where records alone say where people are, the public report says that areas count."""
 
     def shown(page, title):
         return re.findall(rf"<tr><td[^>]*>{title}, m</td><td[^>]*>([^<]+)</td>", page)
 
     town, changes = TownWithRare("x", 4), {"RELEASE": release, "FINEST": "configuration"}
     changes["N_SITES"] = 3
-    edition, internal = page_of(run, town, tmp_path / "a.html", POPULATION=town.field("people"), **changes)
+    public_report, internal = page_of(run, town, tmp_path / "a.html", POPULATION=town.field("people"), **changes)
     (metres,) = shown(internal, "Mean distance")
-    assert shown(edition, "Mean distance") == [metres]
-    edition, _ = page_of(run, town, tmp_path / "b.html", **changes)
-    assert not shown(edition, "Mean distance") and len(shown(edition, "Mean distance of the areas")) == 1
+    assert shown(public_report, "Mean distance") == [metres]
+    public_report, _ = page_of(run, town, tmp_path / "b.html", **changes)
+    assert not shown(public_report, "Mean distance") and len(shown(public_report, "Mean distance of the areas")) == 1
 
 
 def test_floors_are_said_only_where_the_people_are_those_of_a_census(run, tmp_path):

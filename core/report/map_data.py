@@ -1,4 +1,4 @@
-"""The ground of a report's maps: the areas before, the regions after."""
+"""What the maps of a report draw: the areas before, the regions after."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PER_KM2 = tr("Records per km²")
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class MapData:
     """What is drawn, in planar coordinates, metres.
 
     areas : (n,) polygons, empty where areas are not drawn; levels : of each level the polygons of its regions; north :
@@ -43,7 +43,7 @@ def density(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
 
 
 def before_and_after(
-    ground: Ground, identifiers: np.ndarray, records: np.ndarray, numbers: np.ndarray, released: np.ndarray
+    map_data: MapData, identifiers: np.ndarray, records: np.ndarray, numbers: np.ndarray, released: np.ndarray
 ) -> Section:
     """The records where they live, and the released ones as they are shown. Internal: the first map shows all records.
 
@@ -51,22 +51,22 @@ def before_and_after(
     """
     text = tr("Same colour scale in both maps: all records by area, then released records by region.")
     pictures = []
-    here = drawn(ground.areas)
-    before = density(records[here], ground.areas[here])
+    here = drawn(map_data.areas)
+    before = density(records[here], map_data.areas[here])
     if here.any():
         labels = [
             tr("{name}: {value}", name=name, value=counted.records(count))
             for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
         ]
         caption = tr("Before: {n_records} areas, all records.", n_records=shown(len(records)))
-        pictures.append(region_map(ground.areas[here], before, labels, caption, unit=PER_KM2, north=ground.north))
-    pictures.append(released_map(ground, numbers, released, before if here.any() else None))
+        pictures.append(region_map(map_data.areas[here], before, labels, caption, unit=PER_KM2, north=map_data.north))
+    pictures.append(released_map(map_data, numbers, released, before if here.any() else None))
     return Section(tr("Before and after"), (text,) if len(pictures) > 1 else (), pictures=pictures)
 
 
-def released_map(ground: Ground, numbers: np.ndarray, released: np.ndarray, like: np.ndarray | None = None) -> str:
+def released_map(map_data: MapData, numbers: np.ndarray, released: np.ndarray, like: np.ndarray | None = None) -> str:
     """The released records by region of the finest level; like : values whose classes are taken."""
-    shapes = ground.levels[0]
+    shapes = map_data.levels[0]
     there = drawn(shapes)
     labels = [
         tr(
@@ -86,15 +86,15 @@ def released_map(ground: Ground, numbers: np.ndarray, released: np.ndarray, like
             len(numbers),
         ),
         unit=PER_KM2,
-        north=ground.north,
+        north=map_data.north,
         like=like,
     )
 
 
-def lost_map(ground: Ground, labels: Sequence[str], share: np.ndarray) -> str:
+def lost_map(map_data: MapData, labels: Sequence[str], share: np.ndarray) -> str:
     """The share of suppressed records by region, per cent."""
-    shapes = ground.levels[0]
+    shapes = map_data.levels[0]
     there = drawn(shapes)
     own = [label for label, is_drawn in zip(labels, to_list(there)) if is_drawn]
     text = tr("Records suppressed, by region.")
-    return region_map(shapes[there], share[there], own, text, REDS, tr("% of the region's records"), ground.north)
+    return region_map(shapes[there], share[there], own, text, REDS, tr("% of the region's records"), map_data.north)

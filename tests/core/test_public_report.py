@@ -18,11 +18,11 @@ from vbas.core.plan import suppress
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
-from vbas.core.report.ground import Ground
 from vbas.core.report.internal import Remarks, internal_report
+from vbas.core.report.map_data import MapData
 from vbas.core.report.page import Section
-from vbas.core.report.release import Edition, release_report
-from vbas.core.report.running import Running
+from vbas.core.report.provenance import Provenance
+from vbas.core.report.release import PublicReport, release_report
 
 from .strategies import column_from_array
 
@@ -82,7 +82,7 @@ def levels_of(areas, nested):
 
 
 def both_pages(rows, nested=False, counted=False):
-    """The edition for release and the internal one (of one level)."""
+    """The public report and the internal one (of one level)."""
     public = areas_with(np.arange(1.0, N + 1))
     records = records_of(public, rows, counted)
     populated = public.with_population(records.profile.area_sizes)  # what the regions were balanced by
@@ -90,10 +90,10 @@ def both_pages(rows, nested=False, counted=False):
     account = anonymise(populated, records, levels, Ask(K))
     release = account.release
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
-    ground = Ground(SQUARES, shapes if nested else shapes[1:])
-    published = Edition(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
+    map_data = MapData(SQUARES, shapes if nested else shapes[1:])
+    published = PublicReport(release, 2, levels, K, public, map_data, False, [("k", K)], "1", "today")
     remarks = Remarks(costs=Section("y"))
-    return release_report(published), "" if nested else internal_report(account, ground, Running(), remarks)
+    return release_report(published), "" if nested else internal_report(account, map_data, Provenance(), remarks)
 
 
 @settings(deadline=None, max_examples=40)
@@ -104,7 +104,7 @@ def test_it_is_the_same_whatever_was_suppressed(shown_seed, rare_seed):
     page, internal = both_pages(rows)
     other, other_internal = both_pages([*rows, *rare])
     assert other == page
-    assert (other_internal != internal) == bool(rare)  # what the internal edition is for
+    assert (other_internal != internal) == bool(rare)  # what the internal report is for
 
 
 @settings(deadline=None, max_examples=25)
@@ -139,7 +139,7 @@ def test_an_empty_release_is_told_as_such():
 def test_where_people_have_several_records_the_risk_is_that_of_k():
     areas = areas_with(np.ones(N))
     records = records_of(areas, [(0, "f", "old", 1)] * 8)
-    published = Edition(apply(suppress(records.profile, REGIONS, K), records), 2, Levels((REGIONS,)), K)
+    published = PublicReport(apply(suppress(records.profile, REGIONS, K), records), 2, Levels((REGIONS,)), K)
     assert "12.50" in release_report(published)  # 1 / 8
     page = release_report(replace(published, counts_people=True))
     assert "12.50" not in page and ">25<" in page
@@ -152,5 +152,5 @@ def test_distances_are_those_of_the_people_of_the_layer(nested):
     records = records_of(areas, [(i % N, "f", "old", 1) for i in range(64)])
     plan = suppress(records.profile, REGIONS, K)
     levels = Levels((REGIONS,)) if not nested else make_levels(areas, [REGIONS, REGIONS])
-    page = release_report(Edition(apply(plan, records), 2, levels, K, areas))
+    page = release_report(PublicReport(apply(plan, records), 2, levels, K, areas))
     assert "707.11" in page

@@ -21,7 +21,7 @@ from ..progress import Progress, silent
 from .asked import asked_of
 from .bounds import Bounds
 from .chunk import Chunk, chunk_of, cut_overlay
-from .counts import ALIKE, KINDS, Count, persons_in
+from .counts import HOMOGENEOUS, KINDS, Count, persons_in
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
@@ -29,10 +29,10 @@ from .sensitive import sensitive_fields, tell_values
 
 
 @dataclass(frozen=True, eq=False)
-class Pinned:
+class DisclosedCounts:
     """What releases give away together.
 
-    counts : the pinned counts, the overlay cells first; k : counts below it are looked for
+    counts : the disclosed counts, the overlay cells first; k : counts below it are looked for
     n_undecided : counts that were too many or too hard to decide, contradictions apart
     contradicted : joint classes of which the releases tell things that fit no people: they are not of the same people
     n_programs : counts that propagation left open
@@ -49,17 +49,17 @@ class Pinned:
     @property
     def n_persons(self) -> int:
         """The people that are in counts of fewer than k at least."""
-        return persons_in([count for count in self.counts if count.kind != ALIKE])
+        return persons_in([count for count in self.counts if count.kind != HOMOGENEOUS])
 
 
-def find_pinned(
+def find_disclosed(
     releases: Sequence[Published],
     k: int | None = None,
     programs: bool = True,
     keep_bounds: bool = False,
     joint: np.ndarray | None = None,
     progress: Progress = silent,
-) -> Pinned:
+) -> DisclosedCounts:
     """Every count of 1 to k-1 people that follows from the releases.
 
     releases : two or more, of the same people; k : the least k of theirs where None; programs : whether linear
@@ -96,21 +96,21 @@ def find_pinned(
         counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
-        told = tell_values(over, kept, counts, name, k)
-        counts = told.counts
-        contradicted.append(told.contradicted)
+        disclosed = tell_values(over, kept, counts, name, k)
+        counts = disclosed.counts
+        contradicted.append(disclosed.contradicted)
         progress((len(chunks) + number + 1) / (len(chunks) + len(fields)))
     counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)
     wrong = np.unique(np.concatenate([nobody, *contradicted]))
-    return Pinned(over, k, counts, undecided, wrong, by_programs, kept if keep_bounds else [])
+    return DisclosedCounts(over, k, counts, undecided, wrong, by_programs, kept if keep_bounds else [])
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What is pinned in a chunk.
+    """What is disclosed in a chunk.
 
-    n_undecided : counts that are open still; n_by_programs : how many only programs decided to be pinned
+    n_undecided : counts that are open still; n_by_programs : how many only programs decided to be disclosed
     contradicted : (u,) bool, joint classes of the chunk
     """
 
@@ -123,14 +123,14 @@ class _Found:
 def _found_in(
     over: Overlay, joint: np.ndarray, k: int, programs: bool, closed: tuple[int, ...]
 ) -> Iterator[tuple[Chunk, _Found]]:
-    """What is pinned in some joint classes, whole groups of them, for somebody who knows all values there are.
+    """What is disclosed in some joint classes, whole groups of them, for somebody who knows all values there are.
 
     closed : the schemas of which the values that some release shows are taken for all there are. That is believed of a
     group unless it fits no people, as where all people of a value are suppressed everywhere: then of all these schemas
     but one, whichever that is.
     """
     chunk = chunk_of(over, joint, k, closed)
-    findings = _pinned_of(chunk, programs)
+    findings = _disclosed_of(chunk, programs)
     believed = joint[over.nobody[joint][:, list(closed)].any(axis=1)]
     again = findings.contradicted & np.isin(over.group_of[joint], over.group_of[believed])
     if not again.any():
@@ -142,12 +142,12 @@ def _found_in(
         yield from _found_in(over, joint[again], k, programs, tuple(other for other in closed if other != release))
 
 
-def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
-    """The pinned counts of a chunk; programs : whether linear programming decides what is open."""
+def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
+    """The disclosed counts of a chunk; programs : whether linear programming decides what is open."""
     asked = asked_of(chunk, _tables(chunk) if programs else None)
     low, high, members = asked.low.copy(), asked.high.copy(), asked.members
-    pinned = (low >= 1) & (high < chunk.k)
-    open_ = ~pinned & (low < chunk.k) & (high >= 1)
+    disclosed = (low >= 1) & (high < chunk.k)
+    open_ = ~disclosed & (low < chunk.k) & (high >= 1)
     by_programs, undecided = 0, asked.n_left_out
     if open_.any():
         at = np.flatnonzero(open_)
@@ -155,12 +155,12 @@ def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
         undecided += int((~answers.decided & ~answers.contradicted).sum())
         new = at[answers.low > 0]
         low[new], high[new] = answers.low[answers.low > 0], answers.high[answers.low > 0]
-        pinned[new] = True
+        disclosed[new] = True
         by_programs = len(new)
         wrong = members[at[answers.contradicted]].indices % chunk.n_joint
         chunk = chunk.without(wrong)
     counts: dict[tuple[bytes, bytes, int], Count] = {}
-    for row in sorted(to_list(np.flatnonzero(pinned)), key=lambda row: KINDS.index(asked.kind[row])):
+    for row in sorted(to_list(np.flatnonzero(disclosed)), key=lambda row: KINDS.index(asked.kind[row])):
         cells, joint = (np.unique(part) for part in np.divmod(members[row].indices, chunk.n_joint))
         if not chunk.contradicted[joint].any():
             release = int(asked.release[row])
