@@ -53,19 +53,19 @@ def milliseconds(work: Callable[[int], object], first: int, runs: int) -> float:
 
 def show(title: str, look: Callable[[Choices], tuple[Reading, ExplorerData]], runs: int) -> None:
     """A line per number of regions."""
-    found = []
+    lines = []
     for nested in (False, True):
         choices = Choices(5, "all-rounder", nested=nested)
         reading, explorer_data = look(choices)
         settings = reading.settings(choices.favour)
-        found.append(
+        lines.append(
             (
                 settings,
                 explorer_data,
                 Curve(explorer_data.areas, explorer_data.profile, settings.configuration, explorer_data.terms(5)),
             )
         )
-    settings, explorer_data, curve = found[0]
+    settings, explorer_data, curve = lines[0]
     started = time.process_time()
     n_points = len(list(curve.filled()))
     seconds = time.process_time() - started
@@ -76,7 +76,7 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, ExplorerData]], ru
     print("regions   regions, ms   map, ms   nested regions, ms   nested map, ms")
     for number in NUMBERS:
         row: list[float] = []
-        for settings, explorer_data, curve in found:
+        for settings, explorer_data, curve in lines:
             row += both(explorer_data, curve, settings, number, runs)
         print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
 

@@ -53,23 +53,23 @@ REST = {"age_group": "65 and over", "marital_status": "single", "education": "af
 
 def city_hierarchies(profile: Profile) -> dict[str, Hierarchy]:
     """Three levels of every attribute but sex."""
-    found = {}
+    hierarchies = {}
     for name, categories in zip(profile.quasi_identifiers, profile.categories):
         if name in CITY_LEVELS:
             coarser = {value: group for group, values in CITY_LEVELS[name].items() for value in values}
             first = [coarser.get(value, REST.get(name, value)) for value in categories]
-            found[name] = make_hierarchy(name, categories, [first, ["*"] * len(categories)])
-    return found
+            hierarchies[name] = make_hierarchy(name, categories, [first, ["*"] * len(categories)])
+    return hierarchies
 
 
 def paired_hierarchies(profile: Profile, names: Sequence[str]) -> dict[str, Hierarchy]:
     """Three levels of these attributes: as they are, in pairs, nothing."""
-    found = {}
+    hierarchies = {}
     for name, categories in zip(profile.quasi_identifiers, profile.categories):
         if name in names:
             pairs = [f"group {position // 2 + 1}" for position in range(len(categories))]
-            found[name] = make_hierarchy(name, categories, [pairs, ["*"] * len(categories)])
-    return found
+            hierarchies[name] = make_hierarchy(name, categories, [pairs, ["*"] * len(categories)])
+    return hierarchies
 
 
 def search_of(name: str) -> Search:
@@ -109,9 +109,9 @@ def traded(name: str) -> bool:
         print(f"| {100 * share:g} % | " + " | ".join(map(str, most)) + " |")
     _print_front([o for o in outcomes if o.pareto and o.budget == BUDGETS[1]])
     for budget in BUDGETS:
-        found, reason = with_recommendation(outcomes, search.profile, K, budget)
+        rated, reason = with_recommendation(outcomes, search.profile, K, budget)
         print(f"\n{reason}")
-        _print_costs(search, next((o for o in found if o.recommended), None))
+        _print_costs(search, next((o for o in rated if o.recommended), None))
     return seconds <= TARGET
 
 
@@ -134,7 +134,7 @@ def _print_costs(search: Search, best: Outcome | None) -> None:
     levels = dict(best.generalised)
     node = [levels.get(name, 0) for name in search.profile.quasi_identifiers]
     profile, _ = generalise_profile(search.profile, search.hierarchies, node)
-    further = {name: one.above(levels.get(name, 0)) for name, one in search.hierarchies.items()}
+    further = {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in search.hierarchies.items()}
     percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, Terms(K)), Terms(K))
     print(cost_sentence(percent, attribute_costs(profile, best.crosswalk, Terms(K), further)))
 
@@ -143,8 +143,8 @@ def some_of_all(name: str) -> None:
     """How near the search that looks at some nodes comes to that of all."""
     search = replace(search_of(name), budgets=BUDGETS[1:2])
     rows = [with_pareto(trade_off_outcomes(search, most=most)) for most in (n_nodes(search.top), SOME)]
-    fronts = [{o.generalised for o in found if o.pareto} for found in rows]
-    best = [max(balance(o, search.profile) for o in found if o.measures) for found in rows]
+    fronts = [{o.generalised for o in row if o.pareto} for row in rows]
+    best = [max(balance(o, search.profile) for o in row if o.measures) for row in rows]
     distances = [
         min(o.measures.mean_distance for o in some if o.measures and o.given_up <= row.given_up + 1e-12)
         / row.measures.mean_distance

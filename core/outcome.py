@@ -93,8 +93,8 @@ class _Groups:
 
     def beaten(self) -> set[int]:
         """The positions of the rows that another of their group beats."""
-        found: set[int] = set()
+        positions: set[int] = set()
         for rows in self._rows.values():
             best = to_list(pareto_front(np.array([measures for _, measures in rows])))
-            found.update(position for (position, _), on in zip(rows, best) if not on)
-        return found
+            positions.update(position for (position, _), on in zip(rows, best) if not on)
+        return positions

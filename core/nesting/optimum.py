@@ -247,7 +247,7 @@ def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) ->
         parted = np.flatnonzero(~many & (state > k) & (rows.length > 0))
         cells_here |= patterns.released(stage.pattern[parted], state[parted], rows.first[parted], len(rows.cells))
         level_of[rows.cells] = np.where(cells_here, level, np.repeat(shown, rows.length))
-        many, all_here, shown = (np.repeat(one, rows.n_nodes) for one in (many, all_here, shown))
+        many, all_here, shown = (np.repeat(of_row, rows.n_nodes) for of_row in (many, all_here, shown))
         passed = np.where(many, stage.many, columns)
         shown = np.where(here | all_here & (passed > 0), level, shown)
     return level_of

@@ -53,13 +53,13 @@ class Patterns:
 
         number, state, first : (rows,), the pattern, the state, and the first of the cells
         """
-        found = np.zeros(n_cells, bool)
+        shown = np.zeros(n_cells, bool)
         while len(number):
             left = number != EMPTY
             number, state, first = number[left], state[left], first[left]
-            found[first + self.length[number] - 1] = self.here[number, state]
+            shown[first + self.length[number] - 1] = self.here[number, state]
             number, state = self.last[number], self.before[number, state]
-        return found
+        return shown
 
     def _forget(self) -> None:
         states = np.arange((self.parts + 1) * (self.k + 1), dtype=np.int16)[None]
@@ -72,13 +72,13 @@ class Patterns:
 
     def _following(self, number: np.ndarray, digit: np.ndarray) -> np.ndarray:
         """The patterns with one more cell, which are made where they are new."""
-        found = self._next[number, digit]
-        new = np.flatnonzero(found < 0)
+        successors = self._next[number, digit]
+        new = np.flatnonzero(successors < 0)
         if len(new):
             key = np.unique(number[new] * (self.k + 1) + digit[new])
             self._add(*np.divmod(key, self.k + 1))
-            found[new] = self._next[number[new], digit[new]]
-        return found
+            successors[new] = self._next[number[new], digit[new]]
+        return successors
 
     def _add(self, last: np.ndarray, digit: np.ndarray) -> None:
         """Add patterns, each by the one that it follows and the records of its last cell."""
@@ -118,15 +118,15 @@ class Patterns:
         reach : without it. Of several ways to k and more it is the one of fewest records.
         """
         k = self.k
-        found, origin = np.zeros_like(reach), np.zeros(reach.shape, np.int64)
-        for one in np.unique(digit):
-            rows = np.flatnonzero(digit == one)
-            enough = reach[rows, :, k - one :]
-            found[rows, :, one:k] = reach[rows, :, : k - one]
-            found[rows, :, k] = enough.any(axis=2)
-            origin[rows] = np.arange(k + 1) - one
-            origin[rows, :, k] = k - one + enough.argmax(axis=2)
-        return found, origin
+        reach_above, origin = np.zeros_like(reach), np.zeros(reach.shape, np.int64)
+        for shift in np.unique(digit):
+            rows = np.flatnonzero(digit == shift)
+            enough = reach[rows, :, k - shift :]
+            reach_above[rows, :, shift:k] = reach[rows, :, : k - shift]
+            reach_above[rows, :, k] = enough.any(axis=2)
+            origin[rows] = np.arange(k + 1) - shift
+            origin[rows, :, k] = k - shift + enough.argmax(axis=2)
+        return reach_above, origin
 
     def _ends(self, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`ends` and `origin` of the states that there are."""

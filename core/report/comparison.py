@@ -64,7 +64,7 @@ def comparison_report(
     numbered = list(enumerate(outcomes, 1))
     chosen = sorted(numbered, key=lambda pair: not pair[1].recommended)
     series = [f"k = {outcome.k}" for outcome in outcomes] if len(ks) > 1 else []
-    by_name = [one for one in rated if one.budget is None]
+    by_name = [candidate for candidate in rated if candidate.budget is None]
     sections = [
         *choice,
         searched_section(numbered),
@@ -155,17 +155,19 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
 def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
     """Suppression against compactness; those that no other of their series beats in both are numbered and named."""
     series = series or [""] * len(outcomes)
-    rated = [(i, o, o.measures, one) for i, (o, one) in enumerate(zip(outcomes, series), 1) if o.measures is not None]
+    rated = [
+        (i, o, o.measures, group) for i, (o, group) in enumerate(zip(outcomes, series), 1) if o.measures is not None
+    ]
     if not rated:
         return Section(tr("What is traded for what"))
-    both = [(m.suppression_percent, m.compactness, one) for _, _, m, one in rated]
+    both = [(m.suppression_percent, m.compactness, group) for _, _, m, group in rated]
     pareto_front = [
-        not any(x <= own[0] and y <= own[1] and one == own[2] and (x, y, one) != own for x, y, one in both)
+        not any(x <= own[0] and y <= own[1] and group == own[2] and (x, y, group) != own for x, y, group in both)
         for own in both
     ]
     points = [
-        Point(str(i), outcome.name, pair[0], pair[1], best, one)
-        for (i, outcome, _, one), pair, best in zip(rated, both, pareto_front)
+        Point(str(i), outcome.name, pair[0], pair[1], best, group)
+        for (i, outcome, _, group), pair, best in zip(rated, both, pareto_front)
     ]
     named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, pareto_front) if best]
     return Section(

@@ -64,4 +64,4 @@ def favour(dock, word, site_location="", aggregation=""):
 
 def crosswalk_of(layer, identifier, numbers):
     """Region numbers by area, of one or several fields."""
-    return {feature[identifier]: tuple(feature[one] for one in numbers) for feature in layer.getFeatures()}
+    return {feature[identifier]: tuple(feature[number] for number in numbers) for feature in layer.getFeatures()}

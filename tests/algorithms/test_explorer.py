@@ -38,7 +38,8 @@ def dock(entry, grid):
         copy = layer.clone()
         if name == "areas":  # other populations than the records would give
             people = {
-                one.id(): {copy.fields().indexOf("people"): 5 + 40 * (one.id() % 7)} for one in copy.getFeatures()
+                feature.id(): {copy.fields().indexOf("people"): 5 + 40 * (feature.id() % 7)}
+                for feature in copy.getFeatures()
             }
             copy.dataProvider().changeAttributeValues(people)
         copy.setName(name)
@@ -54,7 +55,7 @@ def dock(entry, grid):
 def shown_crosswalk(dock):
     """Numbers of the regions by area, the finest first, as the dock has them."""
     state = dock.session.state
-    columns = [one.numbers[one.region_of].tolist() for one in state.shown.levels.crosswalks]
+    columns = [crosswalk.numbers[crosswalk.region_of].tolist() for crosswalk in state.shown.levels.crosswalks]
     return dict(zip(state.explorer_data.layer.identifiers, zip(*columns)))
 
 
@@ -195,7 +196,7 @@ def test_a_choice_made_while_the_records_are_read_is_taken_up(dock):
 def test_the_whole_curve_comes_and_the_budget_finds_the_most_regions(dock):
     look(dock, *FIELDS)
     state = dock.session.state
-    assert state.curve.whole and [one.n_sites for one in state.points][-1] == 36
+    assert state.curve.whole and [point.n_sites for point in state.points][-1] == 36
     every = {number: state.curve.point(number).percent for number in range(1, 37)}
     budget = float(np.round((every[36] + every[12]) / 2, 2))
     dock.chooser.budget.setValue(budget)

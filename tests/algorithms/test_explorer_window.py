@@ -31,7 +31,7 @@ def layer(name):
 
 
 def groups():
-    return [one.name() for one in QgsProject.instance().layerTreeRoot().findGroups()]
+    return [group.name() for group in QgsProject.instance().layerTreeRoot().findGroups()]
 
 
 @pytest.fixture

@@ -85,14 +85,14 @@ class ExplorerDock(QDockWidget):
         buttons.addWidget(self.look, 1)
         buttons.addWidget(self.cancel)
         buttons.addWidget(self.clear)
-        found = QVBoxLayout(self.results)
-        found.setContentsMargins(0, 0, 0, 0)
+        results_layout = QVBoxLayout(self.results)
+        results_layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self.curve, self.chooser, self.summary, self.anonymise, line(), self.panel):
-            found.addWidget(widget)
+            results_layout.addWidget(widget)
         inner = QWidget()
         layout = QVBoxLayout(inner)
-        for one in (self.data, self.choices, buttons, self.bar, self.message, self.hint, self.results):
-            (layout.addLayout if isinstance(one, QHBoxLayout) else layout.addWidget)(one)
+        for part in (self.data, self.choices, buttons, self.bar, self.message, self.hint, self.results):
+            (layout.addLayout if isinstance(part, QHBoxLayout) else layout.addWidget)(part)
         layout.addStretch(1)
         pass_over(inner)
         scroll = QScrollArea()

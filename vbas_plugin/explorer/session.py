@@ -114,8 +114,8 @@ class ExplorerSession(QObject):
             return
 
         def work(job: Job) -> ExplorerState:
-            found = state.curve.most_within(percent, part(job.progress, 0.0, 0.8))
-            if found is None:
+            point = state.curve.most_within(percent, part(job.progress, 0.0, 0.8))
+            if point is None:
                 raise InputError(
                     tr(
                         "No number of regions suppresses at most {budget:.3g} %: even one region takes {least:.3g} %.",
@@ -123,7 +123,7 @@ class ExplorerSession(QObject):
                         least=state.curve.point(1).percent,
                     )
                 )
-            return _at(state, found.n_sites, job)
+            return _at(state, point.n_sites, job)
 
         self._run(tr("VBAS explorer: regions"), work)
 
