@@ -120,10 +120,10 @@ def test_a_least_population_is_not_for_nested_levels_only(provider):
 
 
 def test_combinations_by_transport_have_no_location_and_no_limit(provider):
-    found = effective("anonymize", COMBINATION="compact by transport").values()
-    assert found["AGGREGATION"] == "transportation-location"
-    assert found["CAPACITY_FACTOR"] == 0
-    assert "SITE_LOCATION" not in found
+    values = effective("anonymize", COMBINATION="compact by transport").values()
+    assert values["AGGREGATION"] == "transportation-location"
+    assert values["CAPACITY_FACTOR"] == 0
+    assert "SITE_LOCATION" not in values
 
 
 def test_defaults_are_never_warned_of(provider):
@@ -277,9 +277,9 @@ def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_noth
         "sitenumber": ["BUDGET", "FAIR", "AGGREGATION"],
     }
     wanted = expected[name] if counts_for_nothing is None else counts_for_nothing
-    found = effective(name, **given)
-    assert [sentence.split(" = ")[0] for sentence in found.idle()] == wanted
-    assert not set(wanted) & set(found.values())
+    values = effective(name, **given)
+    assert [sentence.split(" = ")[0] for sentence in values.idle()] == wanted
+    assert not set(wanted) & set(values.values())
 
 
 def test_the_log_of_a_form_warns_and_goes_on(run, tmp_path):
