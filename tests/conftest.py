@@ -81,6 +81,15 @@ def real_data():
 
 
 @pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server, started once: its first database."""
+    from . import postgres_server
+
+    with postgres_server.running() as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """A Spark cluster, started once: it takes long."""
     from . import spark_cluster

@@ -1,4 +1,7 @@
-"""A PostgreSQL server of the tests' own: on a free port of this machine, in a throw-away folder, and not as root."""
+"""A PostgreSQL server of the tests' own: on a free port of this machine, in a throw-away folder, and not as root.
+
+One is started for all tests of a process (the fixture `postgres`); each file has a database of its own in it.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,47 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from .engines_there import absent
 
+NUMBERS = count(1)
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database of a running server, whose superuser “vbas” needs no password."""
+
+    port: int
+    programs: Path
+    name: str = "postgres"
+
+    @property
+    def address(self) -> str:
+        """As a connection of ours is written."""
+        return f"postgresql://vbas@127.0.0.1:{self.port}/{self.name}"
+
+    @property
+    def uri(self) -> str:
+        """As QGIS writes it."""
+        return f"dbname='{self.name}' host=127.0.0.1 port={self.port} user='vbas'"
+
+    @contextmanager
+    def another(self) -> Iterator[Database]:
+        """A new database of the same server, dropped in the end."""
+        name = f"tests_{next(NUMBERS)}"
+        reached = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "vbas")
+        subprocess.run([str(self.programs / "createdb"), *reached, name], check=True, timeout=120)
+        yield Database(self.port, self.programs, name)
+        subprocess.run([str(self.programs / "dropdb"), *reached, "--force", name], check=True, timeout=120)
+
 
 @contextmanager
-def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[int]:
-    """The port of a running server with a superuser “vbas” who needs no password; skipped where none is installed.
+def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[Database]:
+    """The first database of a server that is started; skipped where none is installed.
 
     largest_file : bytes that it can write into one file; its log needs 16 MB
     """
@@ -52,7 +87,7 @@ def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[int]:
         **who,
     )
     try:
-        yield port
+        yield Database(port, programs)
     finally:
         call("pg_ctl", "-D", data, "-m", "immediate", "stop")
         shutil.rmtree(folder, ignore_errors=True)

@@ -31,8 +31,6 @@ from qgis.PyQt.QtCore import QVariant
 from vbas.algorithms.form.parameters import label_of
 from vbas.vbas_plugin.provider import VbasProvider
 
-from .. import postgres_server
-
 TYPES = {int: QVariant.Type.LongLong, float: QVariant.Type.Double, str: QVariant.Type.String}
 
 
@@ -235,12 +233,12 @@ OUTPUTS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", 
 
 
 @pytest.fixture(scope="module")
-def server(qgis_app):
-    """Address of a running server: on a free port of this machine, as a user who is not root."""
+def server(qgis_app, request):
+    """Address of a database of a running server."""
     if QgsProviderRegistry.instance().providerMetadata("postgres") is None:
         pytest.skip("this QGIS has no provider for PostgreSQL")
-    with postgres_server.running() as port:
-        yield f"dbname='postgres' host=127.0.0.1 port={port} user='vbas'"
+    with request.getfixturevalue("postgres").another() as database:
+        yield database.uri
 
 
 @pytest.fixture

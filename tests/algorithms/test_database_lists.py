@@ -114,21 +114,19 @@ def test_tables_of_a_duckdb_file(form, tmp_path):
 
 
 @pytest.fixture
-def claims(provider):
+def claims(provider, request):
     """A connection of QGIS to a server with a schema of its own, by its name."""
     dbapi, arrow = needed("adbc_driver_postgresql.dbapi"), needed("pyarrow")
     metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
     if metadata is None:
         pytest.skip("this QGIS has no provider for PostgreSQL")
-    with postgres_server.running() as port:
-        address = f"postgresql://vbas@127.0.0.1:{port}/postgres"
-        with dbapi.connect(address, autocommit=True) as there, there.cursor() as cursor:
+    with request.getfixturevalue("postgres").another() as database:
+        with dbapi.connect(database.address, autocommit=True) as there, there.cursor() as cursor:
             cursor.execute("CREATE SCHEMA registry")
             table = arrow.table({"area": ["1", "2"] * 5, "sex": ["F"] * 10})
             cursor.adbc_ingest("visits", table)
             cursor.adbc_ingest("patients", table, db_schema_name="registry")
-        uri = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas'"
-        metadata.saveConnection(metadata.createConnection(uri, {"saveUsername": True}), "claims")
+        metadata.saveConnection(metadata.createConnection(database.uri, {"saveUsername": True}), "claims")
         yield "claims"
         metadata.deleteConnection("claims")
 
@@ -174,11 +172,10 @@ def kept_by_qgis(provider):
 
 @pytest.fixture
 def asking(provider, tmp_path):
-    """The place of a server that asks “nurse” for a password, with people whom nobody else may read."""
+    """The place of a server of its own that asks “nurse” for a password, with people whom nobody else may read."""
     dbapi, arrow = needed("adbc_driver_postgresql.dbapi"), needed("pyarrow")
-    with postgres_server.running() as port:
-        address = f"postgresql://vbas@127.0.0.1:{port}/postgres"
-        with dbapi.connect(address, autocommit=True) as there, there.cursor() as cursor:
+    with postgres_server.running() as database:
+        with dbapi.connect(database.address, autocommit=True) as there, there.cursor() as cursor:
             cursor.execute("CREATE ROLE nurse LOGIN PASSWORD 'hunter2'")
             cursor.adbc_ingest("people", arrow.table({"area": ["1", "2"] * 5, "sex": ["F"] * 10}))
             cursor.execute("GRANT SELECT ON people TO nurse")
@@ -186,7 +183,7 @@ def asking(provider, tmp_path):
             ((rules,),) = cursor.fetchall()
             cursor.execute(f"COPY (SELECT 'host all nurse 127.0.0.1/32 scram-sha-256') TO '{rules}'")
             cursor.execute("SELECT pg_reload_conf()")
-        yield f"dbname='postgres' host=127.0.0.1 port={port}"
+        yield database.uri.replace(" user='vbas'", "")
 
 
 def test_a_server_that_asks_for_the_password_that_qgis_keeps(asking, run):

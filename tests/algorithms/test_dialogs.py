@@ -282,6 +282,7 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "cropidentifiers, without their last characters": {**REGIONS, "LEAVE_OUT": 2},
     "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
     "releaserecords, shown coarser": {**PEOPLE, **COARSER, "CROSSWALK": "@crosswalk"},

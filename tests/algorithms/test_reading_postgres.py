@@ -10,8 +10,6 @@ from vbas.algorithms.layers.reading.postgres import read_postgres
 from vbas.algorithms.layers.reading.records import _read_features
 from vbas.core.errors import InputError
 
-from .. import postgres_server
-
 NAMES = ["home", "a “b”", "age", "small", "large", "yes"]
 TEXTS = ["", None, "NULL", "007", "7", "é", "e\u0301", "it's", 'a "b"', "a ", "a", "\\N", "\u00a0", "x" * 1_000_000]
 MADE = """
@@ -26,12 +24,12 @@ def literal(value):
 
 
 @pytest.fixture(scope="module")
-def server(qgis_app):
+def server(qgis_app, request):
     metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
     if metadata is None or gdal.GetDriverByName("PostgreSQL") is None:
         pytest.skip("this QGIS, or its GDAL, does not read PostgreSQL")
-    with postgres_server.running() as port:
-        uri = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas' password='hunter2'"
+    with request.getfixturevalue("postgres").another() as database:
+        uri = f"{database.uri} password='hunter2'"
         connection = metadata.createConnection(uri, {})
         for statement in MADE.split(";")[:-1]:
             connection.executeSql(statement)

@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 from qgis.core import QgsProcessingException, QgsProviderRegistry, QgsVectorFileWriter, QgsVectorLayer
 
-from .. import postgres_server
 from ..core import engine_cases as cases
 from ..engines_there import needed
 from .conftest import make_layer
@@ -20,10 +19,10 @@ IN_PLACE = ("CSV", "Parquet", "DuckDB", "PostgreSQL", "Spark")
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(request):
     needed("adbc_driver_postgresql")
-    with postgres_server.running() as port:
-        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+    with request.getfixturevalue("postgres").another() as database:
+        yield database.address
 
 
 @pytest.fixture(scope="module")
@@ -189,9 +188,9 @@ def test_a_connection_of_qgis_is_found_by_its_name(run, place, server):
     metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
     if metadata is None:
         pytest.skip("this QGIS has no provider for PostgreSQL")
-    port = server.rpartition(":")[2].partition("/")[0]
+    port, _, name = server.rpartition(":")[2].partition("/")
     place("PostgreSQL")
-    uri = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas' password='hunter2'"
+    uri = f"dbname='{name}' host=127.0.0.1 port={port} user='vbas' password='hunter2'"
     metadata.saveConnection(metadata.createConnection(uri, {"savePassword": True, "saveUsername": True}), "claims")
     try:
         given = {"CONNECTION": "claims", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "sex", "PROFILE": "memory:"}

@@ -198,4 +198,4 @@ def test_a_wrong_password_is_told_to_nobody(anonymize, server, sql):
             anonymize(**given)
         told = " ".join([str(error.value), str(error.value.__cause__), *getattr(error.value, "said", [])])
         assert not any(part in told for part in PARTS), told
-        assert "people" in told or "cannot be reached: Connection failed: dbname='postgres' host=127.0.0.1" in told
+        assert "people" in told or "cannot be reached: Connection failed: dbname='" in told

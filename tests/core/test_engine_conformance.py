@@ -20,7 +20,6 @@ from vbas.core.engines.fields import RecordFields
 from vbas.core.privacy import weights
 from vbas.core.publish.register.published_releases import earlier_releases
 
-from .. import postgres_server
 from ..engines_there import needed
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, two_levels
@@ -51,7 +50,7 @@ def in_csv(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Pl
 
 def in_postgres(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
     arrow, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
-    address = request.getfixturevalue("postgres")
+    address = request.getfixturevalue("server")
     kinds = {name: arrow.int64() if name in NUMBERS else arrow.string() for name in columns}
     given = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
     with dbapi.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
@@ -113,11 +112,13 @@ ADAPTERS = {
 }
 SLOW = ("spark", "connect")  # a cluster takes its time to start
 JOBS = [
-    pytest.param(one, nested, counted, marks=[pytest.mark.slow] if one.kind in SLOW else [], id=f"{name}-{levels}-{of}")
-    for name, one in ADAPTERS.items()
+    pytest.param(
+        adapter, nested, counted, marks=[pytest.mark.slow] if adapter.kind in SLOW else [], id=f"{name}-{levels}-{of}"
+    )
+    for name, adapter in ADAPTERS.items()
     for levels, nested in (("one level", False), ("nested", True))
     for of, counted in (("records", False), ("counts", True))
-    if not (counted and one.as_text)
+    if not (counted and adapter.as_text)
 ]
 
 
@@ -132,27 +133,27 @@ class Listener:
 
 
 @pytest.fixture(scope="module")
-def postgres():
-    """The address of a server of its own."""
-    with postgres_server.running() as port:
-        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+def server(postgres):
+    """The address of a database of its own."""
+    with postgres.another() as database:
+        yield database.address
 
 
 def people_of(adapter: Adapter, counted: bool) -> dict[str, list[Any]]:
     """The people, without the megabyte of text; counted ones are respondents with a weight each, so that k by weight
     rests on few of them."""
     columns = people()
-    columns["odd"] = [None if one is None else one[:10] for one in columns["odd"]]
+    columns["odd"] = [None if value is None else value[:10] for value in columns["odd"]]
     if counted:
         rng = np.random.default_rng(0)
         columns["records"] = rng.integers(15, 40, len(columns["area"])).tolist()
     if adapter.as_text:
-        return {name: [None if one is None else str(one) for one in values] for name, values in columns.items()}
+        return {name: [None if value is None else str(value) for value in values] for name, values in columns.items()}
     return columns
 
 
 def test_every_engine_is_run():
-    assert {one.kind for one in ADAPTERS.values()} == set(ENGINES)
+    assert {adapter.kind for adapter in ADAPTERS.values()} == set(ENGINES)
 
 
 @pytest.mark.parametrize(("adapter", "nested", "counted"), JOBS)

@@ -51,9 +51,9 @@ SECRET = "hunter2"
 
 
 @pytest.fixture(scope="module")
-def server():
-    with postgres_server.running() as port:
-        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+def server(postgres):
+    with postgres.another() as database:
+        yield database.address
 
 
 @pytest.fixture
@@ -421,8 +421,8 @@ def test_a_cancel_during_the_commit_never_hides_that_it_was_carried_out(server, 
 def test_a_disk_that_is_full_leaves_nothing():
     """No file of the server may grow beyond 17 MB, which stops it where a full disk does."""
     many = "CREATE OR REPLACE VIEW people AS SELECT few.* FROM few, generate_series(1, {times})"
-    with postgres_server.running(largest_file=17 << 20) as port:
-        address = f"postgresql://vbas@127.0.0.1:{port}/postgres"
+    with postgres_server.running(largest_file=17 << 20) as database:
+        address = database.address
         with dbapi.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
             cursor.execute("CREATE TABLE few (area text, sex text, odd text, age bigint, diagnosis text)")
             insert(connection, "few", people())
@@ -455,13 +455,13 @@ def test_what_fails_while_rows_come_is_said_without_values(server, sql, state, m
 
 
 def test_rights_that_are_missing_are_said(server, sql):
-    sql("DROP ROLE IF EXISTS nurse")
-    sql("CREATE ROLE nurse LOGIN")
-    sql("GRANT USAGE ON SCHEMA public TO nurse")
-    other = server.replace("vbas@", "nurse@")
+    sql("DROP ROLE IF EXISTS clerk")
+    sql("CREATE ROLE clerk LOGIN")
+    sql("GRANT USAGE ON SCHEMA public TO clerk")
+    other = server.replace("vbas@", "clerk@")
     with pytest.raises(EngineError, match="permission denied for table people"):
         run(other)
-    sql("GRANT SELECT ON people TO nurse")
+    sql("GRANT SELECT ON people TO clerk")
     with pytest.raises(InputError, match=r"may not make a table in the schema “public” \(right CREATE\)"):
         run(other)
     with open_engine(other, "people") as engine:
@@ -469,17 +469,17 @@ def test_rights_that_are_missing_are_said(server, sql):
             engine.check_free("released")
         with pytest.raises(EngineError, match='schema "elsewhere" does not exist'):
             engine.check_free("elsewhere.released")
-    sql("GRANT CREATE ON SCHEMA public TO nurse")
+    sql("GRANT CREATE ON SCHEMA public TO clerk")
     with open_engine(other, "people") as engine:
         matched = match_in_place(count_in_place(engine, FIELDS), areas())
-        sql("REVOKE SELECT ON people FROM nurse")
+        sql("REVOKE SELECT ON people FROM clerk")
         with pytest.raises(EngineError, match="permission denied"):
             release_in_place(matched, plan_of(matched.profile), "released")
     assert tables(sql) == {"people"}
-    sql("GRANT SELECT ON people TO nurse")
+    sql("GRANT SELECT ON people TO clerk")
     run(other)
     assert tables(sql) == {"people", "released"}
-    sql("DROP OWNED BY nurse")
+    sql("DROP OWNED BY clerk")
 
 
 def test_nothing_is_replaced(server, sql):

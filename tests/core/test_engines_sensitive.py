@@ -19,7 +19,6 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 
-from .. import postgres_server
 from ..engines_there import needed
 from . import engine_cases as cases
 from .test_sensitive_persons import holders_of, short
@@ -51,10 +50,10 @@ def visits(seed=3):
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(request):
     needed("adbc_driver_postgresql")
-    with postgres_server.running() as port:
-        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+    with request.getfixturevalue("postgres").another() as database:
+        yield database.address
 
 
 def of_engines(cases):

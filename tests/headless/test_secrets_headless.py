@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from .. import postgres_server
 from .jobs import inputs
 
 
 @pytest.fixture(scope="module")
-def place():
-    with postgres_server.running() as port:
-        address = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas' password='hun ter2'"
-        yield f'postgres://{address} table="public"."released"'
+def place(postgres):
+    with postgres.another() as database:
+        yield f"postgres://{database.uri} password='hun ter2'" + ' table="public"."released"'
 
 
 def told_by_us(done, typed):
