@@ -184,7 +184,7 @@ def _groups_of(form: Form) -> tuple[PopulatedLayer, GroupCounts]:
     )
     names = checked_identifiers(layer.identifiers, "GROUP_ID", counted.regions)
     if fields:
-        return layer, counts_of_rates(names, *layer.people.T, [name for name, _ in fields])
+        return layer, counts_of_rates(names, layer.people[:, 0], layer.people[:, 1], [name for name, _ in fields])
     return layer, _counted_records(form, names)
 
 

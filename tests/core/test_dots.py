@@ -101,8 +101,8 @@ def test_every_place_is_as_likely(name):
     points = random_places(np.array([shape]), np.zeros(n, np.int64), np.random.default_rng(3))
     assert shapely.distance(shape, shapely.points(points)).max() < 1e-9
     west, south, east, north = shape.bounds
-    edges = np.linspace(west, east, 5), np.linspace(south, north, 5)
-    found = np.histogram2d(*points.T, bins=edges)[0]
+    edges = [np.linspace(west, east, 5), np.linspace(south, north, 5)]
+    found = np.histogram2d(points[:, 0], points[:, 1], bins=edges)[0]
     low, high = [np.meshgrid(*(edge[part] for edge in edges), indexing="ij") for part in (slice(4), slice(1, 5))]
     expected = n * shapely.area(shapely.intersection(shape, shapely.box(*low, *high))) / shape.area
     assert (np.abs(found - expected) <= 5 * np.sqrt(expected) + 1e-9).all()
