@@ -38,7 +38,7 @@ def compare_all(form: Form) -> dict[str, object]:
     names = trade_off.searched_approaches(form.words("SITE_LOCATIONS"), form.words("AGGREGATIONS"))
     configurations = comparisons.compared_configurations_of(form)
     baselines = form.words("BASELINES")
-    needed = [*baselines, *(one.aggregation for one in configurations), names[1]]
+    needed = [*baselines, *(configuration.aggregation for configuration in configurations), names[1]]
     layer = with_neighbours(form, areas_of(form), needed)
     records = records_of(form, layer.areas, ks[0])
     areas = populated(layer, records)
@@ -47,17 +47,17 @@ def compare_all(form: Form) -> dict[str, object]:
         form.check_cancelled()
     limit = min(trade_off.budgets_of(form), default=form.number("BUDGET"))
     outcomes, reason = with_recommendation(outcomes, records.profile, ks[0], limit)
-    failed = [one for one in outcomes if one.problem and one.budget is None]
-    form.warn(*(tr("{name} failed: {problem}", name=one.name, problem=one.problem) for one in failed))
+    failed = [outcome for outcome in outcomes if outcome.problem and outcome.budget is None]
+    form.warn(*(tr("{name} failed: {problem}", name=outcome.name, problem=outcome.problem) for outcome in failed))
     form.outputs.keep_after_cancel()
     form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes, records.profile.quasi_identifiers))
     sections = _recommended(form, records, outcomes, reason)
     wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
-    wanted += sum(one.budget is not None for one in outcomes)
+    wanted += sum(outcome.budget is not None for outcome in outcomes)
     form.outputs.add_text(
         "REPORT", lambda: comparison_report(outcomes, ks, wanted, provenance_of(form), records.notes, sections)
     )
-    return {"N_CONFIGURATIONS": sum(one.measures is not None for one in outcomes), "N_FAILED": len(failed)}
+    return {"N_CONFIGURATIONS": sum(outcome.measures is not None for outcome in outcomes), "N_FAILED": len(failed)}
 
 
 def _compared(form: Form, areas: Areas, records: Records, configurations: list[Configuration]) -> Iterator[Outcome]:
@@ -68,7 +68,7 @@ def _compared(form: Form, areas: Areas, records: Records, configurations: list[C
         yield from compare(
             areas,
             records.profile,
-            [comparisons.at_k(one, k) for one in configurations],
+            [comparisons.at_k(configuration, k) for configuration in configurations],
             k,
             records.n_unmatched,
             part(whole, done / len(ks), (done + 1) / len(ks)),
@@ -86,14 +86,14 @@ def _searched(form: Form, areas: Areas, records: Records, names: tuple[str, str]
 def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: str) -> list[Section]:
     """What is said of the row to choose: why, what its attributes cost, and the command that runs it."""
     form.info(reason)
-    best = next((one for one in outcomes if one.recommended), None)
+    best = next((outcome for outcome in outcomes if outcome.recommended), None)
     if best is None or best.crosswalk is None or best.configuration is None:
         return [Section(tr("What to choose"), (reason,))]
     hierarchies = coarser_of(form, records.table)
     levels = dict(best.generalised)
     node = [levels.get(name, 0) for name in records.profile.quasi_identifiers]
     profile, _ = generalise_profile(records.profile, hierarchies, node)
-    further = {name: one.above(levels.get(name, 0)) for name, one in hierarchies.items()}
+    further = {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in hierarchies.items()}
     terms = Terms(best.k, n_unmatched=records.n_unmatched)
     percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, terms), terms)
     costs = attribute_costs(profile, best.crosswalk, terms, further)

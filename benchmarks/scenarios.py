@@ -37,12 +37,12 @@ def random_selections(number: int, seed: int = 0) -> list[tuple[str, ...]]:
     """Different random selections of 2 to 6 of the generator's attributes; the same seed begins with the same ones."""
     attributes = tuple(canadian_distributions().attributes)
     rng = np.random.default_rng(seed)
-    found: dict[tuple[str, ...], None] = {}
-    while len(found) < number:
+    selections: dict[tuple[str, ...], None] = {}
+    while len(selections) < number:
         size = int(rng.integers(LEAST_ATTRIBUTES, MOST_ATTRIBUTES + 1))
         drawn = rng.choice(len(attributes), size, replace=False)
-        found[tuple(attributes[i] for i in sorted(drawn.tolist()))] = None
-    return list(found)
+        selections[tuple(attributes[i] for i in sorted(drawn.tolist()))] = None
+    return list(selections)
 
 
 def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tuple[Areas, Profile]:

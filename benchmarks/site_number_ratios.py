@@ -41,7 +41,7 @@ UNKNOWN = (
 def ratios(part: str, selection: tuple[str, ...]) -> np.ndarray:
     """The ratios of one scenario in %, (site locations, ks, measures); NaN where neither suppresses anything."""
     regions, profile = scenario(part, selection)
-    found = np.empty((len(SITE_LOCATIONS), len(KS), len(PUBLISHED)))
+    ratios_of = np.empty((len(SITE_LOCATIONS), len(KS), len(PUBLISHED)))
     for i, location in enumerate(SITE_LOCATIONS):
         for j, k in enumerate(KS):
             rated = []
@@ -54,8 +54,8 @@ def ratios(part: str, selection: tuple[str, ...]) -> np.ndarray:
                 rated.append(
                     evaluate(regions, suppress(profile, run.aggregation.crosswalk, k), run.aggregation.sites)[0]
                 )
-            found[i, j] = _ratios(*rated)
-    return found
+            ratios_of[i, j] = _ratios(*rated)
+    return ratios_of
 
 
 def _ratios(combinations: Measures, entropy: Measures) -> list[float]:
@@ -90,15 +90,15 @@ def site_number_ratios(parts: Sequence[str]) -> None:
     print("|---|---|---|" + "---|" * len(PUBLISHED))
     print("| Croft 2015, 5.1 | | unknown | " + " | ".join(f"{value:.1f}" for value in PUBLISHED.values()) + " |")
     for part in parts:
-        found = np.array([ratios(part, selection) for selection in selections])
+        cases = np.array([ratios(part, selection) for selection in selections])
         for j, k in enumerate(KS):
-            _print_row(part, "both", k, found[:, :, j])
+            _print_row(part, "both", k, cases[:, :, j])
             for i, location in enumerate(SITE_LOCATIONS):
-                _print_row(part, location, k, found[:, i, j])
-        _print_row(part, "both", "all", found)
-        undefined = int(np.isnan(found[..., 0]).sum())
+                _print_row(part, location, k, cases[:, i, j])
+        _print_row(part, "both", "all", cases)
+        undefined = int(np.isnan(cases[..., 0]).sum())
         print(
-            f"\n{part}: {undefined} of {found[..., 0].size} cases suppress nothing either way and count for nothing.\n"
+            f"\n{part}: {undefined} of {cases[..., 0].size} cases suppress nothing either way and count for nothing.\n"
         )
 
 

@@ -73,7 +73,7 @@ def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
 def notes(households: Households, grid: Audit) -> list[str]:
     """Sentences for the log and the report."""
     outside = float(grid.reasons[0, OUTSIDE])
-    found = [
+    sentences = [
         tr(
             "{households} at {points}; in the median area with households there are {median:g}.",
             households=counted.households(households.weights.sum()),
@@ -82,14 +82,14 @@ def notes(households: Households, grid: Audit) -> list[str]:
         )
     ]
     if outside:
-        found.append(
+        sentences.append(
             plural(
                 "{n} household lies in no area: it is counted as a neighbour, but not masked.",
                 "{n} households lie in no area: they are counted as neighbours, but not masked.",
                 outside,
             )
         )
-    return found
+    return sentences
 
 
 def grid_table(grid: Audit) -> Table:
@@ -118,7 +118,7 @@ def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None)
     """AREA_AUDIT."""
     shown = grid.narrowest()
     share = grid.percent_below_by_area[shown, int(grid.k_min.argmin())]
-    names = [f"{grid.k_inner[i]:g}".replace(".", "_") for i in shown]
+    names = [np.format_float_positional(grid.k_inner[i], trim="-").replace(".", "_") for i in shown]
     columns: dict[str, TableColumn] = {
         "not_masked": grid.households - grid.masked[shown[0]],
         "percent_below": share[0],

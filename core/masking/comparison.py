@@ -1,4 +1,7 @@
-"""What a donut is compared with: masks that protect less, or show less, and are never offered for a release."""
+"""What the audit compares a donut with: older masks, which are never offered for a release.
+
+Without an inner radius a point may stay at home; at the centre of its area it shows nothing that lies within it.
+"""
 
 from __future__ import annotations
 

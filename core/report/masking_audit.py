@@ -41,13 +41,13 @@ def audit_report(
     from the top of the maps; notes : sentences; provenance : what the run was.
     """
     triple = all(row.k_inner is not None and row.k_inner <= TRIPLE * row.k_min for row in smallest)
-    found = tr(
+    sentence = tr(
         "At most {wanted_percent:g} % of the masked households fall short of K_MIN with {smallest}.",
         wanted_percent=wanted_percent,
         smallest=in_turn(map(_sentence, smallest)),
     )
     enough = tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here.")
-    verdict = f"{found} {enough}"
+    verdict = f"{sentence} {enough}"
     sections = [
         _grid_section(grid, wanted_percent),
         _candidates_section(grid),

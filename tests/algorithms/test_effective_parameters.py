@@ -54,7 +54,7 @@ def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
         "is “entropy”."
     )
     log = next(line for line in done.log if line.startswith("Settings used: "))
-    assert "Number of regions = entropy · " in log
+    assert "counts as the paper does) = entropy · " in log
     assert "Given number only" not in log
 
 
@@ -102,13 +102,13 @@ def test_what_counts_is_told_without_whom_else_it_serves(anonymize, tmp_path):
     report, public_report = tmp_path / "report.html", tmp_path / "public_report.html"
     done = anonymize(COMBINATION="custom", SITE_NUMBER="given number", N_SITES=6, REPORT=str(report))
     log = next(line for line in done.log if line.startswith("Settings used: "))
-    assert "Number of regions = given number · " in log and "Regions to aim for = 6 · " in log
+    assert "counts as the paper does) = given number · " in log and "Regions to aim for = 6 · " in log
     anonymize(REPORT=str(report), RELEASE_REPORT=str(public_report))
     page = report.read_text(encoding="utf-8")
     for shown in (page, public_report.read_text(encoding="utf-8")):
         assert "Where the sites go (SITE_LOCATION)" in shown and "k: smallest class allowed (K)" in shown
         assert "ustom only" not in shown and "ested levels only" not in shown
-    assert "Number of regions (SITE_NUMBER)" in page
+    assert "counts as the paper does) (SITE_NUMBER)" in page
 
 
 def test_a_least_population_is_not_for_nested_levels_only(provider):
@@ -120,10 +120,10 @@ def test_a_least_population_is_not_for_nested_levels_only(provider):
 
 
 def test_combinations_by_transport_have_no_location_and_no_limit(provider):
-    found = effective("anonymize", COMBINATION="compact by transport").values()
-    assert found["AGGREGATION"] == "transportation-location"
-    assert found["CAPACITY_FACTOR"] == 0
-    assert "SITE_LOCATION" not in found
+    values = effective("anonymize", COMBINATION="compact by transport").values()
+    assert values["AGGREGATION"] == "transportation-location"
+    assert values["CAPACITY_FACTOR"] == 0
+    assert "SITE_LOCATION" not in values
 
 
 def test_defaults_are_never_warned_of(provider):
@@ -252,10 +252,15 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("mergeadjacent", {"K": 9, "CUTOFF": 9}, ["K"]),
         ("mergeadjacent", {"UNTIL": "the records are k-anonymous", "K": 9, "CUTOFF": 9}, ["CUTOFF"]),
         ("cropidentifiers", {"HIERARCHY": "unit", "CHARACTERS": 2}, ["CHARACTERS"]),
+        ("cropidentifiers", {"CHARACTERS": 2, "LEAVE_OUT": 3}, ["CHARACTERS"]),
+        ("cropidentifiers", {"HIERARCHY": "unit", "LEAVE_OUT": 3}, ["LEAVE_OUT"]),
+        ("compare", {"BASELINES": "cropping", "CHARACTERS": 2, "LEAVE_OUT": 3}, ["CHARACTERS"]),
         ("generaterecords", {"REACH": 9, "LEAST": 1, "PROVINCE": "p", "PROVINCE_CHARACTERS": 1}, None),
         ("generaterecords", {"VARIATION": 0.5, "REACH": 9}, []),
         ("partitioncells", {"K_2": 9, "ATTEMPTS": 9}, ["K_2", "ATTEMPTS"]),
         ("partitioncells", {"POPULATIONS_2": ["h"], "K_2": 9, "APPROACH": "random growth", "REGROUPINGS": 9}, None),
+        ("dotmap", {"RECORDS": "r", "PEOPLE": "p"}, ["PEOPLE"]),
+        ("dotmap", {"CATEGORY": "c", "PEOPLE": "p"}, ["CATEGORY"]),
         ("donutmask", {"CATEGORY_FIELD": "sex", "POPULATION": "people"}, ["POPULATION"]),
         ("donutmask", {"K_MIN": 9, "EARLIER_ID": "id"}, ["K_MIN", "EARLIER_ID"]),
         ("donutaudit", {"FINER_POPULATION": "people"}, ["FINER_POPULATION"]),
@@ -277,9 +282,9 @@ def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_noth
         "sitenumber": ["BUDGET", "FAIR", "AGGREGATION"],
     }
     wanted = expected[name] if counts_for_nothing is None else counts_for_nothing
-    found = effective(name, **given)
-    assert [sentence.split(" = ")[0] for sentence in found.idle()] == wanted
-    assert not set(wanted) & set(found.values())
+    values = effective(name, **given)
+    assert [sentence.split(" = ")[0] for sentence in values.idle()] == wanted
+    assert not set(wanted) & set(values.values())
 
 
 def test_the_log_of_a_form_warns_and_goes_on(run, tmp_path):

@@ -72,10 +72,14 @@ PROMISED = {
     "generaterecords": ("REGIONS REGION_ID PROVINCE DISTRIBUTIONS POPULATION SEED", "RECORDS"),
     "staticcutoff": (f"{REGIONS} CUTOFF", "CROSSWALK RELEASED_REGIONS"),
     "mergeadjacent": (f"{REGIONS} CUTOFF", "CROSSWALK RELEASED_REGIONS"),
-    "cropidentifiers": ("REGIONS REGION_ID CHARACTERS HIERARCHY", "CROSSWALK RELEASED_REGIONS"),
+    "cropidentifiers": ("REGIONS REGION_ID CHARACTERS LEAVE_OUT HIERARCHY", "CROSSWALK RELEASED_REGIONS"),
     "partitioncells": (
         "CELLS CELL_ID POPULATIONS K NEIGHBOURS ATTEMPTS RESTARTS BETA SEED",
         "CROSSWALK GROUPS REPORT NON_POP WEIGHTED_DIST LOSS N_GROUPS",
+    ),
+    "dotmap": (
+        "GROUPS GROUP_ID PEOPLE RATE RECORDS RECORD_REGION CATEGORY RECORD_COUNT LEAST SEED",
+        "POINTS AUDIT REPORT N_DOTS",
     ),
     "donutmask": (
         "POINTS AREAS POPULATION K_INNER K_OUTER DISTANCE SEED HOUSEHOLD_ID K_MIN EARLIER EARLIER_ID REGISTER",
@@ -188,7 +192,7 @@ def test_models_keep_their_names_and_inputs(provider):
     """What a model of one level asks for has an effect in it: levels are for the nested one."""
     common = set(f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED SITE_LOCATION AGGREGATION CAPACITY_FACTOR SEED".split())
     of_levels = {*LEVELS.split(), "LOSS"}
-    inputs = {name: {one.name() for one in algorithm(name).parameterDefinitions()} for name in TITLES}
+    inputs = {name: {parameter.name() for parameter in algorithm(name).parameterDefinitions()} for name in TITLES}
     assert common | {"COMBINATION", *NUMBER.split()} <= inputs["anonymizestepbystep"]
     assert not (of_levels | {"RELEASE", "FINEST"}) & inputs["anonymizestepbystep"]
     assert common | of_levels <= inputs["nestedstepbystep"]

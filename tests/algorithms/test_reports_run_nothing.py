@@ -263,6 +263,21 @@ def partitioncells(town):
     }
 
 
+def dotmap(town):
+    f = town.field
+    return {
+        "GROUPS": town.area_layer(),
+        "GROUP_ID": f("area"),
+        "RECORDS": town.records(),
+        "RECORD_REGION": f("home"),
+        "CATEGORY": f("sex"),
+        "RECORD_COUNT": f("records"),
+        "PEOPLE": None,  # in place of the records
+        "RATE": None,
+        "LEAST": 2,
+    }
+
+
 def releasedatabase(town):
     """The records as a Parquet file whose fields and values are the town's."""
     f, arrow = town.field, needed("pyarrow")
@@ -312,6 +327,7 @@ REPORTING = {
         donutmask,
         donutaudit,
         partitioncells,
+        dotmap,
         releasedatabase,
     )
 }
@@ -346,7 +362,11 @@ def report(run, tmp_path, monkeypatch):
             and definition.name() not in NUMBERS
         ]
         assert set(texts) <= set(parameters), "a parameter that takes text is not tried"
-        outputs = {one.name(): "memory:" for one in found.destinationParameterDefinitions() if one.type() == "sink"}
+        outputs = {
+            definition.name(): "memory:"
+            for definition in found.destinationParameterDefinitions()
+            if definition.type() == "sink"
+        }
         run(algorithm, **parameters, **outputs, **{"RELEASE_REPORT" if name in PUBLIC_REPORTS else "REPORT": str(path)})
         QgsProject.instance().removeAllMapLayers()
         return Path(path).read_text(encoding="utf-8")

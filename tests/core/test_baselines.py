@@ -76,6 +76,33 @@ def test_cropping_joins_what_begins_alike():
     assert "1 identifier is shorter" in longer.notes[1]
 
 
+CODES = st.lists(st.text("AB1", min_size=1, max_size=5), min_size=2, max_size=9, unique=True)
+
+
+@given(codes=CODES, leave_out=st.integers(1, 6))
+def test_leaving_out_the_last_characters_is_a_plain_recount(codes, leave_out):
+    found = BASELINES["cropping"](
+        areas_of(row_of([10] * len(codes)), [1] * len(codes), codes), None, leaving(leave_out)
+    )
+    kept = []
+    for code in codes:
+        shorter = list(code)
+        for _ in range(leave_out):
+            if len(shorter) > 1:
+                shorter.pop()
+        kept.append("".join(shorter))
+    regions_of = found.crosswalk.region_of.tolist()
+    assert [[a == b for a in kept] for b in kept] == [[a == b for a in regions_of] for b in regions_of]
+    assert [kept.index(unit) for unit in sorted(set(kept))] == [regions_of.index(i) for i in range(len(set(kept)))]
+    too_short = sum(len(code) <= leave_out for code in codes)
+    assert (f"{too_short} identifier" in " ".join(found.notes)) == (too_short > 0)
+
+
+def leaving(characters):
+    """Cropping by the last characters; those to keep count for nothing then."""
+    return BaselineOptions(characters=0, leave_out=characters)
+
+
 def test_a_hierarchy_joins_the_areas_of_a_unit_and_leaves_out_the_rest():
     regions = areas_of(row_of([10] * 5), [1] * 5)
     found = BASELINES["hierarchy"](regions, None, BaselineOptions(hierarchy=[4611, "4612", None, 4611.0, ""]))
@@ -96,16 +123,16 @@ def test_the_neighbour_is_the_one_chosen(choice, expected):
         shapely.box(0, 20, 10, 80),
     ]
     regions = areas_of(shapes, [5, 900, 800, 700])
-    found = adjacent_merging(regions, None, BaselineOptions(cutoff=10, neighbour=choice))
-    assert frozenset(expected) in groups(found)
+    merged = adjacent_merging(regions, None, BaselineOptions(cutoff=10, neighbour=choice))
+    assert frozenset(expected) in groups(merged)
 
 
 def test_the_smallest_goes_first():
     # 2 is smallest and takes 1 as its smaller neighbour; that is enough, and 0 must then join them.
     regions = areas_of(row_of([10] * 4), [60, 50, 40, 300])
-    found = adjacent_merging(regions, None, BaselineOptions(cutoff=100, neighbour="smallest population"))
-    assert groups(found) == {frozenset({0, 1, 2}), frozenset({3})}
-    assert found.crosswalk.region_of.tolist() == [0, 0, 0, 1]
+    merged = adjacent_merging(regions, None, BaselineOptions(cutoff=100, neighbour="smallest population"))
+    assert groups(merged) == {frozenset({0, 1, 2}), frozenset({3})}
+    assert merged.crosswalk.region_of.tolist() == [0, 0, 0, 1]
 
 
 def test_borders_of_merged_regions_add_up():
@@ -118,8 +145,8 @@ def test_borders_of_merged_regions_add_up():
     ]
     # Once it is they that choose, once it is 0.
     for population in ([40, 10, 9, 1000], [40, 45, 9, 1000]):
-        found = adjacent_merging(areas_of(shapes, population), None, BaselineOptions(cutoff=50))
-        assert groups(found) == {frozenset({0, 1, 2}), frozenset({3})}
+        merged = adjacent_merging(areas_of(shapes, population), None, BaselineOptions(cutoff=50))
+        assert groups(merged) == {frozenset({0, 1, 2}), frozenset({3})}
 
 
 def test_islands_join_the_nearest_or_stay():
@@ -161,24 +188,24 @@ def test_merging_keeps_its_promises(data):
         islands=data.draw(st.sampled_from(ISLAND_CHOICES)),
         boundary=boundary,
     )
-    found = adjacent_merging(made, None, options)
-    region = found.crosswalk.region_of
-    population = found.crosswalk.totals(made.population)
+    merged = adjacent_merging(made, None, options)
+    region = merged.crosswalk.region_of
+    population = merged.crosswalk.totals(made.population)
     first, second = neighbours_of(made).pairs()
     inside = region[first] == region[second]
     parts = connected_parts(first[inside], second[inside], n)
-    assert len(set(zip(region.tolist(), parts.tolist()))) == found.crosswalk.n_regions  # each hangs together
+    assert len(set(zip(region.tolist(), parts.tolist()))) == merged.crosswalk.n_regions  # each hangs together
     below = population < options.cutoff
     if boundary is None:
-        assert not below.any() or found.crosswalk.n_regions == 1
+        assert not below.any() or merged.crosswalk.n_regions == 1
     else:
-        assert len(set(zip(region.tolist(), boundary))) == found.crosswalk.n_regions
+        assert len(set(zip(region.tolist(), boundary))) == merged.crosswalk.n_regions
         label = np.array(boundary)
         apart = (region[first] != region[second]) & (label[first] == label[second])
         assert not (below[region[first[apart]]] | below[region[second[apart]]]).any()
     merged_for_nothing = [
         members
-        for members in groups(found)
+        for members in groups(merged)
         if min(made.population[list(members)]) >= options.cutoff and len(members) > 1
     ]
     assert not merged_for_nothing
@@ -220,6 +247,7 @@ def test_merging_until_anonymous_needs_no_more_merges_than_the_budget_asks_for()
     [
         ("static cut-off", BaselineOptions(cutoff=0), "CUTOFF is 0"),
         ("cropping", BaselineOptions(characters=0), "CHARACTERS is 0"),
+        ("cropping", BaselineOptions(leave_out=-1), "LEAVE_OUT is -1"),
         ("hierarchy", BaselineOptions(), "HIERARCHY is not given"),
         ("hierarchy", BaselineOptions(hierarchy=[None, "", None]), "HIERARCHY is empty in every area"),
         ("adjacent merging", BaselineOptions(neighbour="largest"), "NEIGHBOUR “largest” is unknown"),
@@ -237,6 +265,6 @@ def test_wrong_settings_are_told_in_a_sentence(name, options, words):
 
 def test_real_areas_merge_to_the_cutoff(real_data):
     winnipeg = pytest.importorskip("vbas.benchmarks.real_areas").areas("Winnipeg")
-    found = adjacent_merging(winnipeg, None, BaselineOptions(cutoff=5_000))
-    assert found.crosswalk.totals(winnipeg.population).min() >= 5_000
-    assert sum(Counter(found.crosswalk.region_of.tolist()).values()) == 1118
+    merged = adjacent_merging(winnipeg, None, BaselineOptions(cutoff=5_000))
+    assert merged.crosswalk.totals(winnipeg.population).min() >= 5_000
+    assert sum(Counter(merged.crosswalk.region_of.tolist()).values()) == 1118
