@@ -78,7 +78,8 @@ def comparison_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "As many times a circle of households is given a higher risk, cases are drawn and masked in each way, and "
             "the most likely cluster is searched for, before and after: how much of the planted one is found "
-            "(sensitivity), how much of the rest is not (specificity). Averages of a hundred are right to about four points."
+            "(sensitivity), how much of the rest is not (specificity). Averages of a hundred are right to about four "
+            "points."
         ),
         0,
         advanced=True,

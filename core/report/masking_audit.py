@@ -141,7 +141,15 @@ def _candidates_section(grid: Audit) -> Section:
         "the same area in whose ring it lies. The paper does not count this, but it is what an outsider who has the "
         "addresses must guess among; Donut masking holds such points back."
     )
-    return Section(tr("Households that too few others could have been"), (text,), *_with_method(grid, header, rows))
+    texts = [text]
+    if grid.of_method(RANDOM_PERTURBATION):
+        texts.append(
+            tr(
+                "Without an inner radius more households are possible, but not equally likely: the point may be where "
+                "it was, and whoever guesses the nearest one is right more often."
+            )
+        )
+    return Section(tr("Households that too few others could have been"), texts, *_with_method(grid, header, rows))
 
 
 def _resolution_section(grid: Audit) -> Section:
@@ -163,7 +171,7 @@ def _resolution_section(grid: Audit) -> Section:
     text = tr(
         "A larger ring hides better and shows less: the paper found little gained in privacy beyond three times K_MIN, "
         "at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks that move "
-        "points equally far, the lower one in the chart hides them better."
+        "points equally far, the lower one in the chart passes more households."
     )
     chart = lines(
         _tradeoffs(grid, j),
@@ -348,8 +356,7 @@ def _quintiles_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], no
     text = tr(
         "The areas in fifths of the share of their masked households that fall short of K_MIN = {k_min:g}, from 1 "
         "to 5, the worst, for each K_INNER on its own (Allshouse et al. 2010, section 3). Equal shares lie in the "
-        "lower fifth, so areas without any are all in the first; areas where none was masked are not drawn. Areas that "
-        "stay the worst as K_INNER grows are those where people live least evenly.",
+        "lower fifth, so areas without any are all in the first; areas where none was masked are not drawn.",
         k_min=grid.k_min[j],
     )
     header = (
