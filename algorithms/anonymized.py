@@ -131,8 +131,8 @@ def _single_level(
         form.info(tr("One level of regions cannot be shown for comparison: {error}", error=error))
         return None, None
     aggregation = run.aggregation
-    one = rate(areas, records, Levels((aggregation.crosswalk,)), rated(form, nested=False), aggregation.sites)
-    return run, (form.text("COMBINATION"), one.measures)
+    rating = rate(areas, records, Levels((aggregation.crosswalk,)), rated(form, nested=False), aggregation.sites)
+    return run, (form.text("COMBINATION"), rating.measures)
 
 
 def _looking_at_classes(form: Form, configuration: Configuration) -> tuple[str, ...]:

@@ -30,8 +30,9 @@ class Compare(VbasAlgorithm):
         "beside them. Nothing is released.</p><p>Use it before a release to see what your records allow. Give "
         "“Suppression budgets to search for”, and coarser values of the attributes, and it searches what coarser "
         "attributes would buy in finer regions. One row is recommended, with its reason and the command that runs "
-        "it. With “Scenarios” every configuration is run again over random selections of the quasi-identifiers, part by "
-        "part of the country: averages with their ranges say how much a result hangs on either.</p><p>Cancelling keeps the configurations that are finished. A "
+        "it.</p><p>With “Scenarios” every configuration is run again over random selections of the quasi-identifiers, "
+        "part by part of the country: averages with their ranges say how much a result hangs on either."
+        "</p><p>Cancelling keeps the configurations that are finished. A "
         "configuration that fails says so in its row, and the others go on.</p>"
     )
 

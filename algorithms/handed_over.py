@@ -107,10 +107,10 @@ def _with_costs(
 
 def _numbers(account: Account) -> dict[str, object]:
     """The numbers of a release; N_SITES counts the finest regions."""
-    found = regions.numbers(account.measures)
+    values = regions.numbers(account.measures)
     mean = account.measures.mean_distance
     n_finest = account.levels.crosswalks[0].n_regions
-    return {**found, "N_SITES": n_finest, "N_LEVELS": len(account.levels), "MEAN_DISTANCE": mean}
+    return {**values, "N_SITES": n_finest, "N_LEVELS": len(account.levels), "MEAN_DISTANCE": mean}
 
 
 def _in_short(measures: Measures) -> str:

@@ -69,25 +69,25 @@ def papers_points(areas: Areas, profile: Profile, ratio: float, most: float) -> 
     configurations = configurations_of(
         ("given number",), SITE_LOCATIONS, AGGREGATIONS, CAPACITY_FACTORS, Configuration()
     )
-    found: list[Point] = []
+    points: list[Point] = []
     for n_sites in np.unique(np.geomspace(FEWEST, len(areas), grid_size(len(areas), ratio)).astype(int)).tolist():
         located: LocatedSites = {}
-        for one in configurations:
-            given = replace(one, number_options=SiteNumberOptions(n_sites=n_sites))
-            found.append(point(areas, profile, aggregate(areas, profile, given, located=located).aggregation))
-        if min(one.percent for one in found[-len(configurations) :]) > BEYOND * most:
+        for configuration in configurations:
+            given = replace(configuration, number_options=SiteNumberOptions(n_sites=n_sites))
+            points.append(point(areas, profile, aggregate(areas, profile, given, located=located).aggregation))
+        if min(own_point.percent for own_point in points[-len(configurations) :]) > BEYOND * most:
             break
-    return found
+    return points
 
 
 def kept_points(file: Path | None, areas: Areas, profile: Profile, ratio: float, most: float) -> list[Point]:
     """The same, read from a file, or written to it where it is not there."""
     if file is not None and file.is_file():
-        return [Point(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
-    found = papers_points(areas, profile, ratio, most)
+        return [Point(**kept) for kept in json.loads(file.read_text(encoding="utf-8"))]
+    points = papers_points(areas, profile, ratio, most)
     if file is not None:
-        file.write_text(json.dumps([asdict(one) for one in found]), encoding="utf-8")
-    return found
+        file.write_text(json.dumps([asdict(own_point) for own_point in points]), encoding="utf-8")
+    return points
 
 
 def grid_size(n_areas: int, ratio: float) -> int:
@@ -110,11 +110,11 @@ class Front:
         return float(np.exp(np.interp(-np.log(percent), -self.percent, self.length)))
 
 
-def front_of(found: Sequence[Point], measure: str) -> Front:
+def front_of(points: Sequence[Point], measure: str) -> Front:
     kept: list[tuple[float, float]] = []
-    for one in sorted(found, key=lambda one: (getattr(one, measure), one.percent)):
-        if one.percent > 0 and getattr(one, measure) > 0 and (not kept or one.percent < kept[-1][1]):
-            kept.append((getattr(one, measure), one.percent))
+    for own_point in sorted(points, key=lambda own_point: (getattr(own_point, measure), own_point.percent)):
+        if own_point.percent > 0 and getattr(own_point, measure) > 0 and (not kept or own_point.percent < kept[-1][1]):
+            kept.append((getattr(own_point, measure), own_point.percent))
     return Front(*np.log(np.array(kept).reshape(-1, 2)).T)
 
 
@@ -123,11 +123,11 @@ def rows(name: str, budgets: Sequence[float], ratio: float, folder: Path | None)
     areas, profile = city(CITY) if name == "city" else place(DATA_SETS[name])
     areas = replace(areas, neighbours=neighbours_of(areas))
     file = None if folder is None else folder / f"{name}.json"
-    found = kept_points(file, areas, profile, ratio, max(budgets))
-    compact, distant = front_of(found, "compactness"), front_of(found, "mean_distance")
+    points = kept_points(file, areas, profile, ratio, max(budgets))
+    compact, distant = front_of(points, "compactness"), front_of(points, "mean_distance")
     print(
         f"\n{name}: {len(areas)} areas, {profile.n_records} records, {profile.counts.shape[1]} classes; the papers' "
-        f"configurations at {len(found)} points, {len(compact.length)} of them on the front\n"
+        f"configurations at {len(points)} points, {len(compact.length)} of them on the front\n"
         "| budget | start: regions, suppressed | exchange: regions, suppressed | compactness, km | the front "
         "suppresses there | less suppressed | more compact, equally suppressed | mean distance, m | of the front's | "
         "CPU s |\n|---|---|---|---|---|---|---|---|---|---|"
@@ -140,16 +140,16 @@ def rows(name: str, budgets: Sequence[float], ratio: float, folder: Path | None)
         started = time.process_time()
         result = exchanged(areas, profile, run.aggregation.crosswalk, AggregationOptions(k=K, budget=budget))
         seconds = time.process_time() - started
-        one = point(areas, profile, result)
-        there = compact.percent_at(one.compactness)
-        less = 100 * (1 - one.percent / there)
-        shorter = 100 * (1 - one.compactness / compact.length_at(one.percent))
-        share = 100 * one.mean_distance / distant.length_at(one.percent)
+        end = point(areas, profile, result)
+        there = compact.percent_at(end.compactness)
+        less = 100 * (1 - end.percent / there)
+        shorter = 100 * (1 - end.compactness / compact.length_at(end.percent))
+        share = 100 * end.mean_distance / distant.length_at(end.percent)
         reached.append((less, seconds))
         print(
-            f"| {budget:g} % | {begun.n_regions}, {begun.percent:.3f} % | {one.n_regions}, {one.percent:.3f} % | "
-            f"{one.compactness / 1000:.0f} | {there:.3f} % | {less:.1f} % | {shorter:.1f} % | "
-            f"{one.mean_distance:.0f} | {share:.0f} % | {seconds:.1f} |",
+            f"| {budget:g} % | {begun.n_regions}, {begun.percent:.3f} % | {end.n_regions}, {end.percent:.3f} % | "
+            f"{end.compactness / 1000:.0f} | {there:.3f} % | {less:.1f} % | {shorter:.1f} % | "
+            f"{end.mean_distance:.0f} | {share:.0f} % | {seconds:.1f} |",
             flush=True,
         )
     return reached
@@ -166,7 +166,7 @@ def main() -> None:
     if not real_data.available() and names != ["city"]:
         sys.exit(f"The folder of real data is not at {real_data.DATA}: set VBAS_DATA to where it is.")
     reached = {name: rows(name, given.budgets, given.ratio, given.points) for name in names}
-    less = [one for of_name in reached.values() for one, _ in of_name]
+    less = [share for of_name in reached.values() for share, _ in of_name]
     print("\n| | target | measured | reached |\n|---|---|---|---|")
     median, least = float(np.median(less)), min(less)
     print(f"| less suppressed, median | {LESS_TARGET:g} % | {median:.1f} % | {said(median >= LESS_TARGET)} |")

@@ -58,13 +58,13 @@ def visits(place: Place, seed: int = 0) -> Row:
     rows = np.repeat(patients, 1 + rng.negative_binomial(0.8, 0.3, N_PATIENTS))
     records = place.records(rows, 3, members={PERSONS: some_column(rows)})
     crosswalk, requirement = place.regions(records.profile, 20), requirement_of(records, K)
-    found = []
+    numbers = []
     for asked in (None, requirement):
         plan = suppress(records.profile, crosswalk, K, asked)
         people = requirement.people(plan.label_of, plan.records)[plan.shown]
-        found += [int((people < K).sum()), len(people)]
+        numbers += [int((people < K).sum()), len(people)]
     attack = f"{N_PATIENTS} patients, {len(rows)} visits"
-    return _row(attack, "classes of < 5 persons", found[0], found[2], found[1], found[3])
+    return _row(attack, "classes of < 5 persons", numbers[0], numbers[2], numbers[1], numbers[3])
 
 
 def weights(place: Place, seed: int = 0) -> Row:
@@ -75,8 +75,10 @@ def weights(place: Place, seed: int = 0) -> Row:
     counts = np.maximum(np.round(even * rng.lognormal(0.0, 0.4, len(rows))), 1).astype(np.int64)
     weighted, plain = place.records(rows, 3, counts=counts), place.records(rows, 3)
     crosswalk = place.regions(plain.profile, 20)
-    plans = [suppress(one.profile, crosswalk, K) for one in (weighted, plain)]
-    (few, shown), (left, of) = (classes_on_few_rows(plan, rows_of(one)) for plan, one in zip(plans, (weighted, plain)))
+    plans = [suppress(records.profile, crosswalk, K) for records in (weighted, plain)]
+    (few, shown), (left, of) = (
+        classes_on_few_rows(plan, rows_of(records)) for plan, records in zip(plans, (weighted, plain))
+    )
     warned = bool(warning_of_weights(plans[0], rows_of(weighted)))
     row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, shown, of)
     return row._replace(shown_after=f"{'warned of' if warned else 'silent'}; {row.shown_after}")
@@ -100,10 +102,15 @@ def kept_fields(place: Place, seed: int = 0, n_rows: int = 60_000) -> Iterator[t
     }
     for name, column in fields.items():
         records = place.records(rows, 3, kept={name: column})
-        found = examine_kept_fields(suppress(records.profile, place.regions(records.profile, 20), K), records)[0]
-        said = "refused" if found.refusal else "warned of" if found.warning else "silent"
-        before = f"{found.below_k} rows in groups < 5, {100 * found.in_one_area:.0f} % pinned"
-        yield Row(name, "rows by class and field", found.below_k, int(said == "silent"), before, said), found
+        examined_fields = examine_kept_fields(
+            suppress(records.profile, place.regions(records.profile, 20), K), records
+        )[0]
+        said = "refused" if examined_fields.refusal else "warned of" if examined_fields.warning else "silent"
+        before = f"{examined_fields.below_k} rows in groups < 5, {100 * examined_fields.in_one_area:.0f} % pinned"
+        yield (
+            Row(name, "rows by class and field", examined_fields.below_k, int(said == "silent"), before, said),
+            examined_fields,
+        )
 
 
 def one_diagnosis(place: Place, seed: int = 0, n_rows: int = 60_000) -> Row:
@@ -111,13 +118,13 @@ def one_diagnosis(place: Place, seed: int = 0, n_rows: int = 60_000) -> Row:
     rows = np.random.default_rng(seed).choice(len(place.area), min(n_rows, len(place.area)), replace=False)
     records = place.records(rows, 4, kept={"diagnosis": sensitive_column(place, rows)}, sensitive=("diagnosis",))
     crosswalk = place.regions(records.profile, 20)
-    found = []
+    numbers = []
     for least in (1, 2):
         requirement = requirement_of(records, K, least)
         plan = suppress(records.profile, crosswalk, K, requirement)
         distinct = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].distinct[plan.shown]
-        found += [int((distinct == 1).sum()), len(distinct)]
-    return _row("diagnoses", "classes with one diagnosis", found[0], found[2], found[1], found[3])
+        numbers += [int((distinct == 1).sum()), len(distinct)]
+    return _row("diagnoses", "classes with one diagnosis", numbers[0], numbers[2], numbers[1], numbers[3])
 
 
 def told_by_visits(place: Place, seed: int = 0) -> Row:
@@ -132,14 +139,14 @@ def told_by_visits(place: Place, seed: int = 0) -> Row:
     kept = {"diagnosis": replace(ill, codes=codes)}
     records = place.records(rows, 3, members={PERSONS: some_column(rows)}, kept=kept, sensitive=("diagnosis",))
     requirement = requirement_of(records, K, 2, LARGEST_SHARE)
-    by_row = replace(requirement, shares=tuple(replace(one, held=()) for one in requirement.shares))
-    crosswalk, found = place.regions(records.profile, 20), []
+    by_row = replace(requirement, shares=tuple(replace(shares, held=()) for shares in requirement.shares))
+    crosswalk, numbers = place.regions(records.profile, 20), []
     for asked in (by_row, requirement):
         plan = suppress(records.profile, crosswalk, K, asked)
         share = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].largest_share[plan.shown]
-        found += [int((share > LARGEST_SHARE + 1e-9).sum()), len(share)]
+        numbers += [int((share > LARGEST_SHARE + 1e-9).sum()), len(share)]
     looked_at = f"classes of which > {LARGEST_SHARE:g} % of the persons share a diagnosis"
-    return _row("diagnoses of the same patients", looked_at, found[0], found[2], found[1], found[3])
+    return _row("diagnoses of the same patients", looked_at, numbers[0], numbers[2], numbers[1], numbers[3])
 
 
 def releases(place: Place, records: Records) -> Iterator[Row]:
@@ -180,7 +187,7 @@ def margins(place: Place, records: Records, n_sites: int = 20) -> Row:
     """Totals by age and sex that others publish; the cure is PUBLISHED_MARGINS."""
     plan = suppress(records.profile, place.regions(records.profile, n_sites), K)
     held, cost = hold_against_margins(plan, [MARGIN])
-    (before, single, of), (after, _, of_after) = (known_from_margin(one) for one in (plan, held))
+    (before, single, of), (after, _, of_after) = (known_from_margin(of_plan) for of_plan in (plan, held))
     row = _row("published age x sex", "suppressed classes known", before, after, of, of_after)
     more = f"; {cost} more suppressed ({100 * cost / plan.n_released:.2f} %)"
     return row._replace(shown_before=f"{row.shown_before}, {single} single persons", shown_after=row.shown_after + more)
@@ -200,20 +207,20 @@ def known_from_margin(plan: Plan) -> tuple[int, int, int]:
     known = single = 0
     for total in range(int(totals.max(initial=-1)) + 1):
         mine = np.flatnonzero(totals.reshape(-1) == total)
-        found = disclosed_columns(np.ones((1, len(mine))), np.array([records[mine].sum()]), plan.k)
-        known += len(found)
-        single += int((records[mine[found]] == 1).sum())
+        disclosed = disclosed_columns(np.ones((1, len(mine))), np.array([records[mine].sum()]), plan.k)
+        known += len(disclosed)
+        single += int((records[mine[disclosed]] == 1).sum())
     return known, single, len(places)
 
 
 def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_targets: int = 600) -> dict[str, Guesses]:
     """Who knows the method, outside and inside, without and with TIES “secret”."""
     levels = build_levels(place.areas, records.profile)
-    found = {}
+    guesses_of = {}
     for name in ("fixed", DRAWN):
         ties = ties_of(name)
         release = NestedRelease(place.areas, nest(place.areas, records.profile, levels, K, ties=ties))
         method = partial(levels_by_chance, ties=ties)
-        found[f"outsider, {name} ties"] = outsider(release, method, n_labels)
-        found[f"insider, {name} ties"] = insider(release, method, n_targets, reruns=1 if ties is None else RERUNS)
-    return found
+        guesses_of[f"outsider, {name} ties"] = outsider(release, method, n_labels)
+        guesses_of[f"insider, {name} ties"] = insider(release, method, n_targets, reruns=1 if ties is None else RERUNS)
+    return guesses_of

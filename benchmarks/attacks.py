@@ -99,13 +99,13 @@ def print_method(place: Place) -> None:
     print(f"\n{place.name}: records guessed by who knows the method, % of those looked for\n")
     line("attacker", "looked for", "by population", "by the method", "known for sure")
     line(*["---"] * 5)
-    for name, found in attack_cases.nested_attacks(place, place.records()).items():
-        line(f"nested release, {name}", found.attacked, *(f"{share:.1f}" for share in found.shares()))
+    for name, guesses in attack_cases.nested_attacks(place, place.records()).items():
+        line(f"nested release, {name}", guesses.attacked, *(f"{share:.1f}" for share in guesses.shares()))
     town, records = town_of(place)
     for name, make in makers(K, N_SITES_OF_TOWN).items():
-        found = suppressed_record_attack(town.areas, records.profile, make, K)
+        guesses = suppressed_record_attack(town.areas, records.profile, make, K)
         looks = "looks at classes" if uses_attribute_counts(name) else "does not look at classes"
-        line(f"crosswalk, {name} ({looks})", found.attacked, *(f"{share:.1f}" for share in found.shares()))
+        line(f"crosswalk, {name} ({looks})", guesses.attacked, *(f"{share:.1f}" for share in guesses.shares()))
 
 
 def main() -> None:

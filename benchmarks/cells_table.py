@@ -74,8 +74,8 @@ def make_row(area: str, approach: str, restarts: int, chunk_cells: int) -> Row:
             _crosswalk(cells, plain_partition(cells, K, PLAIN_ATTEMPTS, seed, True)) for seed in range(restarts)
         ]
     elif approach == SINGLE:
-        one = {"restarts": 1}
-        partitions = [_partition(cells, "random growth", seed=seed, **one) for seed in range(restarts)]
+        single = {"restarts": 1}
+        partitions = [_partition(cells, "random growth", seed=seed, **single) for seed in range(restarts)]
     else:
         partitions = [_partition(cells, approach, restarts=restarts, chunk_cells=chunk_cells)]
     wall, cpu = (time.perf_counter() - started) / len(partitions), (_cpu() - used) / len(partitions)
@@ -96,15 +96,22 @@ def _partition(cells: Cells, approach: str, **options: Any) -> Crosswalk:
 def _rated(area: str, cells: Cells, crosswalk: Crosswalk) -> tuple[float, ...]:
     """Loss, weighted_dist, non_pop, groups, mean ratio of area to hull, share of groups whose ratio is below 0.4."""
     minimums = every_year(cells, K)
-    found = measure_partition(cells, minimums, crosswalk, PartitionOptions().beta)
+    measures = measure_partition(cells, minimums, crosswalk, PartitionOptions().beta)
     shapes = squares(cells.boxes[:, :2], GRIDS[area].size, np.zeros(2))
     ratio = describe_groups(cells, minimums, crosswalk, shapes).area_hull
-    return found.loss, found.weighted_dist, found.non_pop, found.n_groups, ratio.mean(), (ratio < 0.4).mean()
+    return (
+        measures.loss,
+        measures.weighted_dist,
+        measures.non_pop,
+        measures.n_groups,
+        ratio.mean(),
+        (ratio < 0.4).mean(),
+    )
 
 
 def _cpu() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _crosswalk(cells: Cells, groups: list[set[int]]) -> Crosswalk:

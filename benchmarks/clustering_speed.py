@@ -70,16 +70,16 @@ def cpu_seconds(work: Callable[..., Result], *arguments: object) -> tuple[float,
 
 def measure(regions: Areas, profile: Profile, n_sites: int) -> dict[str, Timed]:
     """Every approach on one scenario."""
-    found = {}
+    timed_by_name = {}
     located, density = cpu_seconds(LOCATIONS["balanced density"], regions, profile, n_sites)
     joined, _ = cpu_seconds(AGGREGATIONS["iterative Voronoi"], regions, None, density.sites)
-    found["balanced density + iterative Voronoi"] = Timed(located + joined, "")
+    timed_by_name["balanced density + iterative Voronoi"] = Timed(located + joined, "")
     for name in CLUSTERINGS:
         seconds, result = cpu_seconds(LOCATIONS[name], regions, profile, n_sites, LocationOptions(k=K))
-        found[name] = Timed(seconds, result.notes[-1].split(" made ")[1].split(" and stopped")[0])
+        timed_by_name[name] = Timed(seconds, result.notes[-1].split(" made ")[1].split(" and stopped")[0])
     seconds, optimised = cpu_seconds(AGGREGATIONS["site optimisation"], regions, None, density.sites)
-    found["site optimisation"] = Timed(seconds, f"{optimised.crosswalk.n_regions} regions")
-    return found
+    timed_by_name["site optimisation"] = Timed(seconds, f"{optimised.crosswalk.n_regions} regions")
+    return timed_by_name
 
 
 def plain_objective(regions: Areas, profile: Profile, sites: np.ndarray) -> tuple[int, int, int]:
@@ -160,9 +160,9 @@ def main(arguments: list[str]) -> int:
         rows, saved[part], peak = in_a_process(run_part, regions, profile)
         shape = f"{len(regions)} areas, {profile.n_records} records, {profile.counts.shape[1]} classes"
         print(f"{part}: {shape}, peak {peak:.0f} MB")
-        for number, n_sites, found in rows:
-            base = found["balanced density + iterative Voronoi"].seconds
-            for name, timed in found.items():
+        for number, n_sites, timings in rows:
+            base = timings["balanced density + iterative Voronoi"].seconds
+            for name, timed in timings.items():
                 late = name in CLUSTERINGS and timed.seconds > MOST.get(part, np.inf)
                 print(
                     f"  {number + ', ' + name:60}{n_sites:6d}{timed.seconds:8.2f}{timed.seconds / base:8.1f}  "

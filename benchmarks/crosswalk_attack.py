@@ -60,8 +60,8 @@ def makers(k: int, n_sites: int) -> Mapping[str, Maker]:
     def merged(areas: Areas, profile: Profile) -> Crosswalk:
         return BASELINES[MERGING](areas, profile, BaselineOptions(k=k, budget=BUDGET)).crosswalk
 
-    found: dict[str, Maker] = {", ".join(parts): partial(configured, parts) for parts in CONFIGURED}
-    return {**found, f"{', '.join(CONFIGURED[0])}, no population field": by_records, MERGING: merged}
+    maker_of: dict[str, Maker] = {", ".join(parts): partial(configured, parts) for parts in CONFIGURED}
+    return {**maker_of, f"{', '.join(CONFIGURED[0])}, no population field": by_records, MERGING: merged}
 
 
 def uses_attribute_counts(name: str) -> bool:
@@ -79,7 +79,7 @@ def suppressed_record_attack(
     if not len(cells):
         return Guesses()
     area, class_of = area_of_cells(profile), profile.counts.indices
-    records, found = profile.counts.data, Guesses()
+    records, guesses = profile.counts.data, Guesses()
     inhabited = np.flatnonzero(profile.area_sizes > 0)
     for cell in rng.choice(cells, n_targets, p=records[cells] / records[cells].sum()).tolist():
         home = int(area[cell])
@@ -87,21 +87,22 @@ def suppressed_record_attack(
         near = rng.permutation(np.append(others, home))
         fits = np.array(
             [
-                one == home or _same(crosswalk, make(areas, _moved(profile, home, one, int(class_of[cell]))))
-                for one in near.tolist()
+                neighbour == home
+                or _same(crosswalk, make(areas, _moved(profile, home, neighbour, int(class_of[cell]))))
+                for neighbour in near.tolist()
             ]
         )
         by_people, share = guess(near, areas.population[near])
         by_method, probability = guess(near[fits], areas.population[near[fits]])
         sure, right = probability >= SURE > share, by_method == home
-        found = found.plus(Guesses(1, int(by_people == home), int(right), int(sure), int(sure and right)))
-    return found
+        guesses = guesses.plus(Guesses(1, int(by_people == home), int(right), int(sure), int(sure and right)))
+    return guesses
 
 
-def _same(one: Crosswalk, other: Crosswalk) -> bool:
+def _same(crosswalk: Crosswalk, other: Crosswalk) -> bool:
     """Whether two crosswalks join the same areas, whatever the regions are called."""
-    pairs = np.unique(np.column_stack([one.region_of, other.region_of]), axis=0)
-    return len(pairs) == len(np.unique(one.region_of)) == len(np.unique(other.region_of))
+    pairs = np.unique(np.column_stack([crosswalk.region_of, other.region_of]), axis=0)
+    return len(pairs) == len(np.unique(crosswalk.region_of)) == len(np.unique(other.region_of))
 
 
 def _moved(profile: Profile, start: int, end: int, class_of: int) -> Profile:

@@ -61,15 +61,15 @@ class Attack:
     def __init__(self, areas: Areas, plan: Plan) -> None:
         self.plan, self.k = plan, plan.k
         crosswalks = plan.levels.crosswalks
-        loss = [LOSSES[LOSS](areas, plan.profile, one) for one in crosswalks]
-        self.loss = [one.tolist() for one in loss]
+        loss = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in crosswalks]
+        self.loss = [losses.tolist() for losses in loss]
         self.region_of = list(plan.levels.region_of)
         shown = np.flatnonzero(plan.shown)
         keys = zip(plan.level[shown].tolist(), plan.region[shown].tolist(), plan.class_of[shown].tolist())
         self.labels = dict(zip(keys, plan.records[shown].tolist()))
         inhabited = areas.population > 0
         # Of each region of each level its inhabited areas, and the region of the next level that it is in.
-        self.areas_of = [_grouped(one, inhabited) for one in self.region_of]
+        self.areas_of = [_grouped(regions, inhabited) for regions in self.region_of]
         self.above = [
             dict(zip(fine.tolist(), coarse.tolist())) for fine, coarse in zip(self.region_of, self.region_of[1:])
         ]
@@ -84,19 +84,19 @@ class Attack:
     def _truth(self) -> dict[tuple[int, int, int], int]:
         """Records of a class that live in a part (level, region) and are shown one level above it."""
         plan = self.plan
-        found: dict[tuple, int] = {}
+        records_of: dict[tuple, int] = {}
         area, class_of = area_of_cells(plan.profile), plan.profile.counts.indices
         for level in range(1, len(self.region_of)):
             here = np.flatnonzero(plan.level_of == level)
             part = self.region_of[level - 1][area[here]]
             for key in zip(part.tolist(), class_of[here].tolist(), plan.profile.counts.data[here].tolist()):
                 at = (level - 1, *key[:2])
-                found[at] = found.get(at, 0) + key[2]
-        return found
+                records_of[at] = records_of.get(at, 0) + key[2]
+        return records_of
 
     def free_areas(self, level: int, region: int, class_of: int) -> list[int]:
         """The inhabited areas of a region that do not show the class themselves."""
-        return [one for one in self.areas_of[level].get(region, []) if (0, one, class_of) not in self.labels]
+        return [area for area in self.areas_of[level].get(region, []) if (0, area, class_of) not in self.labels]
 
     def possible(self, level: int, region: int, class_of: int, part: int) -> int:
         """The numbers of records that a part may hold, as bits, by what the method would have done with them."""
@@ -133,18 +133,18 @@ class Attack:
         sets = [self.possible(level, region, class_of, part) for part in parts]
         for i, part in enumerate(parts):
             others = 1
-            for j, one in enumerate(sets):
-                others = others if j == i else _sums(others, one, n)
+            for j, numbers in enumerate(sets):
+                others = others if j == i else _sums(others, numbers, n)
             fits = [held for held in _members(sets[i]) if others >> (n - held) & 1]
             if fits:
                 yield part, fits[0], fits[-1]
 
 
 def _grouped(region_of: np.ndarray, inhabited: np.ndarray) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    areas_of: dict[int, list[int]] = {}
     for area in np.flatnonzero(inhabited & (region_of >= 0)).tolist():
-        found.setdefault(int(region_of[area]), []).append(area)
-    return found
+        areas_of.setdefault(int(region_of[area]), []).append(area)
+    return areas_of
 
 
 def _members(bits: int) -> list[int]:
@@ -153,10 +153,10 @@ def _members(bits: int) -> list[int]:
 
 def _sums(some: int, others: int, most: int) -> int:
     """All sums of a number of either set, up to the most."""
-    found = 0
-    for one in _members(others if bin(others).count("1") < bin(some).count("1") else some):
-        found |= (some if bin(others).count("1") < bin(some).count("1") else others) << one
-    return found & ((1 << most + 1) - 1)
+    sums = 0
+    for member in _members(others if bin(others).count("1") < bin(some).count("1") else some):
+        sums |= (some if bin(others).count("1") < bin(some).count("1") else others) << member
+    return sums & ((1 << most + 1) - 1)
 
 
 def derived(areas: Areas, plan: Plan) -> Derived:
@@ -201,11 +201,14 @@ HEADER = (
 )
 
 
-def line(name: str, k: int, found: Derived) -> str:
+def line(name: str, k: int, derivation: Derived) -> str:
     """A row of the table."""
-    numbers = [found.labels, found.areas, found.parts, found.exact, found.wrong]
-    labels, *counts = [f"{one:,}".replace(",", " ") for one in numbers]
-    narrowed = f"{100 * found.narrowed:.0f} %, {100 * found.left:.0f} % of their areas, never below {found.least}"
+    numbers = [derivation.labels, derivation.areas, derivation.parts, derivation.exact, derivation.wrong]
+    labels, *counts = [f"{number:,}".replace(",", " ") for number in numbers]
+    narrowed = (
+        f"{100 * derivation.narrowed:.0f} %, {100 * derivation.left:.0f} % of their areas, "
+        f"never below {derivation.least}"
+    )
     return f"| {' | '.join([name, str(k), labels, narrowed, *counts])} |"
 
 

@@ -94,10 +94,10 @@ def _print_table(ours: Masker, counted: str, times: int = 1) -> None:
         cells = [f"{own:.2f} ({there:.2f})" if times == 1 else f"{own:.2f}" for own, there in zip(row, paper)]
         print(f"| {k} | {10 * k} | " + " | ".join(cells) + f" | {lost:.2f} |")
     print(f"\nUnder 1 % fall short at K_INNER = 3 x K_MIN: {'yes' if holds(grid) else 'NO'}.")
-    for one in smallest_k_inner(ours, grid, needed, 1.0):
+    for smallest in smallest_k_inner(ours, grid, needed, 1.0):
         print(
-            f"Smallest K_INNER with at most 1 % below {one.k_min:g}: {one.k_inner} "
-            f"({one.percent_below:.2f} %; {one.percent_not_masked:.2f} % not masked)."
+            f"Smallest K_INNER with at most 1 % below {smallest.k_min:g}: {smallest.k_inner} "
+            f"({smallest.percent_below:.2f} %; {smallest.percent_not_masked:.2f} % not masked)."
         )
 
 

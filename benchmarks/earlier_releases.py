@@ -110,15 +110,15 @@ def main() -> None:
     print("|---" * (len(KINDS) + 7) + "|")
     for name, (old, new) in pairs.items():
         start = time.process_time()
-        found = examine(publish(new, areas), [publish(old, areas)])
+        findings = examine(publish(new, areas), [publish(old, areas)])
         seconds = time.process_time() - start
-        kinds = Counter(count.kind for count in found.counts)
-        changed = sum(len(one) for _, one in found.changes)
-        single = sum(count.high == 1 for count in found.counts) + changed * (name == "one person more")
-        people = 0 if found.disclosed is None else found.disclosed.n_persons
-        people += sum(one.n_persons for _, one in found.changes)
+        kinds = Counter(count.kind for count in findings.counts)
+        changed = sum(len(changes) for _, changes in findings.changes)
+        single = sum(count.high == 1 for count in findings.counts) + changed * (name == "one person more")
+        people = 0 if findings.disclosed is None else findings.disclosed.n_persons
+        people += sum(changes.n_persons for _, changes in findings.changes)
         shown = " | ".join(str(kinds[kind]) for kind in KINDS)
-        row = f"| {name} | {found.n_counts} | {shown} | {changed} | {single} | {people} | {found.n_undecided}"
+        row = f"| {name} | {findings.n_counts} | {shown} | {changed} | {single} | {people} | {findings.n_undecided}"
         print(f"{row} | {seconds:.1f} |", flush=True)
     if "--repair" not in sys.argv:
         return

@@ -98,17 +98,17 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
     clock = Clock()
     with open_engine(address, table, memory=MEMORY) as engine:
         with clock.of("count"):
-            found = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",)), released=bool(destination))
+            in_place = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",)), released=bool(destination))
         if not destination:
-            return len(found.records), clock.parts
+            return len(in_place.records), clock.parts
         with clock.of("plan"):
-            areas = squares(found.areas)
+            areas = squares(in_place.areas)
             n = len(areas)
-            matched = match_in_place(found, areas)
+            matched = match_in_place(in_place, areas)
             plan = suppress(matched.profile, Crosswalk((np.arange(n) + 1) * REGIONS // (1 + n), REGIONS), K)
         with clock.of("release"):
             released = release_in_place(matched, plan, destination)
-        return sum(one.records for one in released.levels.values()), clock.parts
+        return sum(level.records for level in released.levels.values()), clock.parts
 
 
 def nested(folder: Path, destination: str) -> Found:
@@ -127,9 +127,9 @@ def nested(folder: Path, destination: str) -> Found:
     clock, kept = Clock(), ("diagnosis",) if destination else ()
     with open_engine(str(folder / "people.parquet"), memory=MEMORY) as engine:
         with clock.of("count"):
-            found = count_in_place(engine, RecordFields("area", QUASI, kept), released=bool(destination))
-            areas = squares(found.areas)
-            matched = match_in_place(found, areas)
+            in_place = count_in_place(engine, RecordFields("area", QUASI, kept), released=bool(destination))
+            areas = squares(in_place.areas)
+            matched = match_in_place(in_place, areas)
         profile = matched.profile
         areas = areas.with_population(profile.area_sizes)
         with clock.of("levels"):

@@ -70,8 +70,8 @@ def process(folder: Path, *arguments: str) -> Run:
 
 def measured(title: str, folder: Path, *arguments: str) -> tuple[float, float]:
     """Run one of the jobs and print its line; its CPU seconds and those of the clock."""
-    found = line(title, process(folder, *arguments))
-    return found.cpu, found.wall
+    figures = line(title, process(folder, *arguments))
+    return figures.cpu, figures.wall
 
 
 def line(title: str, run: Run) -> Run:
@@ -89,8 +89,8 @@ def job(folder: Path, what: str, *arguments: str) -> None:
     }
     jobs |= {"nested": engine_jobs.nested, "postgres": engine_jobs.in_postgres}
     jobs |= {"write": engine_jobs.write_profile, "read": engine_jobs.read_profile}
-    found = jobs[what](folder, *arguments)
-    print(json.dumps(found if isinstance(found, tuple) else (found, {})))
+    figures = jobs[what](folder, *arguments)
+    print(json.dumps(figures if isinstance(figures, tuple) else (figures, {})))
 
 
 class Bench:
@@ -118,33 +118,33 @@ class Bench:
         key = " ".join([str(rows), what, *arguments])
         if key not in self._known:
             folder = self.people(rows)
-            given = [str(folder / one[1:-1]) if one[:1] == "{" else one for one in arguments]
-            for one, path in zip(arguments, given):
-                if one[:1] == "{" and one != "{people.parquet}":
+            given = [str(folder / argument[1:-1]) if argument[:1] == "{" else argument for argument in arguments]
+            for argument, path in zip(arguments, given):
+                if argument[:1] == "{" and argument != "{people.parquet}":
                     Path(path).unlink(missing_ok=True)
             self._known[key] = asdict(process(folder, what, *given))
             self._file.write_text(json.dumps(self._known, indent=1))
-        found = Run(**self._known[key])
+        known_run = Run(**self._known[key])
         if key not in self._told:
             self._told.add(key)
-            line(title, found)
-        return found
+            line(title, known_run)
+        return known_run
 
 
-def reached(step: str, against: str, reach: str, found: str, good: bool | None) -> str:
+def reached(step: str, against: str, reach: str, figures: str, good: bool | None) -> str:
     answer = {True: "yes", False: "NO", None: "not measured here"}[good]
-    return f"| {step} | {against} | {reach} | {found} | {answer} |"
+    return f"| {step} | {against} | {reach} | {figures} | {answer} |"
 
 
 def profile(bench: Bench) -> list[str]:
     own = bench.run("DuckDB's own GROUP BY to Arrow", bench.rows, "plain")
     ours = bench.run("profile in DuckDB", bench.rows, "ours", "{people.parquet}", "", "")
     ratio, peak = ours.cpu / own.cpu, ours.peak / 1000
-    found = f"{ratio:.2f} x, {peak:.2f} GB"
+    figures = f"{ratio:.2f} x, {peak:.2f} GB"
     good = ratio <= 0.6 and peak <= 2.2
     return [
         reached(
-            f"profile of {bench.rows:,} rows, DuckDB", "its own GROUP BY to Arrow", "0.6 x CPU, 2.2 GB", found, good
+            f"profile of {bench.rows:,} rows, DuckDB", "its own GROUP BY to Arrow", "0.6 x CPU, 2.2 GB", figures, good
         )
     ]
 
@@ -154,13 +154,13 @@ def release(bench: Bench) -> list[str]:
     own = bench.run("DuckDB's own COPY of the join, sorted", bench.rows, "copy")
     both = bench.run("profile and release in DuckDB", bench.rows, "ours", "{people.parquet}", "", "{out.parquet}")
     ratio = (both.cpu - ours.cpu) / own.cpu
-    found = f"{ratio:.2f} x, {both.peak / 1000:.2f} GB"
+    figures = f"{ratio:.2f} x, {both.peak / 1000:.2f} GB"
     return [
         reached(
             f"release of {bench.rows:,} rows, second count included",
             "its own COPY of the same join",
             "1.3 x CPU",
-            found,
+            figures,
             ratio <= 1.3,
         )
     ]
@@ -174,9 +174,9 @@ def nested(bench: Bench) -> list[str]:
     read = bench.run("that profile read, matched and counted", few, "read")
     ours = sum(plan.parts[part] for part in ("levels", "nest", "measures"))
     reading, peak = sum(read.parts.values()) * plan.rows / read.rows, plan.peak / 1000
-    found = f"{ours / reading:.2f} x, {peak:.2f} GB"
+    figures = f"{ours / reading:.2f} x, {peak:.2f} GB"
     good = ours <= 3 * reading and peak <= 4
-    lines = [reached(f"nested plan of {plan.rows:,} cells", "reading the profile", "3 x CPU, 4 GB", found, good)]
+    lines = [reached(f"nested plan of {plan.rows:,} cells", "reading the profile", "3 x CPU, 4 GB", figures, good)]
     counting = plan.parts["count"]
     return [
         *lines,
@@ -194,10 +194,16 @@ def linear(bench: Bench) -> list[str]:
         for rows in sizes
     ]
     each = [1e6 * (run.cpu - start.cpu) / rows for run, rows in zip(runs, sizes)]
-    found = ", ".join(f"{one:.2f} µs" for one in each)
+    figures = ", ".join(f"{seconds:.2f} µs" for seconds in each)
     step = f"{sizes[0]:,} to {sizes[-1]:,} rows, CPU a row"
     return [
-        reached(step, "that of the largest", "within 20 %", found, all(abs(one / each[-1] - 1) <= 0.2 for one in each))
+        reached(
+            step,
+            "that of the largest",
+            "within 20 %",
+            figures,
+            all(abs(seconds / each[-1] - 1) <= 0.2 for seconds in each),
+        )
     ]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.explored import Choices, Explored, Reading, Settings, regions_shown
+from vbas.algorithms.explorer_data import Choices, ExplorerData, Reading, Settings, regions_shown
 from vbas.algorithms.layers.delivery.memory_layers import memory_layer, refill
 from vbas.algorithms.layers.tables import Table
 from vbas.benchmarks.real_data import DATA
@@ -31,7 +31,7 @@ FIELDS = ("age_group", "sex", "marital_status", "education")
 NUMBERS = (10, 50, 200, 500)
 
 
-def read(areas: Path, identifier: str, records: Path, count: str, choices: Choices) -> tuple[Reading, Explored]:
+def read(areas: Path, identifier: str, records: Path, count: str, choices: Choices) -> tuple[Reading, ExplorerData]:
     """A look at two files."""
     layers = [QgsVectorLayer(str(file), file.stem, "ogr") for file in (areas, records)]
     QgsProject.instance().addMapLayers(layers, False)
@@ -51,45 +51,49 @@ def milliseconds(work: Callable[[int], object], first: int, runs: int) -> float:
     return 1000 * min(times)
 
 
-def show(title: str, look: Callable[[Choices], tuple[Reading, Explored]], runs: int) -> None:
+def show(title: str, look: Callable[[Choices], tuple[Reading, ExplorerData]], runs: int) -> None:
     """A line per number of regions."""
-    found = []
+    lines = []
     for nested in (False, True):
         choices = Choices(5, "all-rounder", nested=nested)
-        reading, explored = look(choices)
+        reading, explorer_data = look(choices)
         settings = reading.settings(choices.favour)
-        found.append(
-            (settings, explored, Curve(explored.areas, explored.profile, settings.configuration, explored.terms(5)))
+        lines.append(
+            (
+                settings,
+                explorer_data,
+                Curve(explorer_data.areas, explorer_data.profile, settings.configuration, explorer_data.terms(5)),
+            )
         )
-    settings, explored, curve = found[0]
+    settings, explorer_data, curve = lines[0]
     started = time.process_time()
     n_points = len(list(curve.filled()))
     seconds = time.process_time() - started
     print(
-        f"\n{title}: {len(explored.areas)} areas, {explored.profile.n_records} records, "
-        f"{len(explored.profile.classes)} classes; the whole curve, {n_points} numbers: {1000 * seconds:.0f} ms"
+        f"\n{title}: {len(explorer_data.areas)} areas, {explorer_data.profile.n_records} records, "
+        f"{len(explorer_data.profile.classes)} classes; the whole curve, {n_points} numbers: {1000 * seconds:.0f} ms"
     )
     print("regions   regions, ms   map, ms   nested regions, ms   nested map, ms")
     for number in NUMBERS:
         row: list[float] = []
-        for settings, explored, curve in found:
-            row += both(explored, curve, settings, number, runs)
+        for settings, explorer_data, curve in lines:
+            row += both(explorer_data, curve, settings, number, runs)
         print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
 
 
-def both(explored: Explored, curve: Curve, settings: Settings, number: int, runs: int) -> tuple[float, float]:
+def both(explorer_data: ExplorerData, curve: Curve, settings: Settings, number: int, runs: int) -> tuple[float, float]:
     """CPU time until the regions are there, and until they are on the map."""
     shown: dict[int, Table] = {}
 
     def make(n: int) -> None:
-        shown[n] = regions_shown(explored, curve, settings, n, silent).table
+        shown[n] = regions_shown(explorer_data, curve, settings, n, silent).table
 
     made = milliseconds(make, number, runs)
     layer = memory_layer(shown[number], "Regions (internal)", "")
     return made, milliseconds(lambda n: refill(layer, shown[n]), number, runs)
 
 
-def people_of(city: Explored, areas: Path, identifier: str, file: Path) -> None:
+def people_of(city: ExplorerData, areas: Path, identifier: str, file: Path) -> None:
     """A counted table: people of each area by its population, of classes as frequent as in the city."""
     layer = QgsVectorLayer(str(areas), "areas", "ogr")
     rng, shares = np.random.default_rng(1), city.profile.class_sizes / city.profile.n_records
@@ -120,9 +124,9 @@ def main(runs: int) -> None:
         if not winnipeg.is_file():
             print(f"Winnipeg is left out: {winnipeg} is not there; set VBAS_DATA to where the real data are.")
         else:
-            explored = read(areas, "area", records, "", Choices(5, "all-rounder"))[1]
+            explorer_data = read(areas, "area", records, "", Choices(5, "all-rounder"))[1]
             counted = Path(name) / "people.csv"
-            people_of(explored, winnipeg, "DAUID", counted)
+            people_of(explorer_data, winnipeg, "DAUID", counted)
             show("Winnipeg", lambda choices: read(winnipeg, "DAUID", counted, "n", choices), runs)
         QgsProject.instance().clear()
 

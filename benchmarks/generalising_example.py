@@ -137,11 +137,11 @@ def printed(example: Example) -> Iterator[str]:
     """What the page quotes, line by line."""
     yield "| shown coarser | entropy given up | classes | regions | suppressed | mean distance |"
     yield "|---|---|---|---|---|---|"
-    whole = sum(one.bits for one in _every(example))
+    whole = sum(column.bits for column in _every(example))
     for levels, (records, measures) in zip(NODES, example.nodes):
         coarse = records.table.coarsened
         names = ", ".join(f"{name} {levels[name]}" for name in levels) or "nothing"
-        lost = sum(one.bits - one.bits_left for one in coarse.values())
+        lost = sum(column.bits - column.bits_left for column in coarse.values())
         yield (
             f"| {names} | {100 * lost / whole:.0f} % | {len(records.profile.classes)} | {measures.n_regions} "
             f"| {measures.suppression_percent:.1f} % | {measures.mean_distance:.0f} m |"

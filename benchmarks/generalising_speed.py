@@ -75,7 +75,7 @@ def main() -> int:
 def _halved(name: str, categories: np.ndarray) -> Hierarchy:
     """A hierarchy that joins neighbouring values two by two, and then once more."""
     first, second = (np.arange(len(categories)) // width for width in (2, 4))
-    return make_hierarchy(name, categories, [[f"{one:02d}" for one in level] for level in (first, second)])
+    return make_hierarchy(name, categories, [[f"{value:02d}" for value in level] for level in (first, second)])
 
 
 def _write(table: RecordTable, path: Path) -> None:
@@ -83,7 +83,7 @@ def _write(table: RecordTable, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows(zip(*(one.categories[one.codes].tolist() for one in columns.values())))
+        writer.writerows(zip(*(column.categories[column.codes].tolist() for column in columns.values())))
 
 
 def _read(path: Path) -> RecordTable:

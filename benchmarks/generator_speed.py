@@ -49,9 +49,13 @@ def choice_by_area(n_areas: int, labels: bool = False) -> int:
     rng = np.random.default_rng(0)
     rows = drawn.draws[0].row_of_area
     columns = []
-    for found in shares.attributes.values():
+    for distribution in shares.attributes.values():
         parts = [
-            rng.choice(found.categories if labels else len(found.categories), size=size, p=found.shares[row])
+            rng.choice(
+                distribution.categories if labels else len(distribution.categories),
+                size=size,
+                p=distribution.shares[row],
+            )
             for row, size in zip(rows.tolist(), drawn.population.tolist())
         ]
         columns.append(np.concatenate(parts))
@@ -71,10 +75,10 @@ def pandas_by_area(n_areas: int) -> int:
     rng = np.random.default_rng(0)
     rows = drawn.draws[0].row_of_area
     columns = []
-    for found in shares.attributes.values():
-        categories = pd.Series(pd.Categorical(found.categories))
+    for distribution in shares.attributes.values():
+        categories = pd.Series(pd.Categorical(distribution.categories))
         parts = [
-            categories.sample(size, replace=True, weights=found.shares[row], random_state=rng)
+            categories.sample(size, replace=True, weights=distribution.shares[row], random_state=rng)
             for row, size in zip(rows.tolist(), drawn.population.tolist())
         ]
         columns.append(pd.concat(parts, ignore_index=True))

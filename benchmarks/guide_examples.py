@@ -60,8 +60,9 @@ class Try:
 
     def row(self) -> str:
         """A row of a table of the guide."""
-        one = self.measures
-        return f"| {self.title} | {_percent(one.suppression_percent)} | {one.n_regions} | {one.mean_distance:.0f} m |"
+        measures = self.measures
+        suppressed = _percent(measures.suppression_percent)
+        return f"| {self.title} | {suppressed} | {measures.n_regions} | {measures.mean_distance:.0f} m |"
 
 
 def _percent(value: float) -> str:
@@ -105,21 +106,23 @@ def homogeneous(plan: Plan, requirement: Requirement) -> str:
 def combinations() -> Iterator[Try]:
     """The recommended combinations, then nested levels."""
     areas, records = records_of(FOUR, K_FOUR)
-    for name, one in RECOMMENDED.items():
-        configuration = Configuration(one.site_number, one.site_location or "balanced density", one.aggregation)
+    for name, combination in RECOMMENDED.items():
+        configuration = Configuration(
+            combination.site_number, combination.site_location or "balanced density", combination.aggregation
+        )
         yield one_level(f"“{name}”", areas, records, K_FOUR, _with_k(configuration, K_FOUR))
     yield nested("all-rounder, and “nested levels”", areas, records, K_FOUR)
 
 
-def tutorial(found: Mapping[str, Try]) -> Iterator[Try]:
+def tutorial(tries: Mapping[str, Try]) -> Iterator[Try]:
     """The runs of the tutorial; found : those of `combinations`, by their titles."""
     configuration = _with_k(Configuration(), K_FOUR)
     six = one_level("six quasi-identifiers", *records_of(QUASI_IDENTIFIERS, K_FOUR), K_FOUR, configuration)
     areas, records = records_of(FOUR, K_FOUR)
     yield six
-    yield Try("four quasi-identifiers", found["“all-rounder”"].measures, found["“all-rounder”"].homogeneous)
+    yield Try("four quasi-identifiers", tries["“all-rounder”"].measures, tries["“all-rounder”"].homogeneous)
     yield one_level("four, two diagnoses in each class", areas, records, K_FOUR, configuration, n_diagnoses=2)
-    plain = found["all-rounder, and “nested levels”"]
+    plain = tries["all-rounder, and “nested levels”"]
     yield Try("four, nested levels", plain.measures, plain.homogeneous)
     yield nested("four, nested levels, two diagnoses in each class", areas, records, K_FOUR, n_diagnoses=2)
 
@@ -138,9 +141,9 @@ def ways_out() -> Iterator[Try]:
     areas, six = records_of(QUASI_IDENTIFIERS, K_SIX)
     plain = _with_k(Configuration(), K_SIX)
     for name in LEFT_OUT:
-        fewer = [one for one in QUASI_IDENTIFIERS if one != name]
+        fewer = [quasi_identifier for quasi_identifier in QUASI_IDENTIFIERS if quasi_identifier != name]
         yield one_level(f"without {name}", *records_of(fewer, K_SIX), K_SIX, plain)
-    fewer = [one for one in QUASI_IDENTIFIERS if one not in LEFT_OUT]
+    fewer = [quasi_identifier for quasi_identifier in QUASI_IDENTIFIERS if quasi_identifier not in LEFT_OUT]
     yield one_level(f"without {' and '.join(LEFT_OUT)}", *records_of(fewer, K_SIX), K_SIX, plain)
     hierarchies = hierarchies_of(six)
     for levels in (*({name: 1} for name in COARSER), COARSER):
@@ -166,11 +169,11 @@ def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str
 def hierarchies_of(records: Records) -> dict[str, Hierarchy]:
     """The coarser values of docs/generalising.md."""
     quasi = records.table.quasi_identifiers
-    found = {name: table.hierarchy(quasi[name].categories) for name, table in tables().items()}
+    hierarchies = {name: table.hierarchy(quasi[name].categories) for name, table in tables().items()}
     for name, words in RULES.items():
         column = quasi[name]
-        found[name] = hierarchy_rule(name, words).hierarchy(column.categories, records_by_category(column, None))
-    return found
+        hierarchies[name] = hierarchy_rule(name, words).hierarchy(column.categories, records_by_category(column, None))
+    return hierarchies
 
 
 def _with_k(configuration: Configuration, k: int) -> Configuration:
@@ -180,26 +183,26 @@ def _with_k(configuration: Configuration, k: int) -> Configuration:
 
 def printed() -> Iterator[str]:
     """What the pages quote, line by line."""
-    found = {one.title: one for one in combinations()}
+    tries = {combination.title: combination for combination in combinations()}
     yield "| run | suppressed | regions | mean distance | classes with one diagnosis |"
     yield "|---|---|---|---|---|"
-    yield from (one.row_with_alike() for one in tutorial(found))
+    yield from (combination.row_with_alike() for combination in tutorial(tries))
     yield ""
     yield "| what to favour | suppressed | regions | mean distance |"
     yield "|---|---|---|---|"
-    yield from (one.row() for one in found.values())
+    yield from (combination.row() for combination in tries.values())
     yield ""
     tried, costs = first_try()
     yield f"| with these {tried.measures.n_regions} regions | suppressed |"
     yield "|---|---|"
     yield f"| all six | {_percent(tried.measures.suppression_percent)} |"
-    for cost in sorted(costs, key=lambda one: one.without):
+    for cost in sorted(costs, key=lambda attribute_cost: attribute_cost.without):
         yield f"| without {cost.quasi_identifier} | {_percent(cost.without)} |"
     yield ""
     yield "| way out | suppressed | regions | mean distance |"
     yield "|---|---|---|---|"
     yield tried.row()
-    yield from (one.row() for one in ways_out())
+    yield from (way.row() for way in ways_out())
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def main(people: int, pairs: int) -> None:
             )
             theirs = copy("GDAL copies the records", records, place / "copy.gpkg")
             (place / "copy.gpkg").unlink()
-            ratios.append([one / other for one, other in zip(ours, theirs)])
+            ratios.append([ratio / other for ratio, other in zip(ours, theirs)])
         copied = gdal.OpenEx(str(records))  # a layer is only there as long as its file
         print(f"\n{copied.GetLayer(0).GetFeatureCount()} records.")
         wall, cpu = (sorted(column)[len(column) // 2] for column in zip(*ratios))
@@ -101,5 +101,5 @@ def main(people: int, pairs: int) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(one) for one in sys.argv[1:]]
+    given = [int(number) for number in sys.argv[1:]]
     main(*given, *(550, 1)[len(given) :])

@@ -41,9 +41,9 @@ class Outcome:
     said: str
 
 
-def said_of(one: KeptField) -> str:
+def said_of(field: KeptField) -> str:
     """What a custodian is told."""
-    return "refused" if one.refusal else "warned of" if one.warning else "silent"
+    return "refused" if field.refusal else "warned of" if field.warning else "silent"
 
 
 def harmful(place: Place, rows: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -52,7 +52,10 @@ def harmful(place: Place, rows: np.ndarray, rng: np.random.Generator) -> dict[st
     return {
         "area code": np.char.add("A", area.astype(str)),
         "code that begins with the area": np.array(
-            [f"{one:05d}-{number:07d}" for one, number in zip(area.tolist(), rng.permutation(n).tolist())]
+            [
+                f"{area_number:05d}-{number:07d}"
+                for area_number, number in zip(area.tolist(), rng.permutation(n).tolist())
+            ]
         ),
         "personal number": np.char.add("P", rng.permutation(n).astype(str)),
     }
@@ -124,15 +127,15 @@ def main() -> None:
             print("The real areas are not there.")
             continue
         for n_rows in (60_000, 6_000):
-            found = list(outcomes(place, n_rows))
+            rated_fields = list(outcomes(place, n_rows))
             for bad, kind, wanted in ((True, "harmful", "refused"), (False, "harmless", "silent")):
-                mine = [one for is_bad, one in found if is_bad == bad]
-                n = {said: sum(one.said == said for one in mine) for said in ("refused", "warned of", "silent")}
+                mine = [outcome for is_bad, outcome in rated_fields if is_bad == bad]
+                n = {said: sum(outcome.said == said for outcome in mine) for said in ("refused", "warned of", "silent")}
                 figures = ", ".join(f"{number} {said}" for said, number in n.items())
                 print(f"{place.name}, {n_rows} people, {len(mine)} {kind} fields: {figures}")
-                for one in mine:
-                    if one.said != wanted:
-                        print(f"    {one.said}: {one.field} ({one.release})")
+                for outcome in mine:
+                    if outcome.said != wanted:
+                        print(f"    {outcome.said}: {outcome.field} ({outcome.release})")
 
 
 if __name__ == "__main__":

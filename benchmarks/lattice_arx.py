@@ -96,41 +96,43 @@ def lattice(name: str) -> Lattice:
 def _halved(attribute: str, values: np.ndarray) -> Hierarchy:
     """A hierarchy that joins neighbouring values two by two, and then once more."""
     first, second = (np.arange(len(values)) // width for width in (2, 4))
-    return make_hierarchy(attribute, values, [[f"{one:02d}" for one in level] for level in (first, second)])
+    return make_hierarchy(attribute, values, [[f"{value:02d}" for value in level] for level in (first, second)])
 
 
-def by_arx(one: Lattice, classpath: str) -> tuple[dict[float, tuple[Crosswalk, tuple[int, ...]]], float]:
+def by_arx(own_lattice: Lattice, classpath: str) -> tuple[dict[float, tuple[Crosswalk, tuple[int, ...]]], float]:
     """For each limit the regions and the node of ARX's optimum, and the CPU seconds of all."""
     with tempfile.TemporaryDirectory() as folder:
-        _write(one, Path(folder))
+        _write(own_lattice, Path(folder))
         limits = [str(limit / 100) for limit in LIMITS]
         places = [f"{folder}/records.csv", f"{folder}/hierarchies"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = ["java", "-Xmx8g", "-cp", classpath, str(JAVA), *places, str(K), *limits]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = {}
+    losses = {}
     for line in told.splitlines():
         limit, levels, _ = line.split(";")
         of = {name: int(level) for name, level in (part.split("=") for part in levels.strip(",").split(","))}
-        node = tuple(of.get(name, 0) for name in one.profile.quasi_identifiers)
-        found[100 * float(limit)] = one.regions[of["area"]], node
-    return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        node = tuple(of.get(name, 0) for name in own_lattice.profile.quasi_identifiers)
+        losses[100 * float(limit)] = own_lattice.regions[of["area"]], node
+    return losses, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _write(one: Lattice, folder: Path) -> None:
+def _write(own_lattice: Lattice, folder: Path) -> None:
     """The records and the hierarchies as ARX reads them, values as numbers."""
-    cells = one.profile.counts.tocoo()
+    cells = own_lattice.profile.counts.tocoo()
     rows = np.repeat(np.arange(cells.nnz), cells.data)
-    names = ["area", *one.profile.quasi_identifiers]
-    columns = [cells.row[rows], *one.profile.classes[cells.col[rows]].T]
+    names = ["area", *own_lattice.profile.quasi_identifiers]
+    columns = [cells.row[rows], *own_lattice.profile.classes[cells.col[rows]].T]
     with (folder / "records.csv").open("w", encoding="utf-8") as file:
         file.write(";".join(names) + "\n")
         np.savetxt(file, np.column_stack(columns), fmt="%d", delimiter=";")
     (folder / "hierarchies").mkdir()
-    levels = {"area": [crosswalk.region_of for crosswalk in one.regions]}
-    for name, values in zip(one.profile.quasi_identifiers, one.profile.categories):
-        levels[name] = list(one.hierarchies[name].codes) if name in one.hierarchies else [np.arange(len(values))]
+    levels = {"area": [crosswalk.region_of for crosswalk in own_lattice.regions]}
+    for name, values in zip(own_lattice.profile.quasi_identifiers, own_lattice.profile.categories):
+        levels[name] = (
+            list(own_lattice.hierarchies[name].codes) if name in own_lattice.hierarchies else [np.arange(len(values))]
+        )
     for name, codes in levels.items():
         with (folder / "hierarchies" / f"{name}.csv").open("w", encoding="utf-8") as file:
             for value in range(len(codes[0])):
@@ -138,49 +140,52 @@ def _write(one: Lattice, folder: Path) -> None:
                 file.write(";".join(row) + "\n")
 
 
-def _best(one: Lattice, rated: Sequence[tuple[float, Choice]], limit: float) -> tuple[float, int, tuple[int, ...]]:
+def _best(
+    own_lattice: Lattice, rated: Sequence[tuple[float, Choice]], limit: float
+) -> tuple[float, int, tuple[int, ...]]:
     """The least loss within a limit, with its number of regions and its node: of the best choice as it is, or with its
     areas exchanged."""
     loss, choice = min(((loss, c) for loss, c in rated if c.budget <= limit), key=lambda pair: pair[0])
     number = SiteNumberOptions(n_sites=choice.n_sites, k=K)
     how = AggregationOptions(k=K, budget=choice.percent)
     exchanged = Configuration("given number", "balanced density", "anonymity exchange", number, aggregation_options=how)
-    crosswalk = aggregate(one.areas, choice.profile, exchanged).aggregation.crosswalk
-    found = [(loss, choice.n_sites), (one.loss(crosswalk, choice.node), crosswalk.n_regions)]
-    return (*min(found), choice.node)
+    crosswalk = aggregate(own_lattice.areas, choice.profile, exchanged).aggregation.crosswalk
+    losses = [(loss, choice.n_sites), (own_lattice.loss(crosswalk, choice.node), crosswalk.n_regions)]
+    return (*min(losses), choice.node)
 
 
 def compared(name: str, classpath: str) -> bool:
     """Print the table of a data set; whether the search is never worse."""
-    one = lattice(name)
+    own_lattice = lattice(name)
     started = time.process_time()
     choices = [
         choice
         for aggregation in AGGREGATIONS
         for choice in Search(
-            one.areas,
-            one.profile,
-            one.hierarchies,
+            own_lattice.areas,
+            own_lattice.profile,
+            own_lattice.hierarchies,
             Configuration("suppression budget", aggregation=aggregation),
             [K],
             BUDGETS,
         ).choices()
     ]
-    rated = [(one.loss(c.aggregation.crosswalk, c.node), c) for c in choices if c.aggregation is not None]
-    best = {limit: _best(one, rated, limit) for limit in LIMITS}
+    rated = [(own_lattice.loss(c.aggregation.crosswalk, c.node), c) for c in choices if c.aggregation is not None]
+    best = {limit: _best(own_lattice, rated, limit) for limit in LIMITS}
     seconds = time.process_time() - started
-    found, seconds_of_arx = by_arx(one, classpath)
+    by_node, seconds_of_arx = by_arx(own_lattice, classpath)
     n_nodes = len({choice.node for choice in choices})
     print(
-        f"\n{name}: {len(one.areas)} areas, {one.profile.n_records} records, "
-        f"{', '.join(one.profile.quasi_identifiers)}; {n_nodes} nodes, {len(one.regions)} levels of regions for ARX; "
+        f"\n{name}: {len(own_lattice.areas)} areas, {own_lattice.profile.n_records} records, "
+        f"{', '.join(own_lattice.profile.quasi_identifiers)}; {n_nodes} nodes, "
+        f"{len(own_lattice.regions)} levels of regions for ARX; "
         f"k = {K}. The search took {seconds:.1f} CPU s, ARX {seconds_of_arx:.1f} ({seconds / seconds_of_arx:.1f})."
     )
     print("| at most suppressed | ARX: regions, node, loss | search: regions, node, loss | search / ARX |")
     print("|---|---|---|---|")
     worse = False
-    for limit, (crosswalk, node) in found.items():
-        loss_of_arx = one.loss(crosswalk, node)
+    for limit, (crosswalk, node) in by_node.items():
+        loss_of_arx = own_lattice.loss(crosswalk, node)
         loss, regions, own = best[limit]
         worse |= loss > loss_of_arx
         print(

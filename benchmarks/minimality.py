@@ -48,11 +48,11 @@ class Guesses(NamedTuple):
 
     def plus(self, other: Guesses) -> Guesses:
         """Both together."""
-        return Guesses(*(one + two for one, two in zip(self, other)))
+        return Guesses(*(number + two for number, two in zip(self, other)))
 
     def shares(self) -> tuple[float, float, float]:
         """Per cent of the attacked that are guessed right by population and by method, and that are known for sure."""
-        return tuple(100.0 * one / max(self.attacked, 1) for one in (self.base, self.method, self.right))  # type: ignore[return-value]
+        return tuple(100.0 * number / max(self.attacked, 1) for number in (self.base, self.method, self.right))  # type: ignore[return-value]
 
 
 def guess(part: np.ndarray, people: np.ndarray) -> tuple[int, float]:
@@ -82,7 +82,7 @@ class NestedRelease:
 
     def place(self, area: np.ndarray, level: np.ndarray) -> np.ndarray:
         """A number for the region of each area at a level of its own, levels one after the other."""
-        return self.first[level] + np.choose(level, [one[area] for one in self.regions])
+        return self.first[level] + np.choose(level, [regions[area] for regions in self.regions])
 
     def published(self, group: np.ndarray, places: np.ndarray, records: np.ndarray, n_groups: int) -> np.ndarray:
         """What each group of labels publishes, in one number, (n_groups,) uint64."""
@@ -123,7 +123,7 @@ def insider(
     reruns : how often each origin is tried, where the method draws at random
     """
     rng = np.random.default_rng(seed)
-    size = np.concatenate([np.bincount(one[one >= 0]) for one in release.regions])
+    size = np.concatenate([np.bincount(regions[regions >= 0]) for regions in release.regions])
     above = np.flatnonzero(release.level_of > 0)
     above = above[size[release.place(release.area[above], release.level_of[above])] <= most_areas]
     if not len(above):
@@ -142,7 +142,7 @@ def insider(
     )
     wanted = published[release.class_of[of_problem]]
     fits = sum((release.made_again(cells, len(of_problem), method) == wanted).astype(float) for _ in range(reruns))
-    found = Guesses()
+    guesses = Guesses()
     for cell, near, fit in zip(targets.tolist(), candidates, np.split(fits, np.cumsum(sizes)[:-1])):
         part = release.regions[release.level_of[cell] - 1]
         true = int(part[release.area[cell]])
@@ -151,8 +151,8 @@ def insider(
         by_method, probability = guess(part[near], likely) if fit.any() else (by_people, share)
         sure = probability >= SURE > share
         right = by_method == true
-        found = found.plus(Guesses(1, int(by_people == true), int(right), int(sure), int(sure and right)))
-    return found
+        guesses = guesses.plus(Guesses(1, int(by_people == true), int(right), int(sure), int(sure and right)))
+    return guesses
 
 
 def _near(release: NestedRelease, cell: int) -> np.ndarray:
@@ -176,7 +176,7 @@ def _moved(release: NestedRelease, target: np.ndarray, to: np.ndarray) -> Profil
         areas.append(there)
         problems.append(np.full(len(there), problem))
         records.append(counts[there])
-    return ProfileCells(*(np.concatenate(one) for one in (areas, problems, records)))
+    return ProfileCells(*(np.concatenate(parts) for parts in (areas, problems, records)))
 
 
 def outsider(
@@ -188,15 +188,15 @@ def outsider(
     seed: int = 0,
 ) -> Guesses:
     """Labels of regions of up to most_areas areas, n_labels of each level, attacked by drawing origins."""
-    rng, found = np.random.default_rng(seed), Guesses()
+    rng, guesses = np.random.default_rng(seed), Guesses()
     for level in range(1, len(release.regions)):
         region_of = release.regions[level]
         here = np.flatnonzero(release.level_of == level)
         here = here[np.bincount(region_of[region_of >= 0])[region_of[release.area[here]]] <= most_areas]
         keys = np.unique(np.column_stack([region_of[release.area[here]], release.class_of[here]]), axis=0)
         for region, class_of in rng.permutation(keys)[:n_labels].tolist():
-            found = found.plus(_label_attacked(release, level, region, class_of, method, draws, rng))
-    return found
+            guesses = guesses.plus(_label_attacked(release, level, region, class_of, method, draws, rng))
+    return guesses
 
 
 def _label_attacked(

@@ -62,10 +62,10 @@ def make_example() -> Example:
     quasi = {name: people.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
     run = aggregate(areas, records.profile, Configuration())
-    one = suppress(records.profile, run.aggregation.crosswalk, K)
-    one_measures, _ = evaluate(areas, one, run.aggregation.sites)
+    one_level = suppress(records.profile, run.aggregation.crosswalk, K)
+    one_measures, _ = evaluate(areas, one_level, run.aggregation.sites)
     plan = nest(areas, records.profile, build_levels(areas, records.profile), K)
-    return Example(city, areas, records, one, one_measures, plan, *evaluate_levels(areas, plan))
+    return Example(city, areas, records, one_level, one_measures, plan, *evaluate_levels(areas, plan))
 
 
 def whole(number: float) -> str:
@@ -75,18 +75,18 @@ def whole(number: float) -> str:
 
 def result_table(example: Example) -> list[str]:
     """Both releases, measure by measure."""
-    one, nested = example.one_measures, example.measures
+    single, nested = example.one_measures, example.measures
     finest = whole(example.plan.crosswalk.n_regions)
 
     def suppressed(measures: Measures) -> str:
         return f"{whole(measures.n_suppressed)} ({measures.suppression_percent:.2g} %)"
 
     return [
-        f"| {whole(one.n_records)} records, k = {K} | one level | nested levels |",
+        f"| {whole(single.n_records)} records, k = {K} | one level | nested levels |",
         "|---|---|---|",
-        f"| records suppressed | {suppressed(one)} | {suppressed(nested)} |",
-        f"| mean distance | {whole(one.mean_distance)} m | {whole(nested.mean_distance)} m |",
-        f"| regions | {one.n_regions} | {finest} on the finest of {len(example.levels)} levels |",
+        f"| records suppressed | {suppressed(single)} | {suppressed(nested)} |",
+        f"| mean distance | {whole(single.mean_distance)} m | {whole(nested.mean_distance)} m |",
+        f"| regions | {single.n_regions} | {finest} on the finest of {len(example.levels)} levels |",
     ]
 
 
@@ -105,10 +105,10 @@ def levels_table(example: Example) -> list[str]:
 def losers_table(example: Example) -> list[str]:
     """Who is shown in larger regions: by marital status, under both releases."""
     lines = ["| | records | one level: suppressed, distance | nested: suppressed, distance |", "|---|---|---|---|"]
-    nested, one = (evaluate_by_value(example.areas, plan) for plan in (example.plan, example.one))
+    nested, single = (evaluate_by_value(example.areas, plan) for plan in (example.plan, example.one))
     for value in LOSERS:
         at = nested.values.index(value)
-        cells = [f"{whole(each.suppressed[at])}, {whole(each.mean_distance[at])} m" for each in (one, nested)]
+        cells = [f"{whole(each.suppressed[at])}, {whole(each.mean_distance[at])} m" for each in (single, nested)]
         lines.append(f"| {value} | {whole(nested.records[at])} | {' | '.join(cells)} |")
     return lines
 
@@ -156,14 +156,14 @@ def truth_of(example: Example, crosswalk: Crosswalk) -> tuple[np.ndarray, list[n
     asked = [(columns[name].categories == value)[columns[name].codes] for name, value in QUESTIONS]
     n_rows = np.bincount(region, minlength=crosswalk.n_regions)
     with np.errstate(invalid="ignore"):
-        shares = [np.bincount(region[one], minlength=crosswalk.n_regions) / n_rows for one in asked]
-    return n_rows, shares, [float(one.mean()) for one in asked]
+        shares = [np.bincount(region[rows_asked], minlength=crosswalk.n_regions) / n_rows for rows_asked in asked]
+    return n_rows, shares, [float(share.mean()) for share in asked]
 
 
-def off_by(found: np.ndarray, truth: np.ndarray, records: np.ndarray) -> float:
+def off_by(shares: np.ndarray, truth: np.ndarray, records: np.ndarray) -> float:
     """How far off the share of a region is, on average over the records, in percentage points."""
     used = records > 0
-    return 100 * float(np.average(np.abs(np.nan_to_num(found) - truth)[used], weights=records[used]))
+    return 100 * float(np.average(np.abs(np.nan_to_num(shares) - truth)[used], weights=records[used]))
 
 
 def analysis_table(example: Example, release: Release) -> list[str]:
@@ -184,7 +184,7 @@ def analysis_table(example: Example, release: Release) -> list[str]:
         title = f"level {level}, {whole(crosswalk.n_regions)} region{'s' * (crosswalk.n_regions > 1)}"
         lines.append(f"| {title} | {100 * n_rows.sum() / n_true.sum():.1f} % | {' | '.join(cells)} |")
     lines.append(_one_level_row(example))
-    lines.append(f"| all records | 100.0 % | {' | '.join(f'{100 * one:.2f} %' for one in truths)} |")
+    lines.append(f"| all records | 100.0 % | {' | '.join(f'{100 * truth:.2f} %' for truth in truths)} |")
     return lines
 
 
@@ -195,8 +195,8 @@ def _one_level_row(example: Example) -> str:
     cells = []
     n_rows = np.bincount(rows.region, minlength=crosswalk.n_regions)
     for asked, true in zip(rows.asked, of_region):
-        found = np.bincount(rows.region[asked], minlength=crosswalk.n_regions) / np.maximum(n_rows, 1)
-        cells.append(f"{100 * asked.mean():.2f} %, {off_by(found, true, n_true):.2f}, –")
+        shares = np.bincount(rows.region[asked], minlength=crosswalk.n_regions) / np.maximum(n_rows, 1)
+        cells.append(f"{100 * asked.mean():.2f} %, {off_by(shares, true, n_true):.2f}, –")
     share = f"{100 * len(rows.region) / n_true.sum():.1f} %"
     return f"| one-level release, {crosswalk.n_regions} regions | {share} | {' | '.join(cells)} |"
 

@@ -102,26 +102,26 @@ def city(attributes: Sequence[str]) -> tuple[Areas, Profile]:
     return regions.with_population(profile.area_sizes), profile
 
 
-def suppression(one: Case) -> None:
+def suppression(data: Case) -> None:
     """No record is lost that need not be."""
-    sizes = one.profile.class_sizes
+    sizes = data.profile.class_sizes
     unavoidable = int(sizes[sizes < K].sum())
     print("| suppressed records | unavoidable: of classes below k in the whole territory | target | reached |")
     print("|---|---|---|---|")
     print(
-        f"| {one.suppressed} ({percent(one.suppressed / one.profile.n_records)}) | {unavoidable} | equal | "
-        f"{said(one.suppressed == unavoidable)} |"
+        f"| {data.suppressed} ({percent(data.suppressed / data.profile.n_records)}) | {unavoidable} | equal | "
+        f"{said(data.suppressed == unavoidable)} |"
     )
 
 
-def distance(one: Case) -> None:
+def distance(data: Case) -> None:
     """The front of the paper's configurations, with every number of regions of the grid."""
     started = time.process_time()
-    numbers = [number for number in NUMBERS if number <= len(one.areas)]
-    found = list(single_levels(one.areas, one.profile, numbers, K))
-    best, share = front(found), one.suppressed / one.profile.n_records
+    numbers = [number for number in NUMBERS if number <= len(data.areas)]
+    singles = list(single_levels(data.areas, data.profile, numbers, K))
+    best, share = front(singles), data.suppressed / data.profile.n_records
     seconds = time.process_time() - started
-    titles = {single.title for single in found}
+    titles = {single.title for single in singles}
     print(
         f"One level: the paper's {2 * len(titles)} configurations are {len(titles)} with a given number of regions. "
         f"Each ran with {', '.join(map(str, numbers))} ({seconds:.0f} CPU s). The front has {len(best)} points; "
@@ -140,28 +140,28 @@ def distance(one: Case) -> None:
     against = f"{at_share(best, share):.0f} m ({where})"
     print("\n| nested: suppressed | mean distance | best single level as much suppressed | ratio | target | reached |")
     print("|---|---|---|---|---|---|")
-    ratio = one.distance / at_share(best, share)
+    ratio = data.distance / at_share(best, share)
     print(
-        f"| {percent(share)} | {one.distance:.0f} m | {against} | {ratio:.3f} (1/{1 / ratio:.1f}) | "
+        f"| {percent(share)} | {data.distance:.0f} m | {against} | {ratio:.3f} (1/{1 / ratio:.1f}) | "
         f"at most {DISTANCE_TARGET} | {said(ratio <= DISTANCE_TARGET)} |"
     )
     for more in SHARES:
         if more > share:
             other = at_share(best, more)
-            print(f"A single level that suppresses {percent(more)}: {other:.0f} m (1/{other / one.distance:.1f}).")
+            print(f"A single level that suppresses {percent(more)}: {other:.0f} m (1/{other / data.distance:.1f}).")
 
 
-def exact(one: Case, n_classes: int = N_CLASSES) -> None:
+def exact(data: Case, n_classes: int = N_CLASSES) -> None:
     """Classes drawn at random, each against its exact optimum by HiGHS."""
-    sizes, ours = one.profile.class_sizes, by_class(one.plan, one.losses)
+    sizes, ours = data.profile.class_sizes, by_class(data.plan, data.losses)
     enough = np.flatnonzero(sizes >= K)
     drawn = np.random.default_rng(SEED).choice(enough, min(n_classes, len(enough)), replace=False)
-    by_column = one.profile.counts.tocsc()
+    by_column = data.profile.counts.tocsc()
     least, ratios, unfinished = [], [], []
     started = time.process_time()
     for number in drawn.tolist():
         cells = slice(by_column.indptr[number], by_column.indptr[number + 1])
-        result = least_loss(by_column.indices[cells], by_column.data[cells], one.levels, one.losses, K, SECONDS)
+        result = least_loss(by_column.indices[cells], by_column.data[cells], data.levels, data.losses, K, SECONDS)
         least.append(result.bound)
         ratios.append(ours[number] / result.bound if result.bound > 0 else 1.0 if ours[number] == 0 else np.inf)
         if not result.finished:
@@ -192,51 +192,52 @@ def exact(one: Case, n_classes: int = N_CLASSES) -> None:
         )
 
 
-def rule(one: Case) -> None:
+def rule(data: Case) -> None:
     """The bottom-up rule with the same levels."""
-    plain = bottom_up(one.profile, one.levels, K)
-    lost, loss = one.profile.n_records - plain.n_released, mean_loss(plain, one.losses)
-    sizes = one.profile.class_sizes
+    plain = bottom_up(data.profile, data.levels, K)
+    lost, loss = data.profile.n_records - plain.n_released, mean_loss(plain, data.losses)
+    sizes = data.profile.class_sizes
     avoidable = lost - int(sizes[sizes < K].sum())
-    fewer = one.suppressed < lost
+    fewer = data.suppressed < lost
     print("| | suppressed | avoidable | mean distance, m | sum of losses, km |\n|---|---|---|---|---|")
-    total = by_class(one.plan, one.losses).sum()
+    total = by_class(data.plan, data.losses).sum()
     print(
-        f"| nested | {one.suppressed} | {one.suppressed - lost + avoidable} | {one.distance:.1f} | {total / 1000:.0f} |"
+        f"| nested | {data.suppressed} | {data.suppressed - lost + avoidable} | {data.distance:.1f} | "
+        f"{total / 1000:.0f} |"
     )
-    print(f"| bottom-up rule | {lost} | {avoidable} | {loss:.1f} | {by_class(plain, one.losses).sum() / 1000:.0f} |")
-    ratio = one.distance / loss
+    print(f"| bottom-up rule | {lost} | {avoidable} | {loss:.1f} | {by_class(plain, data.losses).sum() / 1000:.0f} |")
+    ratio = data.distance / loss
     words = "below" if fewer else "equal: the rule suppresses nothing avoidable" if avoidable == 0 else "not below"
     reached = (fewer or avoidable == 0) and ratio < 1
     print(f"Suppression: {words}. Mean distance: ratio {ratio:.4f}. Target: below in both. Reached: {said(reached)}.")
 
 
-def two_levels(one: Case) -> None:
+def two_levels(data: Case) -> None:
     """The areas, and the regions of the all-rounder: against those regions alone."""
-    crosswalk = aggregate(one.areas, one.profile, ALL_ROUNDER[one.name]).aggregation.crosswalk
-    levels = make_levels(one.areas, [own_regions(len(one.areas)), crosswalk])
-    losses = losses_of(one.areas, one.profile, levels)
-    nested = nest(one.areas, one.profile, levels, K)
-    single = single_level("all-rounder", one.areas, one.profile, crosswalk, K)
-    alone = suppress(one.profile, crosswalk, K)
-    distance, lost = mean_loss(nested, losses), one.profile.n_records - nested.n_released
-    lost_alone = one.profile.n_records - alone.n_released
+    crosswalk = aggregate(data.areas, data.profile, ALL_ROUNDER[data.name]).aggregation.crosswalk
+    levels = make_levels(data.areas, [own_regions(len(data.areas)), crosswalk])
+    losses = losses_of(data.areas, data.profile, levels)
+    nested = nest(data.areas, data.profile, levels, K)
+    single = single_level("all-rounder", data.areas, data.profile, crosswalk, K)
+    alone = suppress(data.profile, crosswalk, K)
+    distance, lost = mean_loss(nested, losses), data.profile.n_records - nested.n_released
+    lost_alone = data.profile.n_records - alone.n_released
     ratio = distance / single.distance
     print("| | regions | suppressed | mean distance, m | shown in their own area |\n|---|---|---|---|---|")
-    own = nested.records[nested.level == 0].sum() / one.profile.n_records
-    print(f"| two levels | {len(one.areas)}, {crosswalk.n_regions} | {lost} | {distance:.0f} | {percent(own)} |")
+    own = nested.records[nested.level == 0].sum() / data.profile.n_records
+    print(f"| two levels | {len(data.areas)}, {crosswalk.n_regions} | {lost} | {distance:.0f} | {percent(own)} |")
     print(f"| all-rounder alone | {crosswalk.n_regions} | {lost_alone} | {single.distance:.0f} | 0 % |")
     print(
         f"Ratio {ratio:.3f}, target at most {TWO_LEVELS_TARGET} at no more suppression. Reached: "
         f"{said(lost <= lost_alone and ratio <= TWO_LEVELS_TARGET)}."
     )
-    counts, alone_loss = one.profile.counts, losses[-1][crosswalk.region_of[area_of_cells(one.profile)]]
+    counts, alone_loss = data.profile.counts, losses[-1][crosswalk.region_of[area_of_cells(data.profile)]]
     could = counts.data >= K
     shown = alone.shown[alone.label_of]  # by cell; the last label stands for none, where it is not shown
     shown &= alone.label_of != SUPPRESSED
     least = (counts.data * alone_loss)[shown & ~could].sum() / alone.n_released
     print(
-        f"{percent(counts.data[could].sum() / one.profile.n_records)} of the records are {K} or more of a class in "
+        f"{percent(counts.data[could].sum() / data.profile.n_records)} of the records are {K} or more of a class in "
         f"their area. With all of them shown there and nobody else the ratio is {least / single.distance:.3f}: less is "
         "not possible with these levels and this suppression."
     )
@@ -281,9 +282,9 @@ def main(arguments: list[str]) -> int:
     for name in asked.data_sets or DATA_SETS:
         for claim in claims(asked.only):
             if claim in OF_DATA_SETS:
-                one = case(name)
+                data = case(name)
                 print(f"\n{name}, {claim}: {OF_DATA_SETS[claim].__doc__}\n")
-                OF_DATA_SETS[claim](one, *([asked.classes] if claim == "exact" else []))
+                OF_DATA_SETS[claim](data, *([asked.classes] if claim == "exact" else []))
                 sys.stdout.flush()
     for claim in claims(asked.only):
         if claim in OF_SPEED and (asked.only or not asked.data_sets):

@@ -144,8 +144,8 @@ def _solved(
     at_label = np.bincount(label, shown * records[kind], n_labels)
     if (np.bincount(kind, shown, len(records)) != size).any() or ((at_label > 0) & (at_label < k)).any():
         raise RuntimeError("HiGHS: what it found, rounded, is no release.")
-    found, finished = float(cost @ shown), result.status == 0
-    return Exact(found, found if finished else float(result.mip_dual_bound), finished)
+    objective, finished = float(cost @ shown), result.status == 0
+    return Exact(objective, objective if finished else float(result.mip_dual_bound), finished)
 
 
 @dataclass(frozen=True)
@@ -172,21 +172,21 @@ def single_levels(areas: Areas, profile: Profile, numbers: Sequence[int], k: int
     )
     for number in numbers:
         located: LocatedSites = {}
-        for one in configurations:
-            given = replace(one, number_options=SiteNumberOptions(n_sites=number))
+        for configuration in configurations:
+            given = replace(configuration, number_options=SiteNumberOptions(n_sites=number))
             crosswalk = aggregate(areas, profile, given, located=located).aggregation.crosswalk
-            yield single_level(one.title, areas, profile, crosswalk, k)
+            yield single_level(configuration.title, areas, profile, crosswalk, k)
 
 
-def front(found: Sequence[SingleLevel]) -> list[SingleLevel]:
+def front(singles: Sequence[SingleLevel]) -> list[SingleLevel]:
     """Those that no other one beats in suppression and distance, by ascending suppression."""
     kept: list[SingleLevel] = []
-    for one in sorted(found, key=lambda one: (one.share, one.distance)):
-        if not kept or one.distance < kept[-1].distance:
-            kept.append(one)
+    for level in sorted(singles, key=lambda level: (level.share, level.distance)):
+        if not kept or level.distance < kept[-1].distance:
+            kept.append(level)
     return kept
 
 
-def at_share(found: Sequence[SingleLevel], share: float) -> float:
+def at_share(singles: Sequence[SingleLevel], share: float) -> float:
     """The distance of a front at a share of suppressed records, interpolated; its ends hold beyond them."""
-    return float(np.interp(share, [one.share for one in found], [one.distance for one in found]))
+    return float(np.interp(share, [level.share for level in singles], [level.distance for level in singles]))

@@ -166,18 +166,20 @@ def scale() -> None:
             done = subprocess.run(
                 [sys.executable, __file__, step, folder], stdout=subprocess.PIPE, text=True, check=True
             )
-    found = json.loads(done.stdout)
-    print(f"{found['areas']} areas, {found['records']} records, {found['classes']} classes, {found['cells']} cells.")
-    print("| | measured | target | reached |\n|---|---|---|---|")
-    slow, large = found["nest"] > SCALE_SECONDS, found["peak"] > SCALE_GB
-    print(f"| nest, CPU s | {found['nest']:.1f} | at most {SCALE_SECONDS:g} | {'NO' if slow else 'yes'} |")
+    result = json.loads(done.stdout)
     print(
-        f"| peak memory of the process, GB | {found['peak']:.2f} | at most {SCALE_GB:g} | {'NO' if large else 'yes'} |"
+        f"{result['areas']} areas, {result['records']} records, {result['classes']} classes, {result['cells']} cells."
     )
-    print(f"| peak before nest, with the profile and the levels, GB | {found['before']:.2f} | | |")
-    print(f"| added by nest, GB | {found['peak'] - found['before']:.2f} | | |")
-    print(f"| build_levels, CPU s | {found['levels']:.1f} | | |")
-    print(f"Suppressed: {found['suppressed']}; unavoidable: {found['unavoidable']}.")
+    print("| | measured | target | reached |\n|---|---|---|---|")
+    slow, large = result["nest"] > SCALE_SECONDS, result["peak"] > SCALE_GB
+    print(f"| nest, CPU s | {result['nest']:.1f} | at most {SCALE_SECONDS:g} | {'NO' if slow else 'yes'} |")
+    print(
+        f"| peak memory of the process, GB | {result['peak']:.2f} | at most {SCALE_GB:g} | {'NO' if large else 'yes'} |"
+    )
+    print(f"| peak before nest, with the profile and the levels, GB | {result['before']:.2f} | | |")
+    print(f"| added by nest, GB | {result['peak'] - result['before']:.2f} | | |")
+    print(f"| build_levels, CPU s | {result['levels']:.1f} | | |")
+    print(f"Suppressed: {result['suppressed']}; unavoidable: {result['unavoidable']}.")
 
 
 def make(folder: Path) -> None:
@@ -215,7 +217,7 @@ def nest_alone(folder: Path) -> None:
     plan = nest(regions, profile, levels, K)
     done = time.process_time()
     sizes = profile.class_sizes
-    found = {
+    figures = {
         "areas": len(regions),
         "records": profile.n_records,
         "classes": n_classes,
@@ -227,7 +229,7 @@ def nest_alone(folder: Path) -> None:
         "suppressed": profile.n_records - plan.n_released,
         "unavoidable": int(sizes[sizes < K].sum()),
     }
-    print(json.dumps(found))
+    print(json.dumps(figures))
 
 
 def _peak() -> float:

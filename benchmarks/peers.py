@@ -101,22 +101,22 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
 def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, start: np.ndarray) -> Iterator[Row]:
     """Our configurations for as many regions as the floor could give, and the baselines."""
     n_sites = len(start)
-    found, seconds = timed(lambda: APPROACHES["population floor"](regions, None, 1, AggregationOptions(floor=floor)))
-    yield row("population floor", regions, profile, found.crosswalk.region_of, seconds)
+    result, seconds = timed(lambda: APPROACHES["population floor"](regions, None, 1, AggregationOptions(floor=floor)))
+    yield row("population floor", regions, profile, result.crosswalk.region_of, seconds)
     for location in ("balanced density", "anonymity-driven clustering"):
         located, before = timed(partial(LOCATIONS[location], regions, profile, n_sites))
         for name in ("basic Voronoi", "iterative Voronoi", "site optimisation"):
             how = APPROACHES[name]
-            found, seconds = timed(partial(how, regions, None, located.sites))
-            yield row(f"{location} + {name}", regions, profile, found.crosswalk.region_of, before + seconds)
+            result, seconds = timed(partial(how, regions, None, located.sites))
+            yield row(f"{location} + {name}", regions, profile, result.crosswalk.region_of, before + seconds)
     for name in ("transportation-location",):
-        found, seconds = timed(partial(APPROACHES[name], regions, None, n_sites))
-        yield row(f"{name}, no limit", regions, profile, found.crosswalk.region_of, seconds)
+        result, seconds = timed(partial(APPROACHES[name], regions, None, n_sites))
+        yield row(f"{name}, no limit", regions, profile, result.crosswalk.region_of, seconds)
     options = BaselineOptions(cutoff=floor, characters=characters, k=K, budget=1.0)
     for name, baseline in BASELINES.items():
         if name != "hierarchy":  # these areas name no larger unit but by their identifiers
-            found, seconds = timed(partial(baseline, regions, profile, options))
-            yield row(f"baseline: {name}", regions, profile, found.crosswalk.region_of, seconds)
+            result, seconds = timed(partial(baseline, regions, profile, options))
+            yield row(f"baseline: {name}", regions, profile, result.crosswalk.region_of, seconds)
     (region_of, _, _), seconds = timed(lambda: relocate(regions.points, start))
     yield row("our site loop, from random areas", regions, profile, region_of, seconds)
 
@@ -124,11 +124,11 @@ def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, st
 def peer_row(peer: str, title: str, regions: Areas, profile: Profile, floor: float, start: np.ndarray) -> Row:
     """A peer in a process of its own."""
     first, second = _pairs(regions)
-    found, why = peer_result(peer, regions, first, second, floor, start)
-    if found is None:
+    result, why = peer_result(peer, regions, first, second, floor, start)
+    if result is None:
         return (f"{title}: {why}", *("-",) * 6)
-    name = f"{title} {found['version']}"
-    return row(name, regions, profile, found["region"].astype(np.int64), float(found["seconds"]))
+    name = f"{title} {result['version']}"
+    return row(name, regions, profile, result["region"].astype(np.int64), float(result["seconds"]))
 
 
 def peer_result(
@@ -149,8 +149,8 @@ def peer_result(
             return None, f"not done after {limit:.0f} seconds"
         if done.returncode:
             return None, f"absent ({(done.stderr.strip().splitlines() or ['no reason given'])[-1]})"
-        with np.load(result) as found:
-            return dict(found), ""
+        with np.load(result) as arrays:
+            return dict(arrays), ""
 
 
 def qgis_row(regions: Areas, profile: Profile, n_sites: int) -> Row:
@@ -186,8 +186,8 @@ def qgis_row(regions: Areas, profile: Profile, n_sites: int) -> Row:
     algorithm = registry.createAlgorithmById("native:kmeansclustering")
     parameters = {"INPUT": layer, "CLUSTERS": n_sites, "FIELD_NAME": "cluster", "OUTPUT": "memory:"}
     (results, _), seconds = timed(lambda: algorithm.run(parameters, context, QgsProcessingFeedback()))
-    found = context.getMapLayer(results["OUTPUT"])
-    region_of = np.array([feature["cluster"] for feature in found.getFeatures()], np.int64)
+    clusters = context.getMapLayer(results["OUTPUT"])
+    region_of = np.array([feature["cluster"] for feature in clusters.getFeatures()], np.int64)
     return row(f"QGIS {Qgis.QGIS_VERSION.split('-')[0]} k-means", regions, profile, region_of, seconds)
 
 
@@ -201,14 +201,16 @@ def site_loop_speed() -> None:
     squares = ((regions.points - sites[region_of]) ** 2).sum()
     print(f"| our site loop ({rounds} rounds) | {len(sites)} | {squares / 1e6:.0f} | {seconds:.3f} |", flush=True)
     none = np.zeros(0, np.int64)
-    found, why = peer_result("scikit-learn", regions, none, none, 0.0, start)
-    if found is None:
+    result, why = peer_result("scikit-learn", regions, none, none, 0.0, start)
+    if result is None:
         print(f"| scikit-learn KMeans: {why} | - | - | - |\n")
         return
-    sizes = np.bincount(found["region"])
-    centres = np.column_stack([np.bincount(found["region"], regions.points[:, axis]) / sizes for axis in (0, 1)])
-    squares = ((regions.points - centres[found["region"]]) ** 2).sum()
-    print(f"| scikit-learn KMeans {found['version']} | {len(sizes)} | {squares / 1e6:.0f} | {found['seconds']:.3f} |\n")
+    sizes = np.bincount(result["region"])
+    centres = np.column_stack([np.bincount(result["region"], regions.points[:, axis]) / sizes for axis in (0, 1)])
+    squares = ((regions.points - centres[result["region"]]) ** 2).sum()
+    print(
+        f"| scikit-learn KMeans {result['version']} | {len(sizes)} | {squares / 1e6:.0f} | {result['seconds']:.3f} |\n"
+    )
 
 
 def main(names: list[str]) -> None:

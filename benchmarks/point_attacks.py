@@ -80,8 +80,8 @@ def masked(place: Town, home: np.ndarray, k_inner: float, seed: int, shared: boo
         return donut_mask(points, area_of, people, place.shapes, k_inner, 10 * k_inner, *how, rng), people
     homes = homes_of(points, area_of, people)
     moved = donut_mask(homes.points, homes.area_of, homes.people, place.shapes, k_inner, 10 * k_inner, *how, rng)
-    found = hiding(moved, homes, Households(place.addresses), place.area_of)
-    return homes.of_points(hold_back(moved, found, K_MIN)), people
+    hiding_of = hiding(moved, homes, Households(place.addresses), place.area_of)
+    return homes.of_points(hold_back(moved, hiding_of, K_MIN)), people
 
 
 def guessed(place: Town, home: np.ndarray, masking: Masking, members: int) -> tuple[float, float]:
@@ -134,11 +134,11 @@ def masked_twice(place: Town, k_inner: float, seed: int = 0) -> Twice:
     member = np.unique(homes.home_of, return_index=True)[1]
     both = [masked(place, everyone[member], k_inner, seed + i, False)[0] for i in (1, 2)]
     households = Households(place.addresses)
-    found = hiding(both[1], homes, households, place.area_of, (both[0].points, np.arange(len(homes))))
+    hiding_of = hiding(both[1], homes, households, place.area_of, (both[0].points, np.arange(len(homes))))
     k_act = np.full(len(homes), np.nan)
     drawn = both[1].drawn
     k_act[drawn] = households.nearer_than(homes.points[drawn], both[1].displacement[drawn])
-    return Twice(both[0], both[1], found, k_act)
+    return Twice(both[0], both[1], hiding_of, k_act)
 
 
 def recounted(place: Town, area_of: np.ndarray, ring: Masking, *places: np.ndarray) -> np.ndarray:
@@ -148,8 +148,8 @@ def recounted(place: Town, area_of: np.ndarray, ring: Masking, *places: np.ndarr
     for area in np.unique(area_of[known]):
         rows, near = np.flatnonzero(known & (area_of == area)), place.addresses[place.area_of == area]
         fits = np.ones((len(rows), len(near)), bool)
-        for one in places:
-            far = np.hypot(*np.moveaxis(one[rows][:, None] - near, 2, 0))
+        for place_points in places:
+            far = np.hypot(*np.moveaxis(place_points[rows][:, None] - near, 2, 0))
             fits &= (far >= ring.inner[rows, None]) & (far <= ring.outer[rows, None])
         left[rows] = fits.sum(axis=1)
     return left

@@ -84,9 +84,9 @@ def _exchange_between(
     k: float,
 ) -> bool:
     before = _distance(groups[first], people, boxes) + _distance(groups[second], people, boxes)
-    for one in sorted(groups[first]):
+    for cell in sorted(groups[first]):
         for other in sorted(groups[second]):
-            new_first, new_second = groups[first] - {one} | {other}, groups[second] - {other} | {one}
+            new_first, new_second = groups[first] - {cell} | {other}, groups[second] - {other} | {cell}
             if (
                 _distance(new_first, people, boxes) + _distance(new_second, people, boxes) < before - 1e-6
                 and min(_least(new_first, people), _least(new_second, people)) >= k
@@ -105,10 +105,10 @@ def _distance(members: set[int], people: np.ndarray, boxes: np.ndarray) -> float
 
 
 def _connected(members: set[int], neighbours: list[set[int]]) -> bool:
-    found, stack = set(), [next(iter(members))]
+    reached, stack = set(), [next(iter(members))]
     while stack:
         cell = stack.pop()
-        if cell not in found:
-            found.add(cell)
+        if cell not in reached:
+            reached.add(cell)
             stack += list(neighbours[cell] & members)
-    return len(found) == len(members)
+    return len(reached) == len(members)

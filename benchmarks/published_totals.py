@@ -67,7 +67,7 @@ def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int
         classes = np.flatnonzero(here)
         lost = ~shown[region, classes]
         suppressed += int(lost.sum())
-        groups = [core._groups(plan.profile, np.zeros(len(classes), np.int64), classes, one) for one in margins]
+        groups = [core._groups(plan.profile, np.zeros(len(classes), np.int64), classes, margin) for margin in margins]
         alone = core._disclosed(groups, here[classes], np.ones(len(classes), bool), K, np.flatnonzero(lost))
         for place in core._disclosed(groups, here[classes], lost, K, None, alone):
             disclosed += 1
@@ -119,7 +119,7 @@ def main() -> None:
                 plainly = core.hold_against_margins(plan, margins)[1]
             slow = time.process_time() - start
             lost, n = profile.n_records - plan.n_released, profile.n_records
-            before, after, plain = (f"{100 * one / n:.2f} %" for one in (lost, lost + cost, lost + plainly))
+            before, after, plain = (f"{100 * number / n:.2f} %" for number in (lost, lost + cost, lost + plainly))
             print(
                 f"| {name} | {n} | {plan.crosswalk.n_regions} | {text} | {before} | {suppressed} | {exact} | {single} "
                 f"| {disclosed} | {after} | {left} | {seconds:.1f} | {plain} | {slow:.1f} |",

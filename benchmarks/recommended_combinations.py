@@ -41,16 +41,17 @@ class Claim(NamedTuple):
 
 
 def _less(measure: str, number: int, other: int) -> Callable[[ScenarioMeasures], np.ndarray]:
-    return lambda found: found[measure][number - 1] < found[measure][other - 1]
+    return lambda measures: measures[measure][number - 1] < measures[measure][other - 1]
 
 
 def _smallest(measure: str, number: int) -> Callable[[ScenarioMeasures], np.ndarray]:
-    return lambda found: found[measure][number - 1] <= found[measure].min(axis=0)
+    return lambda measures: measures[measure][number - 1] <= measures[measure].min(axis=0)
 
 
 def _between(measure: str, number: int, low: int, high: int) -> Callable[[ScenarioMeasures], np.ndarray]:
-    return lambda found: (
-        (found[measure][low - 1] < found[measure][number - 1]) & (found[measure][number - 1] < found[measure][high - 1])
+    return lambda measures: (
+        (measures[measure][low - 1] < measures[measure][number - 1])
+        & (measures[measure][number - 1] < measures[measure][high - 1])
     )
 
 
@@ -104,17 +105,17 @@ def recommended_combinations(parts: Sequence[str]) -> bool:
         for selection in selections:
             rows.append(rated(*scenario(part, selection)))
             print(f"  {part}, {', '.join(selection)}: {rows[-1][:, -1].sum():.1f} CPU s", file=sys.stderr, flush=True)
-        found = np.stack(rows, axis=-1)
-        everything.append(found)
+        measures = np.stack(rows, axis=-1)
+        everything.append(measures)
         print(f"\n| {part} | suppressed | compactness, km | discernibility | entropy, bits | CPU s |")
         print("|---|---|---|---|---|---|")
-        for (name, combination), row in zip(RECOMMENDED.items(), np.median(found, axis=-1)):
+        for (name, combination), row in zip(RECOMMENDED.items(), np.median(measures, axis=-1)):
             print(
                 f"| {combination.number} {name} | {row[0]:.0f} | {row[1] / 1000:.0f} | {row[2]:.3e} | {row[3]:.3e} | "
                 f"{row[4]:.3f} |"
             )
-        _print_claims(found)
-        print(_against(found), flush=True)
+        _print_claims(measures)
+        print(_against(measures), flush=True)
     whole = np.concatenate(everything, axis=-1)
     if len(parts) > 1:
         _print_claims(whole)
@@ -122,40 +123,45 @@ def recommended_combinations(parts: Sequence[str]) -> bool:
     return _fits(whole)
 
 
-def sentences(found: np.ndarray) -> dict[int, str]:
+def sentences(measures: np.ndarray) -> dict[int, str]:
     """What the toolbox is to say of each combination. found : (7, measures, scenarios)."""
-    by_measure = dict(zip(MEASURES, np.moveaxis(found, 1, 0)))
+    by_measure = dict(zip(MEASURES, np.moveaxis(measures, 1, 0)))
     return {
-        number: f"{claim.words} in {int(claim.holds(by_measure).sum())} of {found.shape[-1]}"
+        number: f"{claim.words} in {int(claim.holds(by_measure).sum())} of {measures.shape[-1]}"
         for number, claim in CLAIMS.items()
     }
 
 
-def _print_claims(found: np.ndarray) -> None:
-    for number, sentence in sentences(found).items():
+def _print_claims(measures: np.ndarray) -> None:
+    for number, sentence in sentences(measures).items():
         print(f"{number}: {sentence}")
 
 
-def _against(found: np.ndarray) -> str:
+def _against(measures: np.ndarray) -> str:
     """How much the first differs from the second, and the sixth from the fifth, in suppression."""
     texts = []
-    for one, other in ((1, 2), (6, 5)):
-        a, b = found[one - 1, 0], found[other - 1, 0]
+    for number, other in ((1, 2), (6, 5)):
+        a, b = measures[number - 1, 0], measures[other - 1, 0]
         share = 100 * a[b > 0] / b[b > 0]
         low, middle, high = np.percentile(share, (5, 50, 95))
         texts.append(
-            f"Suppressed by {one} in % of {other}: median {middle:.1f} ({low:.1f} to {high:.1f}); less in "
+            f"Suppressed by {number} in % of {other}: median {middle:.1f} ({low:.1f} to {high:.1f}); less in "
             f"{int((a < b).sum())}, more in {int((a > b).sum())}, the same in {int((a == b).sum())} of {len(a)}."
         )
     return "\n".join(texts)
 
 
-def _fits(found: np.ndarray) -> bool:
+def _fits(measures: np.ndarray) -> bool:
     """Whether the toolbox says what was found; prints what it does not."""
-    expected = sentences(found)
-    wrong = [one for one in RECOMMENDED.values() if one.measured != expected[one.number]]
-    for one in wrong:
-        print(f"core/configuration.py says of {one.number}: “{one.measured}”; found: “{expected[one.number]}”.")
+    expected = sentences(measures)
+    wrong = [
+        combination for combination in RECOMMENDED.values() if combination.measured != expected[combination.number]
+    ]
+    for combination in wrong:
+        print(
+            f"core/configuration.py says of {combination.number}: “{combination.measured}”; "
+            f"found: “{expected[combination.number]}”."
+        )
     if not wrong:
         print("core/configuration.py says the same.")
     return not wrong

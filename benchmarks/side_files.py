@@ -42,4 +42,4 @@ def names_that_come_back(cured: bool) -> int:
             shutil.copyfile(staged, target)
         with closing(sqlite3.connect(target)) as connection:
             connection.execute("SELECT count(*) FROM released").fetchone()
-        return sum(one.read_bytes().count(RAW) for one in Path(folder).iterdir() if one.is_file())
+        return sum(path.read_bytes().count(RAW) for path in Path(folder).iterdir() if path.is_file())

@@ -103,7 +103,9 @@ def site_number_ratios(parts: Sequence[str] = PARTS, locations: Sequence[str] = 
     print(UNKNOWN)
     print("\n| selections | part | k | " + " | ".join(PUBLISHED) + " |")
     print("|---|---|---|" + "---|" * len(PUBLISHED))
-    print("| Croft 2015, 5.1: six | both | unknown | " + " | ".join(f"{value:.1f}" for value in PUBLISHED.values()) + " |")
+    print(
+        "| Croft 2015, 5.1: six | both | unknown | " + " | ".join(f"{value:.1f}" for value in PUBLISHED.values()) + " |"
+    )
     random_ones = _by_part(parts, drawn, locations)
     _print_rows(f"{N_SELECTIONS} random", random_ones, averages_of_six)
     _print_rows(f"{sum(few)} random", {part: values[few] for part, values in random_ones.items()}, averages_of_six)

@@ -112,16 +112,16 @@ def ours(folder: Path, measured: Measured) -> tuple[int, int]:
     shutil.rmtree(out, ignore_errors=True)
     with open_engine(MASTER, str(folder / "people.parquet"), memory=MEMORY) as engine:
         with measured.step("profile"):
-            found = count_in_place(engine, RecordFields("area", engines.QUASI, ("diagnosis",)))
+            in_place = count_in_place(engine, RecordFields("area", engines.QUASI, ("diagnosis",)))
         with measured.step("plan, profile matched"):
-            identifiers = sorted(value for value in found.areas if value is not None)
+            identifiers = sorted(value for value in in_place.areas if value is not None)
             n = len(identifiers)
-            matched = match_in_place(found, make_areas(identifiers, np.zeros((n, 2))))
+            matched = match_in_place(in_place, make_areas(identifiers, np.zeros((n, 2))))
             crosswalk = Crosswalk((np.arange(n) + 1) * engines.REGIONS // (1 + n), engines.REGIONS)
             plan = suppress(matched.profile, crosswalk, engines.K)
         with measured.step("release, counted once more"):
             done = release_in_place(matched, plan, str(out))
-    return len(found.records), done.rows
+    return len(in_place.records), done.rows
 
 
 def main(records: int, rounds: int, areas: int) -> None:
@@ -144,7 +144,7 @@ def main(records: int, rounds: int, areas: int) -> None:
     print(f"\n{own[0]} cells, {own[1]} rows released\n\n| step | CPU seconds, each round | median without the first |")
     print("|---|---|---|")
     for step, seconds in measured.seconds.items():
-        print(f"| {step} | {', '.join(f'{one:.1f}' for one in seconds)} | {measured.of(step):.1f} |")
+        print(f"| {step} | {', '.join(f'{second:.1f}' for second in seconds)} | {measured.of(step):.1f} |")
     profile, release, count = "profile by hand", "release by hand", "counted once more by hand"
     both = measured.of("profile", "release, counted once more")
     print(f"\nThe profile costs {measured.of('profile') / measured.of(profile):.2f} times the CPU of that by hand,")
@@ -153,4 +153,4 @@ def main(records: int, rounds: int, areas: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(one) for one in (sys.argv[1:] + ["5000000", "3", "17500"][len(sys.argv) - 1 :])))
+    main(*(int(text) for text in (sys.argv[1:] + ["5000000", "3", "17500"][len(sys.argv) - 1 :])))

@@ -111,27 +111,27 @@ class Attack:
             weights = np.ones(open_[0].shape) if draw < 2 else rng.uniform(-1, 1, open_[0].shape)
             weights = weights * np.logical_or.reduce(open_) * (-1 if draw == 1 else 1)
             self._close(open_, self._sums(self._solve(weights)), k)
-        found = []
+        counts = []
         for place, group in np.argwhere(np.logical_or.reduce(open_)).tolist():
-            if not any(one[place, group] for one in open_):
+            if not any(places[place, group] for places in open_):
                 continue
             weights = np.zeros(open_[0].shape)
             weights[place, group] = 1.0
             least, most = self._sums(self._solve(weights)), self._sums(self._solve(-weights))
-            for one, taken in zip(open_, self._taken):
+            for places, taken in zip(open_, self._taken):
                 low, high = (sums[place, group] - taken[place, group] for sums in (least, most))
-                if one[place, group] and low > TOLERANCE and high < k - TOLERANCE:
+                if places[place, group] and low > TOLERANCE and high < k - TOLERANCE:
                     areas = tuple(np.flatnonzero(self._places[place]).tolist())
-                    found.append(Found(areas, self._choices[group], int(taken[place, group]), float(low), float(high)))
-                one[place, group] = False
+                    counts.append(Found(areas, self._choices[group], int(taken[place, group]), float(low), float(high)))
+                places[place, group] = False
             for sums in (least, most):
                 self._close(open_, sums, k)
-        return found
+        return counts
 
     def _close(self, open_: list[np.ndarray], sums: np.ndarray, k: int) -> None:
         """What these people, who fit all that is known, show to be nobody, or k and more."""
-        for one, taken in zip(open_, self._taken):
-            one &= (sums - taken > TOLERANCE) & (sums - taken < k - TOLERANCE)
+        for places, taken in zip(open_, self._taken):
+            places &= (sums - taken > TOLERANCE) & (sums - taken < k - TOLERANCE)
 
     def _sums(self, people: np.ndarray) -> np.ndarray:
         return np.asarray(self._places @ people @ self._groups.T)
@@ -143,10 +143,10 @@ class Attack:
         objective[:people] = (self._places.T @ weights @ self._groups).ravel()
         # Sums that nothing bounds stay finite.
         bounds = np.column_stack([np.zeros(self._columns), np.full(self._columns, 1e5)])
-        found = linprog(objective, A_eq=self._equations, b_eq=self._numbers, bounds=bounds, method="highs")
-        if found.status != 0:
-            raise ValueError(f"No people fit the releases: {found.message}")
-        return found.x[:people].reshape(self._n_areas, -1)
+        solution = linprog(objective, A_eq=self._equations, b_eq=self._numbers, bounds=bounds, method="highs")
+        if solution.status != 0:
+            raise ValueError(f"No people fit the releases: {solution.message}")
+        return solution.x[:people].reshape(self._n_areas, -1)
 
     def _say(self, columns: Sequence[int], signs: Sequence[float], number: float) -> None:
         self._row += [len(self._numbers)] * len(columns)
@@ -162,25 +162,25 @@ class Attack:
         """The unknowns of a release by area, class and level, and the equations they are in."""
         shown: dict[tuple[int, int, tuple[str, ...]], list[int]] = {key: [] for key in release.labels}
         last = len(release.regions) - 1
-        sizes = [np.bincount(one) for one in release.regions]
+        sizes = [np.bincount(regions) for regions in release.regions]
         whole = set()
         for level, region, values in release.labels:
             area = int(np.flatnonzero(release.regions[level] == region)[0])
             whole.add((int(release.regions[last][area]), values))
         own = self._classes[:, [self._names.index(name) for name in release.names]]
-        for values in sorted({tuple(one) for one in own.tolist()}):
+        for values in sorted({tuple(row) for row in own.tolist()}):
             finer = np.flatnonzero((own == values).all(axis=1)).tolist()
             for area in range(self._n_areas):
                 parts, alone = [], False
-                for level, one in enumerate(release.regions):
-                    key = (level, int(one[area]), values)
+                for level, regions in enumerate(release.regions):
+                    key = (level, int(regions[area]), values)
                     if key in release.labels and not alone:
                         parts.append(self._new())
                         shown[key].append(parts[-1])
-                        alone = bool(sizes[level][one[area]] == 1)
+                        alone = bool(sizes[level][regions[area]] == 1)
                 if not alone and (int(release.regions[last][area]), values) not in whole:
                     parts.append(self._new())  # suppressed
-                people = [area * len(self._classes) + one for one in finer]
+                people = [area * len(self._classes) + class_of for class_of in finer]
                 self._say([*people, *parts], [1.0] * len(people) + [-1.0] * len(parts), 0.0)
         for key, parts in shown.items():
             self._say(parts, [1.0] * len(parts), float(release.labels[key]))
@@ -188,37 +188,40 @@ class Attack:
     def _all_places(self, releases: Sequence[Open]) -> np.ndarray:
         """(places, areas) of 0 and 1."""
         regions = {
-            tuple((one == region).tolist()) for release in releases for one in release.regions for region in set(one)
+            tuple((region_of == region).tolist())
+            for release in releases
+            for region_of in release.regions
+            for region in set(region_of)
         }
-        found = set(regions) | {tuple(row) for row in np.eye(self._n_areas, dtype=bool).tolist()}
-        for one, other in combinations([np.array(row) for row in sorted(regions)], 2):
-            found |= {tuple(some.tolist()) for some in (one & other, one & ~other, other & ~one) if some.any()}
-        return np.array(sorted(found), float)
+        places = set(regions) | {tuple(row) for row in np.eye(self._n_areas, dtype=bool).tolist()}
+        for place, other in combinations([np.array(row) for row in sorted(regions)], 2):
+            places |= {tuple(some.tolist()) for some in (place & other, place & ~other, other & ~place) if some.any()}
+        return np.array(sorted(places), float)
 
     def _all_groups(self, releases: Sequence[Open]) -> tuple[list[tuple[tuple[str, str], ...]], np.ndarray]:
         """Values by name that are asked about, and (groups, classes) of 0 and 1, which classes have them."""
         together = [set(release.names) for release in releases] + [set(self._names)]
-        described, found = [], []
+        described, choices = [], []
         for n in range(1, len(self._names) + 1):
             for names in combinations(self._names, n):
-                if not any(set(names) <= one for one in together):
+                if not any(set(names) <= names_of for names_of in together):
                     continue
                 own = self._classes[:, [self._names.index(name) for name in names]]
-                for values in sorted({tuple(one) for one in own.tolist()}):
+                for values in sorted({tuple(row) for row in own.tolist()}):
                     described.append(tuple(zip(names, values)))
-                    found.append((own == values).all(axis=1))
-        return described, np.array(found, float)
+                    choices.append((own == values).all(axis=1))
+        return described, np.array(choices, float)
 
     def _shown_within(self, release: Open) -> np.ndarray:
         """The records of the labels of a release that lie whole within each place and group."""
-        found = np.zeros((len(self._places), len(self._groups)), np.int64)
+        counts = np.zeros((len(self._places), len(self._groups)), np.int64)
         own = self._classes[:, [self._names.index(name) for name in release.names]]
         for (level, region, values), records in release.labels.items():
             areas, classes = release.regions[level] == region, (own == values).all(axis=1)
             places, groups = np.all(self._places[:, areas], axis=1), np.all(self._groups[:, classes], axis=1)
             inside = np.logical_and.outer(places, groups)
-            found[inside] += records
-        return found
+            counts[inside] += records
+        return counts
 
 
 # ---- the cases
@@ -243,9 +246,9 @@ class Case:
 def opened(release: Published) -> Open:
     """What stands in the tables of a release."""
     values = release.values_of_classes()
-    rows = zip(*(one.tolist() for one in (release.level, release.region, release.class_of, release.records)))
+    rows = zip(*(column.tolist() for column in (release.level, release.region, release.class_of, release.records)))
     labels = {(level, region, values[c]): records for level, region, c, records in rows}
-    regions = tuple(one.region_of for one in release.levels.crosswalks)
+    regions = tuple(crosswalk.region_of for crosswalk in release.levels.crosswalks)
     return Open(release.k, release.quasi_identifiers, regions, labels)
 
 
@@ -278,7 +281,7 @@ def case_of(seed: int, repaired: bool = True) -> Case:
     sizes = [len(values) for values in DOMAINS.values()]
     table = np.zeros((n, int(np.prod(sizes))), np.int64)
     np.add.at(table, (people["area"], np.ravel_multi_index([people[name] for name in DOMAINS], sizes)), 1)
-    return Case(tuple(opened(one) for one in earlier), table, n_suppressed, undecided)
+    return Case(tuple(opened(release) for release in earlier), table, n_suppressed, undecided)
 
 
 def _people(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
@@ -286,12 +289,12 @@ def _people(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
     size = rng.integers(20, int(rng.choice([60, 400])), n)
     person_area = np.repeat(np.arange(n), size)
     rows = np.repeat(np.arange(len(person_area)), rng.choice([1, 1, 1, 2, 3], len(person_area)))
-    found = {"person": rows, "area": person_area[rows]}
+    people = {"person": rows, "area": person_area[rows]}
     for name, values in DOMAINS.items():
         shares = rng.dirichlet(np.linspace(4, 0.4, len(values)), n)
         drawn = (rng.random(len(person_area))[:, None] > np.cumsum(shares, axis=1)[person_area]).sum(axis=1)
-        found[name] = np.minimum(drawn, len(values) - 1)[rows]
-    return found
+        people[name] = np.minimum(drawn, len(values) - 1)[rows]
+    return people
 
 
 def _profile(people: dict[str, np.ndarray], names: tuple[str, ...], n: int) -> tuple[Profile, np.ndarray]:
@@ -318,7 +321,7 @@ def _plan(
     n = len(areas)
 
     def around(n_sites: int, region_of: np.ndarray, n_regions: int) -> np.ndarray:
-        centres = np.array([points[region_of == one].mean(axis=0) for one in range(n_regions)])
+        centres = np.array([points[region_of == region].mean(axis=0) for region in range(n_regions)])
         sites = centres[rng.choice(n_regions, n_sites, replace=False)]
         nearest = np.hypot(*(centres[:, None] - sites[None]).T).T.argmin(axis=1)
         return nearest[region_of]
@@ -346,14 +349,17 @@ def attacked(case: Case) -> Iterator[Found]:
     """
     for n in range(2, len(case.releases) + 1):
         together, earlier = case.releases[:n], case.releases[: n - 1]
-        found = list(Attack(together, DOMAINS).found(min(one.k for one in together)))
-        if found:
-            known = {_identity(one) for one in Attack(earlier, DOMAINS, together).found(max(one.k for one in earlier))}
-            yield from (one for one in found if _identity(one) not in known)
+        counts = list(Attack(together, DOMAINS).found(min(release.k for release in together)))
+        if counts:
+            known = {
+                _identity(count)
+                for count in Attack(earlier, DOMAINS, together).found(max(release.k for release in earlier))
+            }
+            yield from (count for count in counts if _identity(count) not in known)
 
 
-def _identity(one: Found) -> tuple[object, ...]:
-    return one.areas, one.values, one.taken, round(one.low, 3), round(one.high, 3)
+def _identity(count: Found) -> tuple[object, ...]:
+    return count.areas, count.values, count.taken, round(count.low, 3), round(count.high, 3)
 
 
 def main() -> None:
@@ -367,14 +373,14 @@ def main() -> None:
     start = time.process_time()
     for seed in range(given.first, given.first + given.cases):
         case = case_of(seed, not given.plain)
-        found = list(attacked(case))
-        nested = sum(len(one.regions) > 1 for one in case.releases)
+        attacks = list(attacked(case))
+        nested = sum(len(release.regions) > 1 for release in case.releases)
         total.update(cases=1, releases=len(case.releases), nested=nested, records=int(case.table.sum()))
-        total.update(suppressed=case.n_suppressed, undecided=case.undecided, counts=len(found), telling=bool(found))
-        if found:
-            first = found[0]
+        total.update(suppressed=case.n_suppressed, undecided=case.undecided, counts=len(attacks), telling=bool(attacks))
+        if attacks:
+            first = attacks[0]
             print(
-                f"case {seed}: {len(found)} counts, such as {first.low:.3g} to {first.high:.3g} "
+                f"case {seed}: {len(attacks)} counts, such as {first.low:.3g} to {first.high:.3g} "
                 f"people in {len(first.areas)} areas, {dict(first.values)}, {first.taken} taken away",
                 flush=True,
             )

@@ -49,16 +49,16 @@ def data(name: str) -> tuple[Areas, Profile]:
 
 def one_by_one(trials: Trials, profile: Profile, n_areas: int) -> dict[int, dict[int, float]]:
     """Per cent suppressed at each k, of every number of sites until BEYOND the largest budget."""
-    found: dict[int, dict[int, float]] = {k: {} for k in KS}
+    percents: dict[int, dict[int, float]] = {k: {} for k in KS}
     for n_sites in range(1, n_areas + 1):
         crosswalk = trials.parts(n_sites)[1].crosswalk
         for k in KS:
             terms = Terms(k)
             suppressed = suppressed_by_class(profile, crosswalk, terms)
-            found[k][n_sites] = suppression_percent(profile, suppressed, terms)
-        if found[min(KS)][n_sites] > BEYOND * max(BUDGETS):
+            percents[k][n_sites] = suppression_percent(profile, suppressed, terms)
+        if percents[min(KS)][n_sites] > BEYOND * max(BUDGETS):
             break
-    return found
+    return percents
 
 
 def compared(name: str, location: str, aggregation: str) -> list[tuple[float, int]]:
@@ -76,7 +76,7 @@ def compared(name: str, location: str, aggregation: str) -> list[tuple[float, in
     )
     print("| k | " + " | ".join(f"at most {budget:g} %" for budget in BUDGETS) + " |")
     print("|---|" + "---|" * len(BUDGETS))
-    found = []
+    rows = []
     for k in KS:
         cells = []
         for budget in BUDGETS:
@@ -87,10 +87,10 @@ def compared(name: str, location: str, aggregation: str) -> list[tuple[float, in
             tried = numbers_tried(searching.suppression, len(areas), budget)
             seconds = time.process_time() - started
             number = most_within(tried, budget)
-            found.append((1 - number / largest if largest else 0.0, len(tried)))
+            rows.append((1 - number / largest if largest else 0.0, len(tried)))
             cells.append(f"{largest or 'none'}, {number or 'none'} by {len(tried)} in {seconds:.2f} s")
         print(f"| {k} | " + " | ".join(cells) + " |", flush=True)
-    return found
+    return rows
 
 
 def who_is_lost(attributes: Sequence[str], field: str, k: int = 5) -> None:
@@ -134,16 +134,16 @@ def main(arguments: list[str]) -> int:
         print(problem)
         return 1
     print("Each cell: the largest number of all one by one, then the number found by how many evaluations.")
-    found = []
+    rows = []
     for (location, aggregation), where in CONFIGURATIONS.items():
         for name in names:
             if name in where:
-                found += compared(name, location, aggregation)
-    below, most = max(share for share, _ in found), max(tried for _, tried in found)
+                rows += compared(name, location, aggregation)
+    below, most = max(share for share, _ in rows), max(tried for _, tried in rows)
     reached = below <= TARGET and most <= MOST_EVALUATIONS
-    exact = sum(share == 0 for share, _ in found)
+    exact = sum(share == 0 for share, _ in rows)
     print(
-        f"\n{len(found)} searches: the very number in {exact}, at most {100 * below:.1f} % below it, at most {most} "
+        f"\n{len(rows)} searches: the very number in {exact}, at most {100 * below:.1f} % below it, at most {most} "
         f"evaluations: {'reached' if reached else 'MISSED'}"
     )
     if set(names) & set(CITIES):

@@ -24,8 +24,8 @@ TABLES = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT")
 def run(algorithm: str, **parameters: object) -> dict[str, object]:
     """Run an algorithm in this process; its layers in memory end with it."""
     context = QgsProcessingContext()
-    found = QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").create()
-    results, successful = found.run(parameters, context, QgsProcessingFeedback(False))
+    runner = QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").create()
+    results, successful = runner.run(parameters, context, QgsProcessingFeedback(False))
     if not successful:
         sys.exit(f"{algorithm} failed")
     return results

@@ -3,10 +3,10 @@
     PYTHONPATH=build/package .venv/bin/python benchmarks/trade_off.py [Winnipeg] [city]
 
 prints, for each data set, what was searched and what it took; for shares of the attributes' entropy given up, the most
-regions within each budget; the unbeaten rows at the middle budget; the row that is recommended at each, and what its
-attributes cost; and how near a search that looks at some of the nodes only comes to that of all. Level 1 of the city is
-written here by hand, elsewhere it joins neighbouring categories in pairs; level 2 says nothing. Areas: open statistics,
-and the demonstration city; records: made up. Times are CPU seconds.
+regions within each budget; the rows of the Pareto front at the middle budget; the row that is recommended at each, and
+what its attributes cost; and how near a search that looks at some of the nodes only comes to that of all. Level 1 of
+the city is written here by hand, elsewhere it joins neighbouring categories in pairs; level 2 says nothing. Areas: open
+statistics, and the demonstration city; records: made up. Times are CPU seconds.
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ REST = {"age_group": "65 and over", "marital_status": "single", "education": "af
 
 def city_hierarchies(profile: Profile) -> dict[str, Hierarchy]:
     """Three levels of every attribute but sex."""
-    found = {}
+    hierarchies = {}
     for name, categories in zip(profile.quasi_identifiers, profile.categories):
         if name in CITY_LEVELS:
             coarser = {value: group for group, values in CITY_LEVELS[name].items() for value in values}
             first = [coarser.get(value, REST.get(name, value)) for value in categories]
-            found[name] = make_hierarchy(name, categories, [first, ["*"] * len(categories)])
-    return found
+            hierarchies[name] = make_hierarchy(name, categories, [first, ["*"] * len(categories)])
+    return hierarchies
 
 
 def paired_hierarchies(profile: Profile, names: Sequence[str]) -> dict[str, Hierarchy]:
     """Three levels of these attributes: as they are, in pairs, nothing."""
-    found = {}
+    hierarchies = {}
     for name, categories in zip(profile.quasi_identifiers, profile.categories):
         if name in names:
             pairs = [f"group {position // 2 + 1}" for position in range(len(categories))]
-            found[name] = make_hierarchy(name, categories, [pairs, ["*"] * len(categories)])
-    return found
+            hierarchies[name] = make_hierarchy(name, categories, [pairs, ["*"] * len(categories)])
+    return hierarchies
 
 
 def search_of(name: str) -> Search:
@@ -94,7 +94,7 @@ def traded(name: str) -> bool:
         f"classes of {', '.join(search.profile.quasi_identifiers)}; k = {K}. {n_nodes(search.top)} nodes at "
         f"{len(BUDGETS)} budgets in {seconds:.1f} CPU s (at most {TARGET:g}: "
         f"{'reached' if seconds <= TARGET else 'MISSED'}); {sum(o.pareto for o in outcomes)} of {len(outcomes)} rows "
-        "unbeaten"
+        "on the Pareto front"
     )
     print("\n| at most given up | " + " | ".join(f"regions at {budget:g} %" for budget in BUDGETS) + " |")
     print("|---|" + "---|" * len(BUDGETS))
@@ -109,14 +109,14 @@ def traded(name: str) -> bool:
         print(f"| {100 * share:g} % | " + " | ".join(map(str, most)) + " |")
     _print_front([o for o in outcomes if o.pareto and o.budget == BUDGETS[1]])
     for budget in BUDGETS:
-        found, reason = with_recommendation(outcomes, search.profile, K, budget)
+        rated, reason = with_recommendation(outcomes, search.profile, K, budget)
         print(f"\n{reason}")
-        _print_costs(search, next((o for o in found if o.recommended), None))
+        _print_costs(search, next((o for o in rated if o.recommended), None))
     return seconds <= TARGET
 
 
 def _print_front(rows: Sequence[Outcome]) -> None:
-    print(f"\nUnbeaten at {BUDGETS[1]:g} %:\n")
+    print(f"\nThe Pareto front at {BUDGETS[1]:g} %:\n")
     print("| coarser | given up, % | regions | suppressed, % | mean distance, m | group that loses most |")
     print("|---|---|---|---|---|---|")
     for outcome in sorted(rows, key=lambda o: o.given_up):
@@ -134,7 +134,7 @@ def _print_costs(search: Search, best: Outcome | None) -> None:
     levels = dict(best.generalised)
     node = [levels.get(name, 0) for name in search.profile.quasi_identifiers]
     profile, _ = generalise_profile(search.profile, search.hierarchies, node)
-    further = {name: one.above(levels.get(name, 0)) for name, one in search.hierarchies.items()}
+    further = {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in search.hierarchies.items()}
     percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, Terms(K)), Terms(K))
     print(cost_sentence(percent, attribute_costs(profile, best.crosswalk, Terms(K), further)))
 
@@ -143,8 +143,8 @@ def some_of_all(name: str) -> None:
     """How near the search that looks at some nodes comes to that of all."""
     search = replace(search_of(name), budgets=BUDGETS[1:2])
     rows = [with_pareto(trade_off_outcomes(search, most=most)) for most in (n_nodes(search.top), SOME)]
-    fronts = [{o.generalised for o in found if o.pareto} for found in rows]
-    best = [max(balance(o, search.profile) for o in found if o.measures) for found in rows]
+    fronts = [{o.generalised for o in row if o.pareto} for row in rows]
+    best = [max(balance(o, search.profile) for o in row if o.measures) for row in rows]
     distances = [
         min(o.measures.mean_distance for o in some if o.measures and o.given_up <= row.given_up + 1e-12)
         / row.measures.mean_distance
@@ -154,9 +154,9 @@ def some_of_all(name: str) -> None:
     ]
     print(
         f"\n{name}: of {n_nodes(search.top)} nodes {SOME} looked at: {len(fronts[0] & fronts[1])} of the "
-        f"{len(fronts[0])} unbeaten are found; for what each gives up the distance is {np.median(distances):.2f} times "
-        f"as large (median; at most {max(distances):.2f}); the balance of the best is {best[1]:.3f} against "
-        f"{best[0]:.3f}"
+        f"{len(fronts[0])} rows of the front are found; for what each gives up the distance is "
+        f"{np.median(distances):.2f} times as large (median; at most {max(distances):.2f}); the balance of the best is "
+        f"{best[1]:.3f} against {best[0]:.3f}"
     )
 
 

@@ -58,8 +58,8 @@ class Answer(NamedTuple):
 
 
 def ours(problem: Problem) -> Answer:
-    found = allocate(problem.points, problem.facilities, problem.capacity)
-    return Answer(found.cost, found.gap, f"{found.n_chains} chains")
+    plan = allocate(problem.points, problem.facilities, problem.capacity)
+    return Answer(plan.cost, plan.gap, f"{plan.n_chains} chains")
 
 
 def ours_alternating(problem: Problem) -> Answer:
@@ -254,28 +254,28 @@ def _print_rows(problem: Problem, methods: tuple[str, ...]) -> None:
         np.savez(problem_file, **problem._asdict())
         own: dict = {}
         for method in methods:
-            found = row(method, problem_file)
-            if "seconds" not in found:
+            entry = row(method, problem_file)
+            if "seconds" not in entry:
                 print(
-                    f"{method:34}{'absent: ' + found['absent'] if 'absent' in found else f'over {SECONDS_LIMIT:.0f} s'}"
+                    f"{method:34}{'absent: ' + entry['absent'] if 'absent' in entry else f'over {SECONDS_LIMIT:.0f} s'}"
                 )
                 continue
-            own = own or found
-            _check(method, found, own)
-            gap = "" if np.isnan(found["gap"]) else f"{found['gap']:.1e}"
+            own = own or entry
+            _check(method, entry, own)
+            gap = "" if np.isnan(entry["gap"]) else f"{entry['gap']:.1e}"
             print(
-                f"{method:34}{found['seconds']:9.2f}{own['seconds'] / found['seconds']:8.3f}{found['megabytes']:8.0f}"
-                f"{own['megabytes'] / found['megabytes']:8.3f}{found['cost'] / 1e6:12.5f}{gap:>10}  {found['note']}",
+                f"{method:34}{entry['seconds']:9.2f}{own['seconds'] / entry['seconds']:8.3f}{entry['megabytes']:8.0f}"
+                f"{own['megabytes'] / entry['megabytes']:8.3f}{entry['cost'] / 1e6:12.5f}{gap:>10}  {entry['note']}",
                 flush=True,
             )
 
 
-def _check(method: str, found: dict, own: dict) -> None:
+def _check(method: str, entry: dict, own: dict) -> None:
     """Stop where a gap is too large or two exact methods differ."""
-    if found["gap"] > GAP_LIMIT:
-        raise SystemExit(f"{method}: the gap is {found['gap']:.1e}, but must be at most {GAP_LIMIT:.0e}.")
-    if method != "vbas, alternating run" and abs(found["cost"] - own["cost"]) > SAME_COST * own["cost"]:
-        raise SystemExit(f"{method}: the cost is {found['cost']!r}, ours is {own['cost']!r}.")
+    if entry["gap"] > GAP_LIMIT:
+        raise SystemExit(f"{method}: the gap is {entry['gap']:.1e}, but must be at most {GAP_LIMIT:.0e}.")
+    if method != "vbas, alternating run" and abs(entry["cost"] - own["cost"]) > SAME_COST * own["cost"]:
+        raise SystemExit(f"{method}: the cost is {entry['cost']!r}, ours is {own['cost']!r}.")
 
 
 def main(arguments: list[str]) -> int:

@@ -278,9 +278,9 @@ def anonymise(
     clock.has_taken(ROWS)
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
-    found = measure(requirement, counted.label_of, len(counted.records)) if asked else Found({})
+    protection = measure(requirement, counted.label_of, len(counted.records)) if asked else Found({})
     weights = warning_of_weights(counted, at_hand.counted_rows(), population)
-    _say_what_k_does_not_count(found, rows.kept, weights, plan, log)
+    _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     clock.has_taken(MEASURES)
     return Account(
@@ -292,7 +292,7 @@ def anonymise(
         measures,
         audit,
         rows,
-        found,
+        protection,
         weights,
         notes,
         published,
@@ -357,7 +357,7 @@ def _planned(
         places = places_of(at_hand.profile, levels, hierarchies)
         at_hand.check_no_area_shown(places, areas)
         plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties)
-        before = {name: one.level for name, one in at_hand.values().coarsened.items()}
+        before = {name: column.level for name, column in at_hand.values().coarsened.items()}
         return at_hand, requirement, as_shown(plan, places), CoarserLevels(plan, places, before)
     if ask.is_nested(levels):
         plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once)
@@ -411,13 +411,15 @@ def _measured(
     return evaluate(areas, plan, plan.crosswalk.mean_centres(areas.points) if sites is None else sites, n_unmatched)
 
 
-def _say_what_k_does_not_count(found: Found, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log) -> None:
-    log.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
-    for kind, smallest in found.smallest.items():
+def _say_what_k_does_not_count(
+    protection: Found, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log
+) -> None:
+    log.warn(*(kept_field.warning for kept_field in kept if kept_field.warning), *([weights] if weights else []))
+    for kind, smallest in protection.smallest.items():
         log.info(
             tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)
         )
-    for name, diversity in found.diversity.items():
+    for name, diversity in protection.diversity.items():
         homogeneous = int((diversity.distinct[plan.shown] == 1).sum())
         log.info(
             plural(

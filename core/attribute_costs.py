@@ -63,11 +63,13 @@ def cost_sentence(percent: float, costs: list[AttributeCost]) -> str:
     """The attributes that cost most, in a sentence; percent : suppressed with these regions and all as they are."""
     dearest = sorted(costs, key=lambda cost: cost.without)[:SAID]
     parts = [
-        tr("without “{quasi_identifier}” {without:.3g} %", quasi_identifier=one.quasi_identifier, without=one.without)
-        for one in dearest
-        if one.without < percent
+        tr("without “{quasi_identifier}” {without:.3g} %", quasi_identifier=cost.quasi_identifier, without=cost.without)
+        for cost in dearest
+        if cost.without < percent
     ]
-    eased = [(one.coarser, one.quasi_identifier) for one in costs if one.coarser is not None and one.coarser < percent]
+    eased = [
+        (cost.coarser, cost.quasi_identifier) for cost in costs if cost.coarser is not None and cost.coarser < percent
+    ]
     parts += [
         tr("with “{name}” one level coarser {coarser:.3g} %", name=name, coarser=coarser)
         for coarser, name in sorted(eased)[:SAID]

@@ -38,14 +38,14 @@ def configurations_of(
 
     An approach that chooses its own sites has no site location.
     """
-    found = []
+    configurations = []
     for number, how in product(site_numbers, aggregations):
-        one = replace(settings, site_number=number, aggregation=how)
-        factors = capacity_factors if one.has_capacities else [0.0]
-        for factor, location in product(factors, [""] if one.chooses_sites else site_locations):
+        variant = replace(settings, site_number=number, aggregation=how)
+        factors = capacity_factors if variant.has_capacities else [0.0]
+        for factor, location in product(factors, [""] if variant.chooses_sites else site_locations):
             options = replace(settings.aggregation_options, capacity_factor=factor)
-            found.append(replace(one, site_location=location, aggregation_options=options))
-    return found
+            configurations.append(replace(variant, site_location=location, aggregation_options=options))
+    return configurations
 
 
 def compare(
@@ -84,7 +84,7 @@ def compare(
         try:
             if family == NESTED:
                 levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
-                found = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
+                row = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
                 plan = nest(areas, profile, levels, k)
                 measures, _ = evaluate_levels(areas, plan, n_unmatched)
             else:
@@ -96,7 +96,7 @@ def compare(
                     result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
                     number = _combination(configuration)
                 crosswalk = result.crosswalk
-                found = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
+                row = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
                 plan = suppress(profile, crosswalk, k)
                 measures, _ = evaluate(areas, plan, result.sites, n_unmatched)
             worst = worst_group(evaluate_by_value(areas, plan), k)
@@ -106,7 +106,7 @@ def compare(
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration, k=k))
         else:
-            outcomes.append(replace(found, measures=measures, worst=worst, k=k))
+            outcomes.append(replace(row, measures=measures, worst=worst, k=k))
     return with_pareto(outcomes)
 
 

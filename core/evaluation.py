@@ -130,11 +130,11 @@ def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
     values: list[object] = []
     columns: list[tuple[np.ndarray, ...]] = []
     for name, codes, categories in zip(profile.quasi_identifiers, profile.classes.T, profile.categories):
-        sums = [np.bincount(codes, one, len(categories)) for one in (profile.class_sizes, released, by_class)]
+        sums = [np.bincount(codes, weights, len(categories)) for weights in (profile.class_sizes, released, by_class)]
         used = sums[0] > 0
         names += [name] * int(used.sum())
         values += categories[used].tolist()
-        columns.append(tuple(one[used] for one in sums))
+        columns.append(tuple(total[used] for total in sums))
     records, shown, distance = (np.concatenate(parts) for parts in zip(*columns))
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(shown > 0, distance / shown, np.nan)
@@ -278,10 +278,10 @@ def _by_region(plan: Plan, values: np.ndarray, reduce: Callable[..., np.ndarray]
     """Sums (or minima) of whole numbers by region, (n_regions,) int64, 0 where there are none; values : (L,)."""
     starts = np.searchsorted(plan.region, np.arange(plan.crosswalk.n_regions + 1))
     used = starts[1:] > starts[:-1]
-    found = np.zeros(plan.crosswalk.n_regions, np.int64)
+    of_regions = np.zeros(plan.crosswalk.n_regions, np.int64)
     if used.any():
-        found[used] = reduce(values, starts[:-1][used])
-    return found
+        of_regions[used] = reduce(values, starts[:-1][used])
+    return of_regions
 
 
 def _non_uniform_entropy(profile: Profile, crosswalk: Crosswalk, records: np.ndarray) -> float:

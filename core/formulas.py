@@ -28,14 +28,14 @@ def may_be_run(text: str) -> bool:
 
 def refuse_formulas(place: str, texts: Iterable[str]) -> None:
     """Raise InputError where a CSV file would hold texts that are run; place : the parameter and the file."""
-    found = [text for text in dict.fromkeys(texts) if is_run(text)]
-    if found:
+    formulas = [text for text in dict.fromkeys(texts) if is_run(text)]
+    if formulas:
         raise InputError(
             tr(
                 "{place} would hold texts that spreadsheet programs run as formulas when they open the file (first: "
                 "{first}): write .gpkg, .xlsx or .parquet, which say what is text, or change these values.",
                 place=place,
-                first=shown(found),
+                first=shown(formulas),
             )
         )
 

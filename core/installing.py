@@ -80,11 +80,11 @@ def pip_lines(requirements: Sequence[str], where: Surroundings, packages: Sequen
     if where.managed:
         how.append("--break-system-packages")
     wanted = list(requirements)
-    if all(one.startswith("shapely") for one in wanted):
+    if all(package.startswith("shapely") for package in wanted):
         how.append("--no-deps")  # all it needs is numpy
     elif where.numpy:
         wanted.insert(0, f"numpy=={where.numpy}")
-    quoted = " ".join(f'"{one}"' for one in wanted)
+    quoted = " ".join(f'"{package}"' for package in wanted)
     line = f"{where.program} -m pip {' '.join(how)} {quoted}"
     # Lines that are still right where a dialog shows them as one.
     return f"{_apt([*packages, 'python3-pip'])} &&\n{line}" if where.apt else line

@@ -97,10 +97,10 @@ def written(number: str) -> str:
     return _FORMATTED.sub(_for_people, number)
 
 
-def _for_people(found: re.Match[str]) -> str:
-    whole, fraction, power = found[1].replace(",", ""), found[2] or "", found[3]
+def _for_people(match: re.Match[str]) -> str:
+    whole, fraction, power = match[1].replace(",", ""), match[2] or "", match[3]
     if power is not None and int(power) in _WRITTEN_OUT:
-        whole, _, rest = f"{Decimal(found[0].replace(',', '')):f}".partition(".")
+        whole, _, rest = f"{Decimal(match[0].replace(',', '')):f}".partition(".")
         fraction = f".{rest}" if rest else ""
     if len(whole) >= len(str(GROUPED)):
         whole = f"{int(whole):,}".replace(",", _BETWEEN)

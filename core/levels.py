@@ -168,7 +168,7 @@ def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Lev
     ({}, {'age': 1}, {'age': 1, 'sex': 1}, {'age': 2, 'sex': 1})
     """
     heights: dict[str, int] = {}
-    found: list[Mapping[str, int]] = [{} for _ in levels.crosswalks]
+    of_levels: list[Mapping[str, int]] = [{} for _ in levels.crosswalks]
     for name, level in steps:
         if level <= heights.get(name, 0):
             raise InputError(
@@ -181,10 +181,10 @@ def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Lev
                 )
             )
         heights = {**heights, name: level}
-        found.append(heights)
+        of_levels.append(heights)
     more = len(steps)
     names = (*levels.names, *(levels.names[-1:] * more))
-    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(found) if more else ())
+    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(of_levels) if more else ())
 
 
 def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Sequence[object]]) -> Levels:
@@ -351,7 +351,7 @@ def _joined_names(names: np.ndarray, old: Crosswalk, new: Crosswalk) -> np.ndarr
     parts: list[list[str]] = [[] for _ in range(new.n_regions)]
     for region, part in pairs:
         parts[region].append(str(names[part]))
-    return np.array([" + ".join(one) for one in parts], dtype=object)
+    return np.array([" + ".join(labels) for labels in parts], dtype=object)
 
 
 def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: str, coarse_title: str) -> None:
@@ -371,9 +371,9 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
             )
         )
     inside = np.flatnonzero(fine.region_of >= 0)
-    one = np.zeros(fine.n_regions, np.int64)
-    one[fine.region_of[inside]] = coarse.region_of[inside]
-    split = np.unique(fine.region_of[inside][one[fine.region_of[inside]] != coarse.region_of[inside]])
+    parent_of = np.zeros(fine.n_regions, np.int64)
+    parent_of[fine.region_of[inside]] = coarse.region_of[inside]
+    split = np.unique(fine.region_of[inside][parent_of[fine.region_of[inside]] != coarse.region_of[inside]])
     if len(split):
         across = np.isin(fine.region_of, split)
         raise InputError(

@@ -25,13 +25,13 @@ def is_missing(value: object) -> bool:
 
 def with_none(values: Sequence[object] | np.ndarray) -> list[object]:
     """The values as a list, None in place of whatever is missing."""
-    found: list[object] = list(values)
-    if set(map(type, found)) <= {*NEVER_MISSING, type(None)}:
-        return found
-    array = np.fromiter(found, dtype=object, count=len(found))
+    listed: list[object] = list(values)
+    if set(map(type, listed)) <= {*NEVER_MISSING, type(None)}:
+        return listed
+    array = np.fromiter(listed, dtype=object, count=len(listed))
     unequal = np.not_equal(array, array, dtype=object)
     # pandas' NA says NA of whatever it is compared with, which is neither true nor false.
-    unknown = np.fromiter(map(operator.is_, unequal.tolist(), found), bool, len(found))
+    unknown = np.fromiter(map(operator.is_, unequal.tolist(), listed), bool, len(listed))
     unequal[unknown] = True
     array[unequal.astype(bool)] = None
     return to_list(array)

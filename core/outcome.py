@@ -12,7 +12,7 @@ from .arrays import to_list
 from .configuration import Configuration
 from .crosswalk import Crosswalk
 from .evaluation import Measures, WorstGroup
-from .front import unbeaten
+from .pareto_front import pareto_front
 
 BASELINE, NESTED = "baseline", "nested"
 
@@ -24,7 +24,7 @@ class Outcome:
 
     family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
     seconds : of components 1 to 3; configuration : None for the others; combination : number in Croft 2018, Table 4, or
-    None; pareto : whether it is on the front of `with_pareto`; worst : the group that loses most
+    None; pareto : whether it is on the Pareto front of `with_pareto`; worst : the group that loses most
     k : the smallest class allowed; budget : per cent that it was searched for, None for others; generalised : the level
     of each quasi-identifier that is shown coarser, by name; losses : (Q,) the share of the entropy of each
     quasi-identifier that this gives up, empty where nothing is coarser; given_up : the share of all entropies together;
@@ -93,8 +93,8 @@ class _Groups:
 
     def beaten(self) -> set[int]:
         """The positions of the rows that another of their group beats."""
-        found: set[int] = set()
+        positions: set[int] = set()
         for rows in self._rows.values():
-            best = to_list(unbeaten(np.array([measures for _, measures in rows])))
-            found.update(position for (position, _), on in zip(rows, best) if not on)
-        return found
+            best = to_list(pareto_front(np.array([measures for _, measures in rows])))
+            positions.update(position for (position, _), on in zip(rows, best) if not on)
+        return positions

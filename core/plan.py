@@ -183,13 +183,13 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     del by_class
     columns: list[list[np.ndarray]] = []
     for crosswalk in levels.crosswalks:
-        of_level = [np.concatenate(one) for one in zip(*labels.pop(0))]
+        of_level = [np.concatenate(parts) for parts in zip(*labels.pop(0))]
         # As the rows of a matrix, labels are in the order of their regions in linear time.
         there, at = np.arange(len(of_level[0])), (of_level[1], of_level[2])
         order = sparse.csr_matrix((there, at), shape=(crosswalk.n_regions, counts.shape[1])).data
-        columns.append([one[order] for one in of_level])
-    in_order_of, at_region, of_class, behind = (np.concatenate(one).astype(np.int64) for one in zip(*columns))
-    of_levels = np.repeat(np.arange(len(levels)), [len(one[0]) for one in columns])
+        columns.append([column[order] for column in of_level])
+    in_order_of, at_region, of_class, behind = (np.concatenate(parts).astype(np.int64) for parts in zip(*columns))
+    of_levels = np.repeat(np.arange(len(levels)), [len(column[0]) for column in columns])
     plan = Plan(profile, levels, k, of_levels, at_region, of_class, behind, behind >= k, level_of)
     position = np.empty(n_labels + 1, label_of.dtype)
     position[in_order_of] = np.where(plan.shown, np.arange(n_labels), SUPPRESSED)

@@ -47,8 +47,8 @@ def with_recommendation(
 ) -> tuple[list[Outcome], str]:
     """The same outcomes, one of them recommended, and the reason in a sentence, or why there is none.
 
-    Of the unbeaten outcomes of one level at this k that suppress at most so many per cent it is the one whose `balance`
-    is best; of equals the first.
+    Of the outcomes of the Pareto front of one level at this k that suppress at most so many per cent it is the one
+    whose `balance` is best; of equals the first.
     """
     asked = [o for o in outcomes if o.configuration is not None and o.k == k and o.pareto]
     percents = [(o.measures.suppression_percent, o) for o in asked if o.measures is not None]
@@ -94,9 +94,9 @@ def _recommended(best: Outcome, profile: Profile) -> str:
 
 def _why(n_within: int, k: int, budget: float) -> str:
     return plural(
-        "It is the only unbeaten row at K = {k} that suppresses at most {budget:g} %.",
-        "Of the {n} unbeaten rows at K = {k} that suppress at most {budget:g} % it balances best what is kept of the "
-        "records, of the place and of each attribute.",
+        "It is the only row of the Pareto front at K = {k} that suppresses at most {budget:g} %.",
+        "Of the {n} rows of the Pareto front at K = {k} that suppress at most {budget:g} % it balances best what is "
+        "kept of the records, of the place and of each attribute.",
         n_within,
         k=k,
         budget=budget,

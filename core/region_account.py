@@ -80,10 +80,10 @@ def account_of_region(areas: Areas, profile: Profile, crosswalk: Crosswalk, regi
 
 def _lost(profile: Profile, suppressed: np.ndarray) -> tuple[ValueLost, ...]:
     """The values that lose more than their share, by how many records more; of equals in the order of the fields."""
-    gone, whole, found = int(suppressed.sum()), profile.n_records, []
+    gone, whole, losses = int(suppressed.sum()), profile.n_records, []
     for name, codes, categories in zip(profile.quasi_identifiers, profile.classes.T, profile.categories):
         records, lost = (np.bincount(codes, of, len(categories)) for of in (profile.class_sizes, suppressed))
         for code in to_list(np.flatnonzero(lost * whole > gone * records)):
             value = ValueLost(name, categories[code], int(records[code]), int(lost[code]))
-            found.append((int(lost[code] * whole - gone * records[code]), value))
-    return tuple(value for _, value in sorted(found, key=lambda one: -one[0]))
+            losses.append((int(lost[code] * whole - gone * records[code]), value))
+    return tuple(value for _, value in sorted(losses, key=lambda row: -row[0]))

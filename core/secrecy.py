@@ -79,7 +79,7 @@ def holds_secret(address: str) -> bool:
 def without_secrets(text: str, *addresses: str) -> str:
     """A text without passwords and tokens: those in any address that it holds, and those of these addresses wherever
     they stand, in whole. What is not secret stays: names of files, hosts, databases, tables."""
-    known = [one for one in dict.fromkeys(addresses) if holds_secret(one)]
+    known = [address for address in dict.fromkeys(addresses) if holds_secret(address)]
     for address in sorted(known, key=len, reverse=True):
         if address in text:
             text = text.replace(address, _masked(address, _spans(address, whole=True)))
@@ -100,15 +100,15 @@ def without_values(text: str, addresses: Iterable[str]) -> str:
 def values_of(addresses: Iterable[str]) -> list[str]:
     """The secrets of addresses in every way that they may be written, longest first: as they are, without quotes and
     escapes, for a web address, for a page. What stands openly there too, such as the name of the user, is none."""
-    found: set[str] = set()
+    ways: set[str] = set()
     for address in addresses:
         spans = _spans(address, whole=True)
         shown = _masked(address, spans)
         for start, end in spans:
-            for one in _readings(address[start:end].strip()):
-                found |= {way for way in (one, quote(one, safe=""), escape(one)) if len(way) >= SHORTEST}
-        found = {one for one in found if not re.search(rf"(?<![^\W_]){re.escape(one)}(?![^\W_])", shown)}
-    return sorted(found, key=lambda one: (-len(one), one))
+            for reading in _readings(address[start:end].strip()):
+                ways |= {way for way in (reading, quote(reading, safe=""), escape(reading)) if len(way) >= SHORTEST}
+        ways = {way for way in ways if not re.search(rf"(?<![^\W_]){re.escape(way)}(?![^\W_])", shown)}
+    return sorted(ways, key=lambda way: (-len(way), way))
 
 
 def _readings(written: str) -> set[str]:
@@ -123,11 +123,11 @@ def _readings(written: str) -> set[str]:
 
 def _spans(text: str, whole: bool) -> list[tuple[int, int]]:
     """Where secrets stand; whole : the text is one address, in which a value may hold blanks."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     patterns = [OF_ADDRESS, USER_OF_ADDRESS] if whole else [OF_TEXT, USER_OF_URL]
     for pattern in (*patterns, HEADER, JSON, ENCODED, WITHOUT_SLASHES, ORACLE, ARCSDE):
-        found += _matches(pattern, text)
-    return sorted(found)
+        spans += _matches(pattern, text)
+    return sorted(spans)
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
@@ -139,17 +139,17 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _end_of_password(found: str, scheme: str) -> int:
+def _end_of_password(text: str, scheme: str) -> int:
     """How much of what stands between a colon and the last @ is a password; 0 where the colon was that of a port."""
-    in_time, asked, _ = found.partition("?")
+    in_time, asked, _ = text.partition("?")
     host, _, _ = in_time.partition("/")
     if scheme.lower() in OF_THE_WEB and "@" in host:  # an @ of the path is none of the password's
         return host.rindex("@")
-    if PORT.match(found) and (scheme.lower() not in OF_DATABASES or (asked and "@" not in in_time)):
+    if PORT.match(text) and (scheme.lower() not in OF_DATABASES or (asked and "@" not in in_time)):
         return 0
     if asked and "@" in in_time:  # nor one of what is asked for
         return in_time.rindex("@")
-    return len(found)
+    return len(text)
 
 
 def _masked(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -125,8 +125,8 @@ class RecordSource:
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
     ) -> tuple[RecordSource, dict[str, Hierarchy]]:
         """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
-        records, found = with_values_as_text(self.records, hierarchies, names, areas)
-        return RecordSource(records), found
+        records, own_hierarchies = with_values_as_text(self.records, hierarchies, names, areas)
+        return RecordSource(records), own_hierarchies
 
     def check_no_area_shown(self, places: Places, areas: Areas) -> None:
         """Refuse coarser values that repeat the area. Raises InputError."""

@@ -54,8 +54,8 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     frame = shapely.transform(shapely.envelope(clip), lambda c: (c - shift) / reach)
     faces = _faces_of_geos(local, shapely.buffer(frame, 0.5))
     point, face = shapely.STRtree(faces).query(shapely.points(local), predicate="intersects")
-    point, one = np.unique(point, return_index=True)  # a point on a border lies in several faces
-    shapes = shapely.transform(faces[face[one]], lambda c: c * reach + shift)
+    point, first_face = np.unique(point, return_index=True)  # a point on a border lies in several faces
+    shapes = shapely.transform(faces[face[first_face]], lambda c: c * reach + shift)
     shapely.prepare(clip)
     outside = ~shapely.contains_properly(clip, shapes)
     shapes[outside] = shapely.intersection(shapely.make_valid(shapes[outside]), clip)
@@ -87,5 +87,5 @@ def _faces_of_qhull(points: np.ndarray) -> np.ndarray:
     diagram = Voronoi(np.vstack([points, far]))
     # Of points that are one to rounding, only one has a face.
     of_points = diagram.point_region[: len(points)].tolist()
-    corners = [diagram.vertices[diagram.regions[one]] if one >= 0 else np.empty((0, 2)) for one in of_points]
-    return shapely.convex_hull(np.array([shapely.multipoints(one) for one in corners]))
+    corners = [diagram.vertices[diagram.regions[region]] if region >= 0 else np.empty((0, 2)) for region in of_points]
+    return shapely.convex_hull(np.array([shapely.multipoints(corner) for corner in corners]))

@@ -39,11 +39,11 @@ def exchanged_within_budget(
     for attempt in range(TRIES):
         settings = replace(options, k=terms.k, budget=max(percent, 0.0), class_weights=weights)
         step = part(progress, attempt / TRIES, (attempt + 1) / TRIES)
-        found = exchanged(areas, profile, start.crosswalk, settings, step)
-        held = held_against_budget(profile, suppressed_by_class(profile, found.crosswalk, terms), terms, fair)
+        result = exchanged(areas, profile, start.crosswalk, settings, step)
+        held = held_against_budget(profile, suppressed_by_class(profile, result.crosswalk, terms), terms, fair)
         if held <= budget:
             progress(1.0)
-            return replace(found, notes=(*start.notes, *found.notes))
+            return replace(result, notes=(*start.notes, *result.notes))
         percent *= 0.98 * budget / held
     note = tr(
         "Anonymity exchange found no regions within the budget, by all that is asked of a class: the start is kept."

@@ -39,25 +39,25 @@ UNTOLD = (b"-Date:", b"Report-Msgid-Bugs-To:", b"Last-Translator:", b"Language-T
 
 def template() -> Catalog:
     """All texts that a user can see, without translations."""
-    found = Catalog(project="VBAS for QGIS", header_comment=HEADER, fuzzy=False)
+    catalogue = Catalog(project="VBAS for QGIS", header_comment=HEADER, fuzzy=False)
     for folder in FOLDERS:
         for file, _, message, _, _ in extract_from_dir(ROOT / folder, keywords=KEYWORDS):
-            found.add(message, locations=[(f"{folder}/{file}", 0)])
+            catalogue.add(message, locations=[(f"{folder}/{file}", 0)])
     for text, place in (*_of_approaches(), *_of_rules(), *_of_models()):
-        found.add(text, locations=[(place, 0)])
-    return found
+        catalogue.add(text, locations=[(place, 0)])
+    return catalogue
 
 
 def _of_approaches() -> Iterator[tuple[str, str]]:
     """What each approach says of itself, which is how its docstring begins."""
-    modules = sorted(one.name for one in walk_packages(core.__path__, f"{core.__name__}."))
+    modules = sorted(module_info.name for module_info in walk_packages(core.__path__, f"{core.__name__}."))
     # Engines hold no approaches, and need packages of their own.
     for module in (name for name in modules if not name.startswith(engines.__name__)):
         for rooms in vars(import_module(module)).values():
             if isinstance(rooms, dict):
-                for one in rooms.values():
-                    if isinstance(one, Approach):
-                        yield described(one.function)[0], one.function.__module__
+                for room in rooms.values():
+                    if isinstance(room, Approach):
+                        yield described(room.function)[0], room.function.__module__
 
 
 def _of_rules() -> Iterator[tuple[str, str]]:
@@ -75,10 +75,12 @@ def _of_models() -> Iterator[tuple[str, str]]:
         model = QgsProcessingModelAlgorithm()
         model.fromFile(str(file))
         texts = [text for text in model.helpContent().values() if isinstance(text, str)]
-        texts += [one.description() for one in (*model.parameterDefinitions(), *model.outputDefinitions())]
+        texts += [
+            definition.description() for definition in (*model.parameterDefinitions(), *model.outputDefinitions())
+        ]
         # QGIS knows the steps of a model only where their algorithms are registered.
-        options = [one.attrib for one in ElementTree.parse(file).iter("Option")]
-        texts += [one["value"] for one in options if one.get("name") == "component_description"]
+        options = [option.attrib for option in ElementTree.parse(file).iter("Option")]
+        texts += [option["value"] for option in options if option.get("name") == "component_description"]
         for text in filter(None, texts):
             yield text, f"models/{file.name}"
 
@@ -103,7 +105,7 @@ def refreshed(language: str, wanted: Catalog) -> Catalog:
 
 def _unbroken(text: str | list[str] | tuple[str, ...]) -> str | tuple[str, ...]:
     """A translation with wide no-break spaces: windows of Qt 5 break lines at narrow ones."""
-    return text.replace(NARROW, WIDE) if isinstance(text, str) else tuple(one.replace(NARROW, WIDE) for one in text)
+    return text.replace(NARROW, WIDE) if isinstance(text, str) else tuple(form.replace(NARROW, WIDE) for form in text)
 
 
 def missing(catalogue: Catalog) -> list[str]:

@@ -169,7 +169,7 @@ class Run:
         """Whether it has begun to write outputs."""
         with suppress(FileNotFoundError):  # a folder that is removed while it is looked at
             return any(
-                any(one.glob("[A-Z]*/*")) for one in set(self.bench.staging.glob("vbas-*")) - self.left_by_others
+                any(path.glob("[A-Z]*/*")) for path in set(self.bench.staging.glob("vbas-*")) - self.left_by_others
             )
         return False
 
@@ -256,8 +256,8 @@ def make_town(folder: Path) -> None:
     head = ("area", "sex", "age", "person")
     dataset = ogr.GetDriverByName("GPKG").CreateDataSource(str(folder / "records.gpkg"))
     layer = dataset.CreateLayer("records", None, ogr.wkbNone)
-    for one in head:
-        layer.CreateField(ogr.FieldDefn(one, ogr.OFTString))
+    for field_name in head:
+        layer.CreateField(ogr.FieldDefn(field_name, ogr.OFTString))
     feature = layer = dataset = None  # GDAL writes the files as it lets go
     with closing(sqlite3.connect(folder / "records.gpkg")) as connection, connection:
         connection.executemany("INSERT INTO records (area, sex, age, person) VALUES (?, ?, ?, ?)", rows)

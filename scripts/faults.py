@@ -91,7 +91,7 @@ def interrupted(bench: Bench, chance: random.Random, n: int) -> Outcome:
         moment(run)
         run.process.send_signal((signal.SIGINT, signal.SIGTERM)[i // 4 % 2])
         wrong = left(bench, run.end(), before, bench.releases[MANY])
-        yield [one for one in wrong if "without a sentence" not in one]
+        yield [complaint for complaint in wrong if "without a sentence" not in complaint]
 
 
 @contextmanager
@@ -193,8 +193,12 @@ def input_is_changed(bench: Bench, chance: random.Random, n: int) -> Outcome:
         change(bench.town / f"records.{ending}")
         run.end()
         bench.new_town()
-        new = [one for one in (whole_of(bench, ending), possible[i % len(CHANGES)]) if one is not None]
-        yield min((left(bench, run, before, one) for one in new), key=len)
+        new = [
+            new_contents
+            for new_contents in (whole_of(bench, ending), possible[i % len(CHANGES)])
+            if new_contents is not None
+        ]
+        yield min((left(bench, run, before, new_contents) for new_contents in new), key=len)
 
 
 def whole_of(bench: Bench, ending: str) -> Contents:
@@ -246,7 +250,9 @@ def two_runs_on_one_target(bench: Bench, chance: random.Random, n: int) -> Outco
         runs.append(Run(bench, MANY))
         codes = [run.end().code for run in runs]
         there = contents(bench.final)
-        wrong = [one for run in runs for one in run.complaints()] + [f"{name} is left" for name in others(bench.final)]
+        wrong = [complaint for run in runs for complaint in run.complaints()] + [
+            f"{name} is left" for name in others(bench.final)
+        ]
         wrong += [] if 0 in codes else ["none of the two succeeds"]
         yield wrong + ([] if there in (bench.releases[FEW], bench.releases[MANY]) else ["the outputs are of both"])
 
@@ -284,12 +290,12 @@ def main(words: list[str]) -> int:
             if inject in (disk_is_full, temporary_disk_is_full) and not root:
                 print(f"{title}: left out, only root may mount a small disk")
                 continue
-            found = list(inject(bench, random.Random(seed), n))
-            injected, survived = injected + len(found), survived + found.count([])
-            print(f"{title}: {len(found)} injected, {found.count([])} survived", flush=True)
-            for position, wrong in enumerate(found):
-                for one in wrong:
-                    print(f"  {position + 1}: {one}", flush=True)
+            faults = list(inject(bench, random.Random(seed), n))
+            injected, survived = injected + len(faults), survived + faults.count([])
+            print(f"{title}: {len(faults)} injected, {faults.count([])} survived", flush=True)
+            for position, wrong in enumerate(faults):
+                for complaint in wrong:
+                    print(f"  {position + 1}: {complaint}", flush=True)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{injected} faults injected, {survived} survived, {spent.ru_utime + spent.ru_stime:.0f} s of processor time."

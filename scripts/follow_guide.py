@@ -35,8 +35,8 @@ class Newcomer:
     def __init__(self, folder: Path, title: str) -> None:
         self.home, self.city, self.title = folder / re.sub(r"\W", "_", title), folder / "city", title
         profile = self.home / ".local/share/QGIS/QGIS3/profiles/default"
-        for one in (profile / "python/plugins", profile / "QGIS", self.home / "runtime", self.city):
-            one.mkdir(parents=True, exist_ok=True)
+        for folder_needed in (profile / "python/plugins", profile / "QGIS", self.home / "runtime", self.city):
+            folder_needed.mkdir(parents=True, exist_ok=True)
         (self.home / "runtime").chmod(0o700)
         (profile / "python/plugins/vbas").symlink_to(ROOT)
         (profile / "QGIS/QGIS3.ini").write_text("[PythonPlugins]\nvbas=true\n", encoding="utf-8")
@@ -49,7 +49,7 @@ class Newcomer:
 
     def qgis(self, command: tuple[str, ...]) -> tuple[bool, str]:
         """Runs an algorithm: whether it went well, and what it said."""
-        return self._run([QGIS, *(one.format(home=self.home, city=self.city) for one in command)])
+        return self._run([QGIS, *(part.format(home=self.home, city=self.city) for part in command)])
 
     def copies(self, lines: str) -> bool:
         """Copies lines into a terminal, and says yes to what they ask."""
@@ -94,15 +94,17 @@ class Newcomer:
 
 def lines_in(text: str) -> str:
     """The lines to copy in what a form or an error says, which may be one; empty where it tells of none."""
-    found = re.search(r"Copy this into a [^:]*:\s+((?:.*&&\s)*.*)", text)
-    return found[1].strip() if found else ""
+    match = re.search(r"Copy this into a [^:]*:\s+((?:.*&&\s)*.*)", text)
+    return match[1].strip() if match else ""
 
 
 def blocks_for(page: str, shapely: bool) -> list[str]:
     """The lines of a page for a Debian whose shapely is new enough, or is not."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = [one for one in re.findall(r"^```bash\n(.*?)\n```", text, re.MULTILINE | re.DOTALL) if "sudo apt" in one]
-    return [one for one in blocks if ("python3-shapely" in one) == shapely]
+    blocks = [
+        block for block in re.findall(r"^```bash\n(.*?)\n```", text, re.MULTILINE | re.DOTALL) if "sudo apt" in block
+    ]
+    return [block for block in blocks if ("python3-shapely" in block) == shapely]
 
 
 def follow(folder: Path) -> list[str]:
@@ -115,10 +117,10 @@ def follow(folder: Path) -> list[str]:
     for page in ("docs/tutorial.md", "docs/fr/tutoriel.md", "README.md"):
         ways.update((page, lines) for lines in blocks_for(page, has_shapely))
     for title, lines in ways.items():
-        one = first if title == first.title else Newcomer(folder, title)
+        newcomer = first if title == first.title else Newcomer(folder, title)
         print(f"{title}:", flush=True)
-        well = one.copies(lines) and one.does_the_job()
-        versions, places = one.versions()
+        well = newcomer.copies(lines) and newcomer.does_the_job()
+        versions, places = newcomer.versions()
         well = well and all(place.startswith("/usr/lib/python3/") for place in places[:2])
         print(f"{title}: numpy, scipy, shapely {versions}: {'passed' if well else 'FAILED'}", flush=True)
         failed += [] if well else [title]
@@ -126,26 +128,26 @@ def follow(folder: Path) -> list[str]:
     return failed + ([] if engine(Newcomer(folder, "an engine"), ways) else ["an engine"])
 
 
-def newest(one: Newcomer) -> bool:
+def newest(newcomer: Newcomer) -> bool:
     """The main job with the newest packages of pip; numpy stays what QGIS was built for, 1 or 2."""
-    numpy_2 = one._run(["/usr/bin/python3", "-c", "import numpy; print(numpy.__version__)"])[1].startswith("2")
+    numpy_2 = newcomer._run(["/usr/bin/python3", "-c", "import numpy; print(numpy.__version__)"])[1].startswith("2")
     wanted = "numpy scipy shapely" if numpy_2 else "--no-deps shapely"
     pip = "/usr/bin/python3 -m pip install -q --user --break-system-packages --upgrade"
-    well = one.copies(f"sudo apt install python3-pip && {pip} {wanted}")
-    well = well and one.does_the_job()
-    print(f"{one.title}: {one.versions()[0]}: {'passed' if well else 'FAILED'}", flush=True)
+    well = newcomer.copies(f"sudo apt install python3-pip && {pip} {wanted}")
+    well = well and newcomer.does_the_job()
+    print(f"{newcomer.title}: {newcomer.versions()[0]}: {'passed' if well else 'FAILED'}", flush=True)
     return well
 
 
-def engine(one: Newcomer, ways: dict[str, str]) -> bool:
+def engine(newcomer: Newcomer, ways: dict[str, str]) -> bool:
     """Records that stay where they are: what the error of the first run tells is copied, then it runs."""
     for lines in list(ways.values())[:1]:
-        one.copies(lines)
-    (one.home / "people.csv").write_text("area,sex\n" + "a,f\nb,m\n" * 20, encoding="utf-8")
-    told = lines_in(one.qgis(ENGINE)[1])
-    well = bool(told) and one.copies(told)
-    last, said = one.qgis(ENGINE) if well else (False, told)
-    print(f"{one.title}: {one.versions()[0]}: {'passed' if last else 'FAILED ' + said[-2000:]}", flush=True)
+        newcomer.copies(lines)
+    (newcomer.home / "people.csv").write_text("area,sex\n" + "a,f\nb,m\n" * 20, encoding="utf-8")
+    told = lines_in(newcomer.qgis(ENGINE)[1])
+    well = bool(told) and newcomer.copies(told)
+    last, said = newcomer.qgis(ENGINE) if well else (False, told)
+    print(f"{newcomer.title}: {newcomer.versions()[0]}: {'passed' if last else 'FAILED ' + said[-2000:]}", flush=True)
     return last
 
 

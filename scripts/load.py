@@ -45,7 +45,7 @@ def held(folder: Path) -> Held:
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     threads = max(threading.active_count(), len(os.listdir("/proc/self/task")))  # noqa: PTH208
-    layers = sum(isinstance(one, QgsMapLayer) for one in gc.get_objects())
+    layers = sum(isinstance(item, QgsMapLayer) for item in gc.get_objects())
     files = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     return Held(pages * os.sysconf("SC_PAGE_SIZE"), files, threads, layers, len(list(folder.glob("vbas-*"))))
 

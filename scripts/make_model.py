@@ -222,16 +222,16 @@ def by_combination(name: str) -> str:
 
 def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
     """The inputs of a model as the algorithms declare them, in the order of the work; needed if any step needs them."""
-    found: dict[str, QgsProcessingParameterDefinition] = {}
+    definitions: dict[str, QgsProcessingParameterDefinition] = {}
     needed = set()
     for name in chain.declared_by:
-        for one in definitions_of(name):
-            if one.name() in chain.inputs:
-                found.setdefault(one.name(), one)
-                needed |= set() if one.flags() & OPTIONAL else {one.name()}
-    order = [*PLACE, *(one.name() for one in definitions_of("anonymize")), *found]
-    inputs = [input_of_model(one, one.name() in needed) for one in found.values()]
-    return sorted(inputs, key=lambda one: order.index(one.name()))
+        for definition in definitions_of(name):
+            if definition.name() in chain.inputs:
+                definitions.setdefault(definition.name(), definition)
+                needed |= set() if definition.flags() & OPTIONAL else {definition.name()}
+    order = [*PLACE, *(definition.name() for definition in definitions_of("anonymize")), *definitions]
+    inputs = [input_of_model(definition, definition.name() in needed) for definition in definitions.values()]
+    return sorted(inputs, key=lambda definition: order.index(definition.name()))
 
 
 def definitions_of(algorithm: str) -> list[QgsProcessingParameterDefinition]:
@@ -239,25 +239,25 @@ def definitions_of(algorithm: str) -> list[QgsProcessingParameterDefinition]:
     return QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").parameterDefinitions()
 
 
-def input_of_model(one: QgsProcessingParameterDefinition, needed: bool) -> QgsProcessingParameterDefinition:
+def input_of_model(definition: QgsProcessingParameterDefinition, needed: bool) -> QgsProcessingParameterDefinition:
     """A parameter as an input of a model, which keeps none of the widgets of the form."""
-    copy = one.clone()
+    copy = definition.clone()
     copy.setMetadata({})
     advanced = QgsProcessingParameterDefinition.Flag.FlagAdvanced
-    flags = one.flags() & ~OPTIONAL if needed else one.flags()
-    copy.setFlags(flags & ~advanced if one.name() in FIRST else flags | advanced)
+    flags = definition.flags() & ~OPTIONAL if needed else definition.flags()
+    copy.setFlags(flags & ~advanced if definition.name() in FIRST else flags | advanced)
     return copy
 
 
 def help_of(chain: Chain, inputs: list[QgsProcessingParameterDefinition]) -> dict[str, str]:
     """The text of a model and of each of its inputs and outputs, by the names that QGIS 3.22 knows them by."""
-    found = {one.name(): one.help() for one in inputs}
+    helps = {definition.name(): definition.help() for definition in inputs}
     for step in chain.steps:
-        texts = {one.name(): one.help() for one in definitions_of(step.algorithm)}
+        texts = {definition.name(): definition.help() for definition in definitions_of(step.algorithm)}
         for output in step.outputs:  # of a table what its rows are: of its fields the plugin knows
             table = table_of(output, texts[output])
-            found[f"{step.algorithm}:{output}"] = texts[output] if table is None else table.help
-    return {**found, "ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"}
+            helps[f"{step.algorithm}:{output}"] = texts[output] if table is None else table.help
+    return {**helps, "ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"}
 
 
 def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
@@ -271,7 +271,7 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
         component.setPosition(QPointF(SECOND if i % 2 else LEFT, 60 + 75 * (i // 2)))
         component.setSize(QSizeF(230, 34))
         model.addModelParameter(definition.clone(), component)
-    model.setParameterOrder([one.name() for one in inputs])
+    model.setParameterOrder([model_input.name() for model_input in inputs])
     source = QgsProcessingModelChildParameterSource
     for i, step in enumerate(chain.steps):
         algorithm = registry.algorithmById(f"vbas:{step.algorithm}")
@@ -309,10 +309,10 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
 def defaults_of(step: Step) -> Iterator[tuple[str, object]]:
     """What the step is not given and must have, by name, with its default: without it the designer draws it in red."""
     given = {*step.inputs, *step.earlier, *step.chosen, *step.fixed}
-    for one in definitions_of(step.algorithm):
-        needless = one.isDestination() or one.flags() & OPTIONAL
-        if one.name() not in given and not needless:
-            yield one.name(), one.defaultValue()
+    for definition in definitions_of(step.algorithm):
+        needless = definition.isDestination() or definition.flags() & OPTIONAL
+        if definition.name() not in given and not needless:
+            yield definition.name(), definition.defaultValue()
 
 
 def start_qgis() -> tuple[QgsApplication, QgsProcessingProvider]:
@@ -339,9 +339,9 @@ def write(chain: Chain, folder: Path) -> bool:
 ATTRIBUTES = re.compile(r'(?<=<Option)( \w+="[^"]*")+')
 
 
-def in_order(found: re.Match[str]) -> str:
+def in_order(match: re.Match[str]) -> str:
     """The attributes of an element by name."""
-    return "".join(sorted(re.findall(r' \w+="[^"]*"', found[0])))
+    return "".join(sorted(re.findall(r' \w+="[^"]*"', match[0])))
 
 
 def main(folder: Path = FOLDER) -> int:

@@ -115,20 +115,24 @@ def outcome(tree: Path, mutant: Mutant) -> str:
 def main(words: list[str]) -> int:
     """Try all mutants, or those whose titles or files hold one of the words."""
     passed, words = PASSED in words, [word for word in words if word != PASSED]
-    mutants = [one for one in listed() if not words or any(word in f"{one.title} {one.file}" for word in words)]
+    mutants = [
+        listed_mutant
+        for listed_mutant in listed()
+        if not words or any(word in f"{listed_mutant.title} {listed_mutant.file}" for word in words)
+    ]
     with copy_of_the_tree() as tree:
         tests = sorted({test for mutant in mutants for test in mutant.tests})
         if not tests or (not passed and ending(tree, tests)):
             print(f"Without any mutant the tests do not pass: {said(tree)}")
             return 2
-        found = {}
+        outcomes = {}
         for mutant in mutants:
-            found[mutant.title] = outcome(tree, mutant)
-            print(f"{found[mutant.title]:9} {mutant.title}", flush=True)
-    killed = sum(one == "killed" for one in found.values())
+            outcomes[mutant.title] = outcome(tree, mutant)
+            print(f"{outcomes[mutant.title]:9} {mutant.title}", flush=True)
+    killed = sum(ending_of == "killed" for ending_of in outcomes.values())
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{killed} of {len(found)} mutants killed, {spent.ru_utime + spent.ru_stime:.0f} s of processor time.")
-    return int(killed < len(found))
+    print(f"{killed} of {len(outcomes)} mutants killed, {spent.ru_utime + spent.ru_stime:.0f} s of processor time.")
+    return int(killed < len(outcomes))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def picture(example: Example) -> str:
     def on_page(left: float) -> np.ndarray:
         return shapely.transform(example.city.polygons, lambda xy: (xy - (west, north)) * (scale, -scale) + (left, TOP))
 
-    one, nested = _counts(example.one, class_of), _counts(example.plan, class_of)
+    single, nested = _counts(example.one, class_of), _counts(example.plan, class_of)
     n_women = int(example.one.profile.class_sizes[class_of])
     right, bottom = PANEL + GAP, TOP + PANEL
     titles = [
@@ -48,7 +48,7 @@ def picture(example: Example) -> str:
         _text(
             0,
             50,
-            f"One level: {n_women - one.sum()} of them suppressed, mean distance "
+            f"One level: {n_women - single.sum()} of them suppressed, mean distance "
             f"{whole(_distance(example, example.one, class_of))} m",
             15,
         ),
@@ -73,8 +73,8 @@ def picture(example: Example) -> str:
 def _class_number(example: Example) -> int:
     profile = example.plan.profile
     codes = [categories.tolist().index(value) for categories, value in zip(profile.categories, CLASS)]
-    (found,) = np.flatnonzero((profile.classes == codes).all(axis=1))
-    return int(found)
+    (number,) = np.flatnonzero((profile.classes == codes).all(axis=1))
+    return int(number)
 
 
 def _labels(plan: Plan, class_of: int) -> np.ndarray:

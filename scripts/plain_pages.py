@@ -31,7 +31,7 @@ def plain_pages(docs: Path, in_french: Path) -> Iterator[tuple[str, str]]:
 def plain_page(text: str, page: Path, language: str = "") -> str:
     """A page of Markdown as a whole page of HTML; its links to other pages lead to those as HTML."""
     body = Markdown(extensions=["tables", "toc", "fenced_code", "md_in_html", "attr_list"]).convert(text)
-    body = re.sub(r'href="([^":#]+)\.md(#[^"]*)?"', lambda found: f'href="{found[1]}.html{found[2] or ""}"', body)
+    body = re.sub(r'href="([^":#]+)\.md(#[^"]*)?"', lambda match: f'href="{match[1]}.html{match[2] or ""}"', body)
     title = escape(text.partition("\n")[0].lstrip("# "))
     spoken = language or ("fr" if "fr" in page.parts[-2:-1] else "en")
     return (

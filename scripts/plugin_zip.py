@@ -60,10 +60,10 @@ def changelog() -> str:
 
 def build(folder: Path = BUILD) -> Path:
     """Write the zip. Returns its path."""
-    found = configparser.ConfigParser(interpolation=None)
-    found.read(ROOT / "metadata.txt", encoding="utf-8")
+    plugin_metadata = configparser.ConfigParser(interpolation=None)
+    plugin_metadata.read(ROOT / "metadata.txt", encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
-    package = folder / f"vbas-{found['general']['version']}.zip"
+    package = folder / f"vbas-{plugin_metadata['general']['version']}.zip"
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in shipped():
             content = metadata().encode() if file == "metadata.txt" else (ROOT / file).read_bytes()

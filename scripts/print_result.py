@@ -15,17 +15,17 @@ def main(*runs: str) -> None:
     titles = [run.split("=", 1)[0] for run in runs]
     results = [json.loads(Path(run.split("=", 1)[1]).read_text(encoding="utf-8"))["results"] for run in runs]
     outputs = json.loads(sys.stdin.buffer.read())["outputs"]
-    told = {name: outputs[name]["description"] for name in outputs if any(name in one for one in results)}
+    told = {name: outputs[name]["description"] for name in outputs if any(name in result for result in results)}
     width = max(map(len, told.values()))
     numbers = [name for name in told if isinstance(results[0].get(name), (int, float))]
     print(f"\n  {'':<{width}}" + "".join(f"  {title:>18}" for title in titles))
     for name in numbers:
-        print(f"  {told[name]:<{width}}" + "".join(f"  {_number(one[name]):>18}" for one in results))
-    for title, one in zip(titles, results):
+        print(f"  {told[name]:<{width}}" + "".join(f"  {_number(result[name]):>18}" for result in results))
+    for title, result in zip(titles, results):
         print(f"\n{title[:1].upper()}{title[1:]}:")
         for name in told:
-            if name in one and name not in numbers:
-                print(f"  {told[name]:<{width}}  {one[name]}")
+            if name in result and name not in numbers:
+                print(f"  {told[name]:<{width}}  {result[name]}")
 
 
 def _number(value: float) -> str:

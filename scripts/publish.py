@@ -33,7 +33,7 @@ def main() -> int:
     package = Path(sys.argv[1])
     wrong = [*problems(package), *unreal_addresses(metadata_of(package))]
     if wrong:
-        print(*(f"refused: {one}" for one in wrong), sep="\n", file=sys.stderr)
+        print(*(f"refused: {problem}" for problem in wrong), sep="\n", file=sys.stderr)
         return 1
     user, password = os.environ["OSGEO_USER"], os.environ["OSGEO_PASSWORD"]
     server = xmlrpc.client.ServerProxy(SITE, transport=SignedTransport(user, password))

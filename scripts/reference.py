@@ -46,8 +46,8 @@ UP = {ENGLISH: "../", "fr": "../../"}
 
 def reference(provider: QgsProcessingProvider) -> dict[str, str]:
     """The pages by their file names."""
-    algorithms = [one.create() for one in provider.algorithms()]
-    pages = {f"{one.name()}.md": page_of(one) for one in algorithms}
+    algorithms = [algorithm.create() for algorithm in provider.algorithms()]
+    pages = {f"{algorithm.name()}.md": page_of(algorithm) for algorithm in algorithms}
     return {LIST: list_of(algorithms), **pages}
 
 
@@ -63,9 +63,11 @@ def list_of(algorithms: Iterable[QgsProcessingAlgorithm]) -> str:
     known = list(algorithms)
     for group in GROUPS.values():
         rows = [f"| {tr('algorithm')} | id | {tr('what it does')} |", "|---|---|---|"]
-        for one in sorted((one for one in known if one.group() == group), key=_order_in_group):
-            name = one.name()
-            rows.append(f"| [{_cell(one.displayName())}]({name}.md) | `vbas:{name}` | {_cell(_summary(one))} |")
+        for algorithm in sorted((algorithm for algorithm in known if algorithm.group() == group), key=_order_in_group):
+            name = algorithm.name()
+            rows.append(
+                f"| [{_cell(algorithm.displayName())}]({name}.md) | `vbas:{name}` | {_cell(_summary(algorithm))} |"
+            )
         lines += [f"## {group}", "\n".join(rows)]
     return "\n\n".join(lines) + "\n"
 
@@ -73,7 +75,7 @@ def list_of(algorithms: Iterable[QgsProcessingAlgorithm]) -> str:
 def page_of(algorithm: QgsProcessingAlgorithm) -> str:
     """What an algorithm does, each of its parameters, and each of its outputs with whether it may be published."""
     parameters = algorithm.parameterDefinitions()
-    inputs = [one for one in parameters if not one.isDestination()]
+    inputs = [parameter for parameter in parameters if not parameter.isDestination()]
     name = algorithm.name()
     more = guide_page(name, algorithm.groupId())
     parts = [
@@ -88,22 +90,24 @@ def page_of(algorithm: QgsProcessingAlgorithm) -> str:
         tr("The guide has more: {page}.", page=f"[{_title(more)}]({UP[language()]}{more}.md)"),
     ]
     for heading, some in (
-        (tr("Inputs"), [one for one in inputs if not one.flags() & ADVANCED]),
-        (tr("Advanced inputs"), [one for one in inputs if one.flags() & ADVANCED]),
+        (tr("Inputs"), [parameter for parameter in inputs if not parameter.flags() & ADVANCED]),
+        (tr("Advanced inputs"), [parameter for parameter in inputs if parameter.flags() & ADVANCED]),
     ):
         if some:
-            parts += [f"## {heading}", *(section for one in some for section in _input(one))]
-    written = [one for one in parameters if one.isDestination()]
+            parts += [f"## {heading}", *(section for parameter in some for section in _input(parameter))]
+    written = [parameter for parameter in parameters if parameter.isDestination()]
     if written:
-        parts += [f"## {tr('Outputs')}", *(section for one in written for section in _output(one))]
-    names = {one.name() for one in written}
-    numbers = [one for one in algorithm.outputDefinitions() if one.name() not in names and ":" not in one.name()]
+        parts += [f"## {tr('Outputs')}", *(section for parameter in written for section in _output(parameter))]
+    names = {parameter.name() for parameter in written}
+    numbers = [
+        output for output in algorithm.outputDefinitions() if output.name() not in names and ":" not in output.name()
+    ]
     if numbers:
         parts += [
             f"## {tr('Given back to models and the command line')}",
-            "\n".join(f"* `{one.name()}`: {_text(one.description())}" for one in numbers),
+            "\n".join(f"* `{number.name()}`: {_text(number.description())}" for number in numbers),
         ]
-        if INTERNAL in map(kind_of_output, (one.description() for one in written)):
+        if INTERNAL in map(kind_of_output, (parameter.description() for parameter in written)):
             parts.append(tr("These say what the internal outputs say: do not publish them."))
     return "\n\n".join(parts) + "\n"
 
@@ -135,7 +139,7 @@ def _input(parameter: QgsProcessingParameterDefinition) -> list[str]:
     kind = _kind(parameter)
     default = _default(parameter)
     said = [kind, tr("may be left empty") if parameter.flags() & OPTIONAL else "", default]
-    facts = ", ".join(one for one in said if one)
+    facts = ", ".join(fact for fact in said if fact)
     head, choices = _split_choices(parameter)
     sections = [f"### {_text(parameter.description())} ({parameter.name()})", f"*{facts[:1].upper()}{facts[1:]}.*"]
     if head:
@@ -177,7 +181,7 @@ def _default(parameter: QgsProcessingParameterDefinition) -> str:
     if parameter.type() == "enum":
         words = parameter.options()
         chosen = default if isinstance(default, list) else [default]
-        default = ", ".join(f"`{words[one] if isinstance(one, int) else one}`" for one in chosen)
+        default = ", ".join(f"`{words[choice] if isinstance(choice, int) else choice}`" for choice in chosen)
     elif parameter.type() == "boolean":
         default = tr("yes") if default else tr("no")
     elif parameter.type() == "number":
@@ -195,12 +199,13 @@ def _split_choices(parameter: QgsProcessingParameterDefinition) -> tuple[str, li
     if parameter.type() != "enum":
         return text, []
     words = parameter.options()
-    any_of_them = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
+    any_of_them = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     head, *rest = re.split(rf"[“«]\s*({any_of_them})\s*[”»]\s*: ", text)  # in the quotes of either language
     said = dict(zip(rest[::2], rest[1::2]))
     return head.strip(), [
-        "* " + (tr("{choice}: {what}", choice=f"`{one}`", what=_text(said[one].strip())) if one in said else f"`{one}`")
-        for one in words
+        "* "
+        + (tr("{choice}: {what}", choice=f"`{word}`", what=_text(said[word].strip())) if word in said else f"`{word}`")
+        for word in words
     ]
 
 
@@ -214,7 +219,7 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
         "" if parameter.createByDefault() else tr("only where a place is given"),
         publish.get(kind or "", ""),
     ]
-    said = ", ".join(one for one in facts if one)
+    said = ", ".join(fact for fact in facts if fact)
     return [
         f"### {_text(parameter.description())} ({parameter.name()})",
         f"{said[:1].upper()}{said[1:]}.",
@@ -229,19 +234,19 @@ def _told(parameter: QgsProcessingParameterDefinition) -> list[str]:
     if table is None:
         return [_text(text)]
     rows = [f"| {tr('field')} | {tr('what it is')} | {tr('holds')} | {tr('more')} |", "|---|---|---|---|"]
-    for one in table.fields:
-        rows.append(f"| `{one.name}` | {_cell(one.alias)} | {HOLDS[one.kind]} | {_cell(one.more)} |")
+    for field in table.fields:
+        rows.append(f"| `{field.name}` | {_cell(field.alias)} | {HOLDS[field.kind]} | {_cell(field.more)} |")
     return [_text(text.replace(table.explained, table.help)), "\n".join(rows)]
 
 
 def _paragraphs(text: str) -> list[str]:
     """The paragraphs of a help text, which is HTML, in Markdown."""
-    found = []
+    paragraphs = []
     for part in re.split(r"</?(?:p|h3|html|body)>", text):
         plain = _text(re.sub(r"<br\s*/?>", " ", re.sub(r"</?b>", "\0", part)))
         if plain.strip():
-            found.append(plain.strip().replace("\0", "**"))
-    return found
+            paragraphs.append(plain.strip().replace("\0", "**"))
+    return paragraphs
 
 
 def _text(text: str) -> str:

@@ -124,7 +124,9 @@ def attribute_table(layer: QgsVectorLayer) -> Steps:
     iface.showAttributeTable(layer)
     yield 3 * MOMENT
     # A window by itself, or in one: that depends on the QGIS.
-    table = next(one for one in QApplication.allWidgets() if one.objectName().startswith("QgsAttributeTable")).window()
+    table = next(
+        widget for widget in QApplication.allWidgets() if widget.objectName().startswith("QgsAttributeTable")
+    ).window()
     table.resize(1060, 420)
     yield 2 * MOMENT
     save(table.grab(), "records")
@@ -164,11 +166,11 @@ def advanced_inputs(dialog: QDialog, parameter: str) -> Steps:
     dialog.resize(780, 420)
     yield 2 * MOMENT
     label = dialog.algorithm().parameterDefinition(parameter).description()
-    found = next(one for one in dialog.findChildren(QLabel) if one.text().startswith(label))
-    area = found.parentWidget()
+    label_there = next(child for child in dialog.findChildren(QLabel) if child.text().startswith(label))
+    area = label_there.parentWidget()
     while not isinstance(area, QScrollArea):
         area = area.parentWidget()
-    area.verticalScrollBar().setValue(found.mapTo(area.widget(), QPoint(0, 0)).y() - 10)
+    area.verticalScrollBar().setValue(label_there.mapTo(area.widget(), QPoint(0, 0)).y() - 10)
     yield MOMENT
     save(dialog.grab(), "advanced")
 
@@ -178,7 +180,7 @@ def log(dialog: QDialog, name: str) -> Steps:
     dialog.findChild(QWidget, "textShortHelp").hide()
     dialog.resize(820, 420)
     yield MOMENT
-    text = next(one for one in dialog.findChildren(QTextEdit) if one.objectName() == "txtLog")
+    text = next(child for child in dialog.findChildren(QTextEdit) if child.objectName() == "txtLog")
     lines = text.toPlainText().splitlines()
     (WORK / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
     results = max(i for i, line in enumerate(lines) if line.startswith("{"))
@@ -194,13 +196,15 @@ def log(dialog: QDialog, name: str) -> Steps:
 def output(*fields: str) -> QgsMapLayer:
     """The layer that has these fields."""
     layers = QgsProject.instance().mapLayers().values()
-    return next(one for one in layers if set(fields) <= set(one.fields().names()))
+    return next(layer for layer in layers if set(fields) <= set(layer.fields().names()))
 
 
 def forget_all_but(*kept: QgsMapLayer) -> None:
     """Take the layers of the last run away again."""
     project = QgsProject.instance()
-    project.removeMapLayers([one for one in project.mapLayers() if one not in {layer.id() for layer in kept}])
+    project.removeMapLayers(
+        [identifier for identifier in project.mapLayers() if identifier not in {layer.id() for layer in kept}]
+    )
     for group in project.layerTreeRoot().findGroups(recursive=True):
         if not group.findLayers():
             group.parent().removeChildNode(group)
@@ -240,7 +244,7 @@ def explorer() -> Steps:
         if number is not None:
             dock.chooser.number.setValue(number)
         yield 2 * MOMENT
-        while dock.looking.busy:
+        while dock.session.busy:
             yield MOMENT
     iface.zoomFull()
     yield 2 * MOMENT
@@ -259,8 +263,8 @@ def designer() -> Steps:
     model = QgsApplication.processingRegistry().algorithmById("vbas:anonymizestepbystep")
     editor = ModelerDialog.create()
     editor.loadModel(model.sourceFilePath())
-    for one in (*editor.findChildren(QDockWidget), *editor.findChildren(QToolBar)):
-        one.hide()
+    for dock in (*editor.findChildren(QDockWidget), *editor.findChildren(QToolBar)):
+        dock.hide()
     editor.resize(960, 900)
     editor.show()
     yield 2 * MOMENT
@@ -311,13 +315,13 @@ def palette_of(picture: Image.Image, n_true: int, n_others: int) -> Image.Image:
     colours, which, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
     frequent = np.argsort(-counts, kind="stable")[:n_true]
     rest = pixels[~np.isin(which.ravel(), frequent)]
-    found = [colours[frequent]]
+    parts = [colours[frequent]]
     if len(rest):
         some = Image.fromarray(rest[None]).quantize(n_others)
         rarer = some.getpalette() or []
-        found.append(np.array(rarer[: 3 * n_others], np.uint8).reshape(-1, 3))
+        parts.append(np.array(rarer[: 3 * n_others], np.uint8).reshape(-1, 3))
     palette = Image.new("P", (1, 1))
-    palette.putpalette(np.concatenate(found).ravel().tolist())
+    palette.putpalette(np.concatenate(parts).ravel().tolist())
     return palette
 
 

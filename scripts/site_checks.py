@@ -44,8 +44,8 @@ def problems(package: Path) -> Iterator[str]:
     yield from in_metadata(metadata_of(package))
     folder = unpacked(package)
     for name, check in (("bandit", bandit), ("detect-secrets", secrets), ("flake8", flake8)):
-        for found in check(folder):
-            yield f"{name}: {found}"
+        for problem in check(folder):
+            yield f"{name}: {problem}"
 
 
 def in_zip(package: Path) -> Iterator[str]:
@@ -99,7 +99,7 @@ def unreal_addresses(metadata: configparser.SectionProxy) -> Iterator[str]:
         host = value.rpartition("@")[2] if name == "email" else urllib.parse.urlsplit(value).hostname or ""
         if not value:
             yield f"{name} is not given"
-        elif "." not in host or any(host == one or host.endswith(f".{one}") for one in NOBODY):
+        elif "." not in host or any(host == host_name or host.endswith(f".{host_name}") for host_name in NOBODY):
             yield f"{name} “{value}” is no real address"
         elif name != "email" and not value.startswith("https://"):
             yield f"{name} “{value}” does not begin with https://"
@@ -127,16 +127,16 @@ def unpacked(package: Path) -> Path:
 def bandit(folder: Path) -> Iterator[str]:
     """Findings of bandit by the site's rules."""
     done = _output(folder, "-m", "bandit", "-r", ".", "-f", "json", "--quiet", "-s", BANDIT_OFF)
-    for found in json.loads(done)["results"]:
-        yield f"{found['test_id']} {found['filename']}:{found['line_number']} {found['issue_text']}"
+    for finding in json.loads(done)["results"]:
+        yield f"{finding['test_id']} {finding['filename']}:{finding['line_number']} {finding['issue_text']}"
 
 
 def secrets(folder: Path) -> Iterator[str]:
     """Findings of detect-secrets; its exit code tells nothing, so its JSON is judged."""
     program = "import sys; from detect_secrets.main import main; sys.exit(main())"
     done = _output(folder, "-c", program, "scan", "--all-files", "--exclude-files", r"metadata\.txt", ".")
-    for file, found in json.loads(done)["results"].items():
-        yield f"{file}: {', '.join(sorted({one['type'] for one in found}))}"
+    for file, findings in json.loads(done)["results"].items():
+        yield f"{file}: {', '.join(sorted({finding['type'] for finding in findings}))}"
 
 
 def flake8(folder: Path) -> Iterator[str]:

@@ -46,7 +46,7 @@ def _algorithms() -> list[QgsProcessingAlgorithm]:
             # QGIS would show it in a window, and wait for a hand to close that where there is no screen.
             why = not_loaded(error)
             QgsMessageLog.logMessage(traceback.format_exc(), "VBAS", Qgis.MessageLevel.Critical)
-    return [Unavailable(one, why) for one in TOOLBOX]
+    return [Unavailable(algorithm, why) for algorithm in TOOLBOX]
 
 
 def _available() -> Iterable[QgsProcessingAlgorithm]:

@@ -126,20 +126,22 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
     if layer.are_points:
         points = shapely.get_coordinates(shapely.centroid(shapes))
         size, stands_for = form.number("CELL_SIZE"), form.text("CELL_POINT")
-        found, shapes = cells_of_points(layer.identifiers, points, size, stands_for, layer.people, years, neighbours)
+        own_cells, shapes = cells_of_points(
+            layer.identifiers, points, size, stands_for, layer.people, years, neighbours
+        )
     else:
         planar, progress = layer.planar_shapes, form.progress(0, 5)
-        found = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, years, neighbours, progress)
+        own_cells = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, years, neighbours, progress)
     form.info(
         plural(
             "{cells} of {cell_size:g} m, {n} border between neighbours.",
             "{cells} of {cell_size:g} m, {n} borders between neighbours.",
-            len(found.adjacency.others) // 2,
-            cells=counted.cells(len(found)),
-            cell_size=found.cell_size,
+            len(own_cells.adjacency.others) // 2,
+            cells=counted.cells(len(own_cells)),
+            cell_size=own_cells.cell_size,
         )
     )
-    return layer, found, shapes, minimums
+    return layer, own_cells, shapes, minimums
 
 
 SETTINGS = PartitionOptions()

@@ -34,7 +34,7 @@ def group_outputs() -> Iterable[QgsProcessingParameterDefinition]:
 def groups_table(layer: PopulatedLayer, cells: Cells, groups: GroupDescriptions, shapes: np.ndarray) -> Table:
     """GROUPS. shapes : (n_groups,) in the layer's CRS."""
     first, *further = _columns(groups.least)
-    least = {"least": first, **{f"least_{number}": one for number, one in enumerate(further, 2)}}
+    least = {"least": first, **{f"least_{number}": column for number, column in enumerate(further, 2)}}
     fields = _people_fields(cells.fields, groups.population, {*GROUPS.names, *least})
     return filled(
         GROUPS,

@@ -58,7 +58,9 @@ def _add_list(wrapper: Any, wrappers: Mapping[str, Any], kind: str) -> None:
     arrow = line.addAction(icon, QLineEdit.ActionPosition.TrailingPosition)
     arrow.setToolTip(tr("Choose from a list"))
     menu.aboutToShow.connect(
-        lambda: _fill(menu, line, kind, [str(one.parameterValue() or "").strip() for one in where])
+        lambda: _fill(
+            menu, line, kind, [str(linked_wrapper.parameterValue() or "").strip() for linked_wrapper in where]
+        )
     )
     arrow.triggered.connect(lambda: menu.popup(line.mapToGlobal(line.rect().bottomLeft())))
 
@@ -92,8 +94,8 @@ def entries(kind: str, connection: str, schema: str, table: str) -> list[str]:
     if kind in (SCHEMA, TABLE):
         there = tables_there(address)
         if kind == SCHEMA:
-            return sorted({one.schema for one in there})
-        return sorted(one.name for one in there if (one.schema == schema if schema else one.usual))
+            return sorted({entry.schema for entry in there})
+        return sorted(entry.name for entry in there if (entry.schema == schema if schema else entry.usual))
     with open_engine(address, table, schema) as engine:
         return list(engine.fields)
 
@@ -103,7 +105,7 @@ def _choosing(line: Any, name: str, several: bool) -> Callable[..., None]:
 
     def choose(*_: object) -> None:
         there = _parts(line.text())
-        rest = [one for one in there if one != name]
+        rest = [field for field in there if field != name]
         line.setText(name if not several else ";".join(rest if name in there else [*there, name]))
 
     return choose
@@ -118,9 +120,9 @@ def _browse(line: Any, folder: bool) -> None:
     from qgis.PyQt.QtWidgets import QFileDialog
 
     if folder:
-        found = QFileDialog.getExistingDirectory(line, tr("A folder of Parquet files"), line.text())
+        place = QFileDialog.getExistingDirectory(line, tr("A folder of Parquet files"), line.text())
     else:
         kinds = "Parquet, CSV, DuckDB (*.parquet *.pq *.csv *.csv.gz *.tsv *.duckdb *.ddb)"
-        found, _ = QFileDialog.getOpenFileName(line, tr("A file with records"), line.text(), kinds)
-    if found:
-        line.setText(found)
+        place, _ = QFileDialog.getOpenFileName(line, tr("A file with records"), line.text(), kinds)
+    if place:
+        line.setText(place)

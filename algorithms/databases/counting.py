@@ -31,7 +31,7 @@ class Counted:
 
     def still_coarser(self, form: Form) -> Mapping[str, Hierarchy]:
         """The hierarchies of what is shown, as `coarser_of` gives them: what could still be shown coarser."""
-        levels = {name: one.level for name, one in self.shown.coarsened.items()}
+        levels = {name: column.level for name, column in self.shown.coarsened.items()}
         every = hierarchies_of(form, self.as_read.by_class(), self.as_read.fields.quasi_identifiers)
         return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in every.items()}
 
@@ -41,21 +41,21 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
 
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
-    found = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
-    node = node_of(form, found.fields.quasi_identifiers)
+    in_place = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
+    node = node_of(form, in_place.fields.quasi_identifiers)
     if any(node.values()):
-        hierarchies = hierarchies_of(form, found.by_class(), [name for name, level in node.items() if level])
-        shown = coarser_in_place(found, hierarchies, list(node.values()))
+        hierarchies = hierarchies_of(form, in_place.by_class(), [name for name, level in node.items() if level])
+        shown = coarser_in_place(in_place, hierarchies, list(node.values()))
     else:
-        shown = found
-    form.info(*(one.sentence for one in shown.coarsened.values()))
+        shown = in_place
+    form.info(*(column.sentence for column in shown.coarsened.values()))
     if form.has("K"):
         classes = shown.by_class()
-        coarser = {name for one in sources_of(form, tuple(classes.quasi_identifiers)) for name in one}
+        coarser = {name for names in sources_of(form, tuple(classes.quasi_identifiers)) for name in names}
         form.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=coarser))
     if form.has("PROFILE") and form.given("PROFILE") and not form.definition("PROFILE").isDestination():
-        _refuse_changes(form, Counted(found, shown))
-    return Counted(found, shown)
+        _refuse_changes(form, Counted(in_place, shown))
+    return Counted(in_place, shown)
 
 
 def _refuse_changes(form: Form, now: Counted) -> None:

@@ -43,9 +43,9 @@ class ProfileDatabase(InPlaceAlgorithm):
             from .counting import counted as counted_in_place  # what these need is there once an engine is open
             from .profile_rows import profile_rows
 
-            found = counted_in_place(form, engine, form.progress(0, 80)).shown
-        form.outputs.add("PROFILE", profile_rows(found))
-        n_records, n_classes = found.n_records, len(found.classes)
+            in_place = counted_in_place(form, engine, form.progress(0, 80)).shown
+        form.outputs.add("PROFILE", profile_rows(in_place))
+        n_records, n_classes = in_place.n_records, len(in_place.classes)
         form.info(
             tr(
                 "{title} counted {records}, {classes}.",

@@ -33,7 +33,7 @@ def profile_rows(found: InPlace) -> StreamedTable:
             codes = area_of_cells(profile, cells), *found.classes[counts.indices[cells]].T
             yield [*(Column(code, values) for code, values in zip(codes, categories)), counts.data[cells]]
 
-    every = filled(PROFILE, {"records": ()}, own=[(one, ()) for one in fields]).fields
+    every = filled(PROFILE, {"records": ()}, own=[(field, ()) for field in fields]).fields
     return StreamedTable(every, (), n_rows=counts.nnz, parts=parts, known=[*known, bounds])
 
 

@@ -54,7 +54,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             earlier_profile(),
             k_parameter(),
             rule_parameter(),
-            *(shared.advanced(shared.optional(one)) for one in area_parameters()),
+            *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
             levels_coarser(),
             *register_parameters(),

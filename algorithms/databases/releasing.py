@@ -58,13 +58,13 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
         raise LookupError("staged")  # which an engine always gives
     staged = account.rows.staged
     _say_what_was_counted(form, account, staged)
-    found = hand_over(form, account, layer, Remarks(notes, seconds), hierarchies)
+    results = hand_over(form, account, layer, Remarks(notes, seconds), hierarchies)
 
     def publish() -> None:
-        found["RELEASED_RECORDS"] = staged.publish()
+        results["RELEASED_RECORDS"] = staged.publish()
 
     form.outputs.last(publish)
-    return found
+    return results
 
 
 def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
     )
     warnings = [lost] if n_unmatched else []
     form.warn(*warnings)
-    return (*warnings, *(one.sentence for one in matched.found.coarsened.values()))
+    return (*warnings, *(column.sentence for column in matched.found.coarsened.values()))
 
 
 def _say_what_was_counted(form: Form, account: Account, staged: StagedInPlace) -> None:

@@ -25,6 +25,11 @@ from .effective import Conditions
 from .form import Form
 from .parameters import choice, field, number, whole
 
+WHOSE_COUNT = tr(
+    "“max combinations” counts only the values that at least k records have; the paper counts every value, as “max "
+    "combinations (2018)” does."
+)
+
 
 def sentences(approaches: Mapping[str, Approach[object]]) -> str:
     """What each approach does, for the help of a choice among them."""
@@ -55,9 +60,10 @@ def combination() -> QgsProcessingParameterDefinition:
         "all-rounder",
         tr(
             "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each "
-            "favours. {parts} “custom”: the approaches chosen below, among the advanced parameters, which "
-            "count for “custom” only.",
+            "favours. {whose_count} {parts} “custom”: the approaches chosen below, among the advanced parameters, "
+            "which count for “custom” only.",
             parts=parts,
+            whose_count=WHOSE_COUNT,
         ),
     )
 
@@ -67,7 +73,7 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
     published = ", ".join(f"{name} {number}" for name, number in PUBLISHED_CUTOFFS.items())
     yield choice(
         "SITE_NUMBER",
-        tr("Number of regions"),
+        tr("Number of regions (“max combinations (2018)” counts as the paper does)"),
         SITE_NUMBERS,
         "max combinations",
         tr(

@@ -81,7 +81,7 @@ def _texts(inputs: Inputs, name: str, value: object, caveats: list[str]) -> list
         layers = inputs.algorithm.parameterAsLayerList(inputs.parameters, name, inputs.context)
         return [_layer(layer, name, layer.name(), caveats) for layer in layers]
     if isinstance(value, (list, tuple)):
-        return [str(one) for one in value]
+        return [str(item) for item in value]
     if isinstance(value, bool):
         return ["true" if value else "false"]
     return [repr(value) if isinstance(value, float) else str(value)]

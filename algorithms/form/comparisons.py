@@ -32,7 +32,13 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBERS, SITE_LOCATIONS, AGGREGATIONS, CAPACITY_FACTORS, BASELINES."""
     which = tr("Which of these to compare.")
     located = [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]
-    yield choices("SITE_NUMBERS", tr("Numbers of regions"), SITE_NUMBERS, ["max combinations", "entropy"], which)
+    yield choices(
+        "SITE_NUMBERS",
+        tr("Numbers of regions (“max combinations (2018)” counts as the paper does)"),
+        SITE_NUMBERS,
+        ["max combinations", "entropy"],
+        f"{which} {approaches.WHOSE_COUNT}",
+    )
     yield choices("SITE_LOCATIONS", tr("Site locations"), SITE_LOCATIONS, ["balanced density"], which)
     yield choices("AGGREGATIONS", tr("Aggregations"), AGGREGATIONS, located, which)
     yield text(

@@ -30,7 +30,9 @@ class Effective:
 
     def __init__(self, inputs: Inputs, conditions: Conditions, settled: Mapping[str, object]) -> None:
         self._inputs, self._conditions, self._settled = inputs, conditions, settled
-        self._definitions = [one for one in inputs.algorithm.parameterDefinitions() if not one.isDestination()]
+        self._definitions = [
+            parameter for parameter in inputs.algorithm.parameterDefinitions() if not parameter.isDestination()
+        ]
 
     def values(self) -> dict[str, object]:
         """Name and value of every input that counts, those left at their default included; layers by their names."""
@@ -44,11 +46,11 @@ class Effective:
     def given(self) -> list[str]:
         """Inputs that were set and have an effect, as they were set."""
         return [
-            one.name()
-            for one in self._definitions
-            if one.name() in self._inputs.parameters
-            and one.name() not in self._settled
-            and self._missing(one.name()) is None
+            parameter.name()
+            for parameter in self._definitions
+            if parameter.name() in self._inputs.parameters
+            and parameter.name() not in self._settled
+            and self._missing(parameter.name()) is None
         ]
 
     def sentence(self) -> str:

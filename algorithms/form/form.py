@@ -70,10 +70,10 @@ class Form(Inputs):
         lost = [layer.name() for layer, source in zip(layers, sources) if source is None]
         if lost:
             raise InputError(no_layer(name, lost[0]))
-        found = [source for source in sources if source is not None]
-        for source in found:
+        given = [source for source in sources if source is not None]
+        for source in given:
             self._note(source)
-        return found
+        return given
 
     def _note(self, source: CheckedSource | None) -> None:
         if source is None:

@@ -78,16 +78,16 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def relating_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """HIERARCHIES and HIERARCHY_RULES, for releases that show a quasi-identifier at different levels."""
-    for one in generalising_parameters():
-        if one.name() != "GENERALISE":
-            one.setHelp(
+    for parameter in generalising_parameters():
+        if parameter.name() != "GENERALISE":
+            parameter.setHelp(
                 tr(
                     "Only where releases show a quasi-identifier at different levels: what its coarser values "
                     "are, as the releases were made with. Without it they cannot be related. {help}",
-                    help=one.help(),
+                    help=parameter.help(),
                 )
             )
-            yield one
+            yield parameter
 
 
 def generalised(form: Form, table: RecordTable) -> RecordTable:
@@ -100,7 +100,7 @@ def generalised(form: Form, table: RecordTable) -> RecordTable:
         return table
     hierarchies = hierarchies_of(form, table, [name for name, level in node.items() if level])
     shown = generalise_table(table, hierarchies, list(node.values()))
-    form.info(*(one.sentence for one in shown.coarsened.values()))
+    form.info(*(column.sentence for column in shown.coarsened.values()))
     return shown
 
 
@@ -128,14 +128,14 @@ def level_in(parameter: str, name: str, level: str) -> int:
 def hierarchies_of(form: Form, table: RecordTable, names: Iterable[str]) -> dict[str, Hierarchy]:
     """The hierarchies of these quasi-identifiers, from HIERARCHIES or by rule. Raises InputError where one has none."""
     tables, rules = sources_of(form, tuple(table.quasi_identifiers))
-    found = {}
+    hierarchies = {}
     for name in names:
         column = table.quasi_identifiers[name]
         if name in tables:
-            found[name] = tables[name].hierarchy(column.categories)
+            hierarchies[name] = tables[name].hierarchy(column.categories)
         elif name in rules:
-            found[name] = rules[name].hierarchy(column.categories, records_by_category(column, table.counts))
-    return found
+            hierarchies[name] = rules[name].hierarchy(column.categories, records_by_category(column, table.counts))
+    return hierarchies
 
 
 def coarser_of(form: Form, table: RecordTable) -> dict[str, Hierarchy]:
@@ -143,11 +143,11 @@ def coarser_of(form: Form, table: RecordTable) -> dict[str, Hierarchy]:
 
     Raises InputError for hierarchies that do not fit the values.
     """
-    originals = {name: one.original for name, one in table.coarsened.items()}
+    originals = {name: column.original for name, column in table.coarsened.items()}
     read = replace(table, quasi_identifiers={**table.quasi_identifiers, **originals})
-    found = hierarchies_of(form, read, table.quasi_identifiers)
-    levels = {name: one.level for name, one in table.coarsened.items()}
-    return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in found.items()}
+    hierarchies = hierarchies_of(form, read, table.quasi_identifiers)
+    levels = {name: column.level for name, column in table.coarsened.items()}
+    return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in hierarchies.items()}
 
 
 def sources_of(
@@ -185,18 +185,18 @@ def _tables(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, Hierarc
     names = [*own, *(levels[number] for number in sorted(levels))]
     columns = read_columns(table, names, form.feedback)
     attributes, values, *coarser = (columns[name].categories[columns[name].codes] for name in names)
-    found = hierarchy_tables(attributes.tolist(), values.tolist(), [one.tolist() for one in coarser])
-    return {_spelled(name, quasi_identifiers) or name: one for name, one in found.items()}
+    tables = hierarchy_tables(attributes.tolist(), values.tolist(), [column.tolist() for column in coarser])
+    return {_spelled(name, quasi_identifiers) or name: rows for name, rows in tables.items()}
 
 
 def _pairs(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> dict[str, str]:
     """The second cell of each row by its quasi-identifier. Raises InputError for a name that is none, and twice one."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for name, words in rows_of_two(form, parameter, quasi_identifiers):
-        if name in found:
+        if name in pairs:
             raise InputError(tr("{parameter} names “{name}” twice: give it one row.", parameter=parameter, name=name))
-        found[name] = words
-    return found
+        pairs[name] = words
+    return pairs
 
 
 def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -211,7 +211,7 @@ def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) 
                 n_cells=len(cells),
             )
         )
-    found = []
+    rows = []
     for typed, words in zip(cells[::2], cells[1::2]):
         name = _spelled(typed, quasi_identifiers)
         if name is None:
@@ -223,8 +223,8 @@ def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) 
                     first=first_values(quasi_identifiers, 12),
                 )
             )
-        found.append((name, words))
-    return found
+        rows.append((name, words))
+    return rows
 
 
 def _spelled(typed: str, quasi_identifiers: tuple[str, ...]) -> str | None:

@@ -44,9 +44,9 @@ class LayerChooser:
 
 def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
     definition = wrapper.parameterDefinition()
-    found = _fitting(definition, wrappers)
-    if found is not None and found is not chosen_layer(wrapper):
-        choose_layer(wrapper, found)
+    layer = _fitting(definition, wrappers)
+    if layer is not None and layer is not chosen_layer(wrapper):
+        choose_layer(wrapper, layer)
 
 
 def _fitting(definition: QgsProcessingParameterDefinition, wrappers: Mapping[str, Any]) -> QgsVectorLayer | None:
@@ -59,11 +59,11 @@ def _fitting(definition: QgsProcessingParameterDefinition, wrappers: Mapping[str
         return first_that(is_crosswalk, layers)
     if role == RELEASED:
         return first_that(is_released_table, layers) or first_that(
-            lambda one: not one.isSpatial() and not is_own_output(one), layers
+            lambda layer: not layer.isSpatial() and not is_own_output(layer), layers
         )
     if role == AREAS:
         points = QgsProcessing.SourceType.TypeVectorPoint in definition.dataTypes()
-        return area_layer([one for one in layers if points or geometry_kind(one) != "point"], active)
+        return area_layer([layer for layer in layers if points or geometry_kind(layer) != "point"], active)
     region_id = wrappers["REGION_ID"].parameterValue() if "REGION_ID" in wrappers else ""
     areas = chosen_layer(wrappers.get("REGIONS"))
     if "CROSSWALK" in wrappers and areas is None:  # which has the areas, too

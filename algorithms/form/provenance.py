@@ -77,7 +77,7 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
 
 
 def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
-    taken = tuple(with_labels(form.algorithm, one) for one in source.taken)
+    taken = tuple(with_labels(form.algorithm, sentence) for sentence in source.taken)
     count = int(source.featureCount())
     rows = count if count >= 0 else None  # a database may not know how many rows it has
     layer = source.layer
@@ -115,14 +115,14 @@ def _files(path: Path) -> list[Path]:
     beside = [path.with_suffix(end) for end in BESIDE] if path.suffix.lower() in (".shp", ".dbf", ".csv") else []
     log = path.with_name(f"{path.name}-wal")
     pending = [log] if log.is_file() and log.stat().st_size else []
-    return [path, *(one for one in beside if one.is_file() and one != path), *pending]
+    return [path, *(file for file in beside if file.is_file() and file != path), *pending]
 
 
 def _sha256(form: Form, path: Path) -> str:
     """The checksum of a file, read bit by bit: it may be larger than the memory."""
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             form.check_cancelled()
-            found.update(chunk)
-    return found.hexdigest()
+            checksum.update(chunk)
+    return checksum.hexdigest()

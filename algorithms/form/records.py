@@ -230,7 +230,7 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
         _warn_of_selected_areas(form)
     table = table_of(form)
     if k is not None:
-        coarser = {name for one in sources_of(form, tuple(table.quasi_identifiers)) for name in one}
+        coarser = {name for names in sources_of(form, tuple(table.quasi_identifiers)) for name in names}
         persons = table.members.get(PERSONS)
         form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
     field = form.text("RECORD_REGION")

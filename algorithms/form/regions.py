@@ -117,12 +117,12 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
 def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
     """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
     shapes = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
-    found: list[np.ndarray] = []
+    drawn: list[np.ndarray] = []
     for level, crosswalk in enumerate(levels.crosswalks):
         joined = crosswalk if not level else Crosswalk(levels.parents(level - 1), crosswalk.n_regions)
         step = part(progress, level / len(levels), (level + 1) / len(levels))
-        found.append(dissolve(found[-1] if found else shapes, joined, step))
-    return [layer.to_layer(one) for one in found] if layer.are_points else found
+        drawn.append(dissolve(drawn[-1] if drawn else shapes, joined, step))
+    return [layer.to_layer(shape) for shape in drawn] if layer.are_points else drawn
 
 
 def crosswalk_table(
@@ -152,10 +152,10 @@ def regions_table(
     values : what each level shows of the quasi-identifiers, where levels differ in that
     """
     levels, _ = _levels(regions)
-    shown = [of for of, one in zip(values, levels.crosswalks) for _ in range(one.n_regions)]
+    shown = [of for of, crosswalk in zip(values, levels.crosswalks) for _ in range(crosswalk.n_regions)]
     if any(of is not None for of in levels.names):
         each = zip(levels.names, levels.crosswalks)
-        names = [name for of, one in each for name in ([None] * one.n_regions if of is None else of)]
+        names = [name for of, crosswalk in each for name in ([None] * crosswalk.n_regions if of is None else of)]
     called = None if names is None else [None if name is None else str(name) for name in names]
     return _table(RELEASED_REGIONS, layer, regions, shapes, audit, {"name": called, "vbas_values": shown or None})
 
@@ -181,19 +181,23 @@ def _table(
     """A row per region, level after level: where it stands, how large it is, and what is measured of it."""
     levels, nested = _levels(regions)
     crosswalks, drawn = levels.crosswalks, _by_level(shapes)
-    surfaces = [_square_metres(layer, one, of) for one, of in zip(crosswalks, drawn)]
-    found: dict[str, TableColumn] = {
-        NUMBER: np.concatenate([one.numbers for one in crosswalks]),
-        "areas": np.concatenate([one.totals(np.ones(len(one.region_of))) for one in crosswalks]).astype(np.int64),
+    surfaces = [_square_metres(layer, crosswalk, of) for crosswalk, of in zip(crosswalks, drawn)]
+    own_columns: dict[str, TableColumn] = {
+        NUMBER: np.concatenate([crosswalk.numbers for crosswalk in crosswalks]),
+        "areas": np.concatenate(
+            [crosswalk.totals(np.ones(len(crosswalk.region_of))) for crosswalk in crosswalks]
+        ).astype(np.int64),
         "area_km2": np.concatenate(surfaces) / 1e6,
     }
     if nested:
-        above = [[*one.numbers.tolist(), None] for one in crosswalks[1:]] + [[None]]
-        found[LEVEL] = np.repeat(np.arange(len(levels)) + 1, [one.n_regions for one in crosswalks])
-        found[PARENT] = [one[parent] for i, one in enumerate(above) for parent in to_list(levels.parents(i))]
+        above = [[*crosswalk.numbers.tolist(), None] for crosswalk in crosswalks[1:]] + [[None]]
+        own_columns[LEVEL] = np.repeat(np.arange(len(levels)) + 1, [crosswalk.n_regions for crosswalk in crosswalks])
+        own_columns[PARENT] = [
+            own_numbers[parent] for i, own_numbers in enumerate(above) for parent in to_list(levels.parents(i))
+        ]
     return filled(
         table,
-        {**found, **columns},
+        {**own_columns, **columns},
         audit,
         nested=nested,
         shapes=np.concatenate(drawn),
@@ -248,10 +252,10 @@ def add_aggregation(
         form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
     add_sites(form, layer, aggregation)
     compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
-    found: dict[str, object] = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
+    values: dict[str, object] = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
     if form.declares("N_LEFT_OUT"):
-        found["N_LEFT_OUT"] = int((crosswalk.region_of < 0).sum())
-    return found
+        values["N_LEFT_OUT"] = int((crosswalk.region_of < 0).sum())
+    return values
 
 
 def add_sites(form: Form, layer: AreaLayer, aggregation: Aggregation) -> None:
@@ -263,5 +267,5 @@ def add_sites(form: Form, layer: AreaLayer, aggregation: Aggregation) -> None:
 
 def numbers(measures: Measures) -> dict[str, object]:
     """The numeric outputs but RUNNING_TIME."""
-    found = {name: getattr(measures, name.lower()) for name in NUMBERS if name not in ("N_SITES", "RUNNING_TIME")}
-    return {"N_SITES": measures.n_regions, **found}
+    values = {name: getattr(measures, name.lower()) for name in NUMBERS if name not in ("N_SITES", "RUNNING_TIME")}
+    return {"N_SITES": measures.n_regions, **values}

@@ -51,7 +51,7 @@ def inputs_for(
         parameters["CAPACITY_FACTOR"] = chosen.aggregation_options.capacity_factor
     if row.budget is not None:
         parameters.update(SITE_NUMBER="given number", N_SITES=chosen.number_options.n_sites)
-    levels = {name: one.level for name, one in records.table.coarsened.items()}
+    levels = {name: column.level for name, column in records.table.coarsened.items()}
     for name, level in row.generalised:
         levels[name] = levels.get(name, 0) + level
     if levels:

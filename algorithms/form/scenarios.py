@@ -14,8 +14,8 @@ from ...core.errors import InputError, first_values
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.matching import Records
-from ...core.report.scenarios import scenario_sections
 from ...core.report.page import Section
+from ...core.report.scenarios import scenario_sections
 from ...core.scenarios.averages import ScenarioAverages, scenario_averages
 from ...core.scenarios.parts import parts_by_value
 from ...core.scenarios.runs import run_scenarios
@@ -25,7 +25,7 @@ from ..layers.tables import Table, filled
 from .areas import values_of
 from .effective import GIVEN, Conditions
 from .form import Form
-from .parameters import field, number, sink, whole, INTEGER
+from .parameters import INTEGER, field, number, sink, whole
 
 MOST_SCENARIOS = 1000  # selections that can be asked for
 CONDITIONS: Conditions = {
@@ -51,9 +51,7 @@ def scenario_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     text = tr("Of a random selection of the quasi-identifiers.")
-    yield whole(
-        "LEAST_ATTRIBUTES", tr("Scenarios: fewest quasi-identifiers"), LEAST_ATTRIBUTES, text, 1, advanced=True
-    )
+    yield whole("LEAST_ATTRIBUTES", tr("Scenarios: fewest quasi-identifiers"), LEAST_ATTRIBUTES, text, 1, advanced=True)
     yield whole("MOST_ATTRIBUTES", tr("Scenarios: most quasi-identifiers"), MOST_ATTRIBUTES, text, 1, advanced=True)
     yield field(
         "PART_FIELD",
@@ -120,7 +118,9 @@ def averages_over(
     )
     averages, n_run = scenario_averages(runs), len({run.scenario for run in runs})
     form.info(
-        plural("{n} of {wanted} scenarios was run.", "{n} of {wanted} scenarios were run.", n_run, wanted=asked.n_scenarios)
+        plural(
+            "{n} of {wanted} scenarios was run.", "{n} of {wanted} scenarios were run.", n_run, wanted=asked.n_scenarios
+        )
     )
     form.outputs.add("SCENARIO_AVERAGES", averages_table(averages))
     return n_run, scenario_sections(averages, asked.selections, n_run, asked.n_scenarios)

@@ -114,13 +114,13 @@ def searched(
     search = Search(areas, profile, hierarchies, configuration, ks_of(form), budgets, records.n_unmatched)
     whole = n_nodes(heights(profile.quasi_identifiers, hierarchies))
     outcomes = trade_off_outcomes(search, progress)
-    found = len({outcome.generalised for outcome in outcomes})
+    n_tried = len({outcome.generalised for outcome in outcomes})
     if hierarchies:
         form.info(
             plural(
                 "Searched {n} of {whole} combinations of levels of {hierarchies}.",
                 "Searched {n} of {whole} combinations of levels of {hierarchies}.",
-                found,
+                n_tried,
                 whole=whole,
                 hierarchies=", ".join(hierarchies),
             )

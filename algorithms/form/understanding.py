@@ -49,13 +49,13 @@ def understood(
     for a name that is unknown, and for a value that the parameter does not take.
     """
     check_names(algorithm, parameters)
-    found = {}
+    values = {}
     for name, given in parameters.items():
         definition = algorithm.parameterDefinition(name)
         value = _one(definition, given, context)
         if definition.isDestination() or not is_blank(value):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def is_blank(value: object) -> bool:
@@ -145,7 +145,7 @@ def _blank(definition: QgsProcessingParameterDefinition, given: object) -> objec
 
 def _refuse_blank_names(definition: QgsProcessingParameterDefinition, values: Sequence[object]) -> None:
     """Refuse a field whose name is nothing but blanks: chosen in a form, it would be taken for “not given”."""
-    if any(isinstance(one, str) and one and not one.strip() for one in values):
+    if any(isinstance(value, str) and value and not value.strip() for value in values):
         raise QgsProcessingException(
             tr(
                 "{definition} names a field whose name is blank: give that field another name first, or take it out.",
@@ -288,8 +288,8 @@ def as_spelled(inputs: Inputs) -> Inputs:
         if source is None:
             continue
         fields = source.fields()
-        found = [fields.lookupField(field) for field in typed]
-        own = [field if index < 0 else fields[index].name() for field, index in zip(typed, found)]
+        positions = [fields.lookupField(field) for field in typed]
+        own = [field if index < 0 else fields[index].name() for field, index in zip(typed, positions)]
         twice = [field for i, field in enumerate(own) if field in own[:i]]
         if twice:
             raise InputError(
@@ -310,7 +310,7 @@ def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:
 
     It quotes what was given: characters that nobody sees are made visible.
     """
-    labels = {one.name(): label_of(one) for one in algorithm.parameterDefinitions()}
+    labels = {parameter.name(): label_of(parameter) for parameter in algorithm.parameterDefinitions()}
 
     def labelled(match: re.Match[str]) -> str:
         label = labels.pop(match[0], None)

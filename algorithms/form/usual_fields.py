@@ -83,5 +83,5 @@ def _combo_box(wrapper: Any) -> Any:
 
     widget = wrapper.wrappedWidget()
     lists = [] if widget is None else [widget, *widget.findChildren(QComboBox)]
-    found = next((one for one in lists if one.metaObject().className() == "QgsFieldComboBox"), None)
-    return None if found is None else sip.cast(found, QgsFieldComboBox)
+    combo_box = next((box for box in lists if box.metaObject().className() == "QgsFieldComboBox"), None)
+    return None if combo_box is None else sip.cast(combo_box, QgsFieldComboBox)

@@ -67,23 +67,29 @@ def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "")
     keys = {
         name: set(values) for name, values in known.items() if len(set(values)) == len(values) and None not in values
     }
-    found = []
+    joins = []
     for name, values in _values(records, records.fields().names(), SAMPLE).items() if keys else ():
         for key, there in keys.items():
-            joined = [one for one in values if one in there]
+            joined = [value for value in values if value in there]
             usual = name.lower() == key.lower() or name.lower() in AREA_IDS
-            found.append(Join(key, name, len(joined) / max(len(values), 1), usual, len(set(joined))))
-    best = max(found, key=lambda one: one.rank, default=None)
+            joins.append(Join(key, name, len(joined) / max(len(values), 1), usual, len(set(joined))))
+    best = max(joins, key=lambda join: join.rank, default=None)
     return best if best is not None and best.share >= ENOUGH else None
 
 
 def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> QgsVectorLayer | None:
     """The layer of areas: polygons, else points, that a table joins, the active one before others; None for none."""
-    candidates = [one for one in layers if geometry_kind(one) in ("polygon", "point") and not is_own_output(one)]
-    tables = [one for one in layers if not is_own_output(one)]
+    candidates = [
+        layer for layer in layers if geometry_kind(layer) in ("polygon", "point") and not is_own_output(layer)
+    ]
+    tables = [layer for layer in layers if not is_own_output(layer)]
 
-    def rank(one: QgsVectorLayer) -> tuple[bool, bool, bool]:
-        return any(join_of(one, table) for table in tables), geometry_kind(one) == "polygon", one is active
+    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool]:
+        return (
+            any(join_of(candidate, table) for table in tables),
+            geometry_kind(candidate) == "polygon",
+            candidate is active,
+        )
 
     return max(candidates, key=rank, default=None)
 
@@ -92,11 +98,16 @@ def record_layer(
     layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, areas: QgsMapLayer | None, region_id: str = ""
 ) -> QgsVectorLayer | None:
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
-    candidates = [one for one in layers if one is not areas and not is_own_output(one)]
+    candidates = [layer for layer in layers if layer is not areas and not is_own_output(layer)]
 
-    def rank(one: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
-        join = join_of(areas, one, region_id) if isinstance(areas, QgsVectorLayer) else None
-        return join is not None, not one.isSpatial(), one is active, (0.0, False, 0) if join is None else join.rank
+    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
+        join = join_of(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
+        return (
+            join is not None,
+            not candidate.isSpatial(),
+            candidate is active,
+            (0.0, False, 0) if join is None else join.rank,
+        )
 
     best = max(candidates, key=rank, default=None)
     return best if best is not None and (rank(best)[0] or not best.isSpatial()) else None
@@ -107,8 +118,8 @@ def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str]) -> str:
     if not isinstance(areas, QgsVectorLayer):
         return ""
     named = usual_field(areas.fields().names(), usual)
-    joins = () if named else (join_of(areas, one) for one in vector_layers() if not is_own_output(one))
-    best = max((one for one in joins if one is not None), key=lambda one: one.rank, default=None)
+    joins = () if named else (join_of(areas, layer) for layer in vector_layers() if not is_own_output(layer))
+    best = max((join for join in joins if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
 
 
@@ -125,19 +136,21 @@ def area_field_of(areas: QgsMapLayer | None, region_id: str, records: QgsMapLaye
         return named
     by_name = _values(records, [named], SAMPLE).get(named, []) if named else []
     there = set(_values(areas, [region_id], MOST_AREAS).get(region_id, []))
-    return named if by_name and sum(one in there for one in by_name) >= ENOUGH * len(by_name) else join.record_region
+    return (
+        named if by_name and sum(value in there for value in by_name) >= ENOUGH * len(by_name) else join.record_region
+    )
 
 
 def first_that(fits: Callable[[QgsVectorLayer], bool], layers: Sequence[QgsVectorLayer]) -> QgsVectorLayer | None:
     """The first layer that fits, None for none."""
-    return next((one for one in layers if fits(one)), None)
+    return next((layer for layer in layers if fits(layer)), None)
 
 
 def vector_layers() -> list[QgsVectorLayer]:
     """The vector layers of the project, in the order of their names."""
     every = QgsProject.instance().mapLayers().values()
-    found = [one for one in every if isinstance(one, QgsVectorLayer) and one.isValid()]
-    return sorted(found, key=lambda one: one.name().lower())
+    layers = [layer for layer in every if isinstance(layer, QgsVectorLayer) and layer.isValid()]
+    return sorted(layers, key=lambda layer: layer.name().lower())
 
 
 def chosen_layer(wrapper: Any) -> QgsMapLayer | None:
@@ -161,5 +174,5 @@ def _values(layer: QgsVectorLayer, names: Iterable[str], most: int) -> dict[str,
         return {}
     request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setLimit(most)
     request.setSubsetOfAttributes(list(indexes.values()))
-    rows = [one.attributes() for one in layer.getFeatures(request)]
+    rows = [feature.attributes() for feature in layer.getFeatures(request)]
     return {name: [identifier_text(python_value(row[i])) for row in rows] for name, i in indexes.items()}

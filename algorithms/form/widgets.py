@@ -35,7 +35,7 @@ def linked_widget(parameter: QgsProcessingParameterDefinition, dialog: Any, row:
     def ready(wrappers: list[Any]) -> None:
         del wrapper.postInitialize  # or the widget would hold itself, and outlive its form
         linked(wrappers)
-        link(wrapper, {one.parameterDefinition().name(): one for one in wrappers})
+        link(wrapper, {field_wrapper.parameterDefinition().name(): field_wrapper for field_wrapper in wrappers})
 
     wrapper.postInitialize = ready
     return wrapper

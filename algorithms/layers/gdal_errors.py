@@ -41,7 +41,7 @@ def _switched_off() -> list[ModuleType]:
     """
     raising, off = [module for module in MODULES if module.GetUseExceptions()], []
     for _ in range(len(raising)):
-        for module in [one for one in raising if one not in off]:
+        for module in [other for other in raising if other not in off]:
             with suppress(RuntimeError):
                 module.DontUseExceptions()
                 off.append(module)

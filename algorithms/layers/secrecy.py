@@ -20,12 +20,12 @@ from ...core.secrecy import holds_secret, without_secrets
 def addresses_in(parameters: Mapping[str, object], context: QgsProcessingContext) -> tuple[str, ...]:
     """The addresses with a secret among the values of parameters, and of the layers that these name."""
     project = context.project() or QgsProject.instance()
-    found = []
+    texts = []
     for value in parameters.values():
         for text in texts_in(value):
             layers = [project.mapLayer(text), *project.mapLayersByName(text)]
-            found += [text, *(layer.source() for layer in layers if layer is not None)]
-    return tuple(one for one in dict.fromkeys(found) if holds_secret(one))
+            texts += [text, *(layer.source() for layer in layers if layer is not None)]
+    return tuple(address for address in dict.fromkeys(texts) if holds_secret(address))
 
 
 def texts_in(value: object) -> Iterator[str]:
@@ -35,8 +35,8 @@ def texts_in(value: object) -> Iterator[str]:
     elif isinstance(value, QgsMapLayer):
         yield value.source()
     elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from texts_in(one)
+        for item in value:
+            yield from texts_in(item)
     elif isinstance(value, QgsProcessingFeatureSourceDefinition):
         yield from texts_in(value.source)
     elif isinstance(value, QgsProcessingOutputLayerDefinition):

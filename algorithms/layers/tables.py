@@ -55,8 +55,8 @@ class Table:
         """The fields as QGIS wants them, without what the source notes of them: comments may be internal, and QGIS
         3.44 warns of each where a layer in memory cannot keep it."""
         fields = QgsFields()
-        for one in self.fields:
-            field = QgsField(one)
+        for original in self.fields:
+            field = QgsField(original)
             field.setAlias("")
             field.setComment("")
             fields.append(field)
@@ -65,7 +65,7 @@ class Table:
     @property
     def plain(self) -> bool:
         """Whether all values are numbers or text, which SQLite takes as they are."""
-        return all(one.isNumeric() or is_text(one) for one in self.fields)
+        return all(table_field.isNumeric() or is_text(table_field) for table_field in self.fields)
 
     def has_codes(self, position: int) -> bool:
         """Whether a column holds values of the input, not computed ones."""
@@ -98,8 +98,8 @@ class Table:
         for column in self.columns:
             values = column.codes if isinstance(column, Column) else column
             starts[1:] |= values[1:] != values[:-1]
-        found = np.flatnonzero(starts)
-        return found, np.diff(found, append=len(self))
+        first_rows = np.flatnonzero(starts)
+        return first_rows, np.diff(first_rows, append=len(self))
 
     def rows_at(self, positions: np.ndarray) -> list[tuple[object, ...]]:
         """Rows as tuples of Python values; positions : (m,) int64."""
@@ -172,24 +172,26 @@ def filled(
     Raises KeyError for a field of every such table that has no column, and for a column without a field.
     """
     unknown = [name for name in columns if not table.alias_of(name)]
-    several = [one for one in table.fields_of(nested) if one.several]
-    found: list[tuple[QgsField, TableColumn]] = []
-    for one in table.fields_of(nested):
-        if one.name == OWN:
-            found += own
-        elif one.several:  # fields of two kinds take turns, as their columns do
+    several = [declared for declared in table.fields_of(nested) if declared.several]
+    filled_fields: list[tuple[QgsField, TableColumn]] = []
+    for declared in table.fields_of(nested):
+        if declared.name == OWN:
+            filled_fields += own
+        elif declared.several:  # fields of two kinds take turns, as their columns do
             turns = [(kind, name, of) for name, of in columns.items() for kind in several if kind.alias_of(name)]
-            found += [_filled(kind, name, of) for kind, name, of in turns if one is several[0] and of is not None]
+            filled_fields += [
+                _filled(kind, name, of) for kind, name, of in turns if declared is several[0] and of is not None
+            ]
         else:
-            held = (getattr(of, one.name) for of in measured if hasattr(of, one.name))
-            column = columns[one.name] if one.name in columns else next(held, None)
+            held = (getattr(of, declared.name) for of in measured if hasattr(of, declared.name))
+            column = columns[declared.name] if declared.name in columns else next(held, None)
             if column is not None:
-                found.append(_filled(one, one.name, column))
-            elif one.always:
-                unknown.append(one.name)
+                filled_fields.append(_filled(declared, declared.name, column))
+            elif declared.always:
+                unknown.append(declared.name)
     if unknown:
         raise KeyError(table.parameter, *unknown)
-    fields, values = [one for one, _ in found], [column for _, column in found]
+    fields, values = [output_field for output_field, _ in filled_fields], [column for _, column in filled_fields]
     return Table(fields, values, "none" if shapes is None else table.geometry, shapes, crs)
 
 
@@ -199,8 +201,8 @@ def of_rows(table: OutputTable, rows: Sequence[object]) -> dict[str, list[object
     return {name: [getattr(row, name) for row in rows] for name in shown}
 
 
-def _filled(one: OutputField, name: str, column: TableColumn) -> tuple[QgsField, TableColumn]:
-    kind = one.kind
+def _filled(declared: OutputField, name: str, column: TableColumn) -> tuple[QgsField, TableColumn]:
+    kind = declared.kind
     if kind == NUMBER:
         kind = "long" if isinstance(column, np.ndarray) and column.dtype.kind in "iu" else "real"
     if kind == "real" and not isinstance(column, Column):

@@ -53,7 +53,7 @@ def levels_coarser() -> QgsProcessingParameterDefinition:
 
 def with_levels_coarser(conditions: Conditions) -> Conditions:
     """Where parameters count in a form that adds such levels to a crosswalk: what coarser values are, for them too."""
-    related = {name: [{**one, PARAMETER: GIVEN} for one in conditions[name]] for name in GENERALISING}
+    related = {name: [{**condition, PARAMETER: GIVEN} for condition in conditions[name]] for name in GENERALISING}
     return {**conditions, **related}
 
 
@@ -79,7 +79,7 @@ def with_levels_asked(form: Form, levels: Levels, table: RecordTable, hierarchie
     """
     if not asks_for_coarser(form):
         return levels
-    found = []
+    steps = []
     reached = {name: _level_before(table, name) for name in table.quasi_identifiers}
     for name, words in rows_of_two(form, PARAMETER, tuple(table.quasi_identifiers)):
         level = level_in(PARAMETER, name, words)
@@ -107,8 +107,8 @@ def with_levels_asked(form: Form, levels: Levels, table: RecordTable, hierarchie
                 )
             )
         reached[name] = level
-        found.append((name, level - _level_before(table, name)))
-    return with_coarser_values(levels, found)
+        steps.append((name, level - _level_before(table, name)))
+    return with_coarser_values(levels, steps)
 
 
 def _level_before(table: RecordTable, name: str) -> int:

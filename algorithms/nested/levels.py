@@ -162,7 +162,7 @@ def sentence(levels: Levels) -> str:
     """How many levels of how many regions there are, for the log."""
     return tr(
         "Regions by level, from the finest: {numbers}.",
-        numbers=", ".join(written(str(one.n_regions)) for one in levels.crosswalks),
+        numbers=", ".join(written(str(crosswalk.n_regions)) for crosswalk in levels.crosswalks),
     )
 
 
@@ -197,7 +197,7 @@ def areas_and_profile(form: Form, layer: AreaLayer) -> tuple[Areas, Profile]:
 def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
     """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up."""
     sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
-    crosswalks = [read_crosswalk(one, "", areas, form.feedback)[1] for one in sources]
+    crosswalks = [read_crosswalk(source, "", areas, form.feedback)[1] for source in sources]
     if len(crosswalks) > 1:
         titles = [tr("crosswalk {i}", i=i + 1) for i in range(len(crosswalks))]
         levels = make_levels(areas, crosswalks, titles=titles)

@@ -34,7 +34,7 @@ class NestLevels(VbasAlgorithm):
     def declare(self) -> None:
         self.addParameters(
             *area_parameters(),
-            *(shared.visible(one) for one in nested.level_parameters() if one.name() != "FINEST"),
+            *(shared.visible(parameter) for parameter in nested.level_parameters() if parameter.name() != "FINEST"),
             shared.visible(nested.least_population()),
             shared.layers(
                 "CROSSWALKS",
@@ -68,7 +68,7 @@ class NestLevels(VbasAlgorithm):
             **single,
             "SEED": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "seed")}],
             "SITE_LOCATION": [
-                {"AGGREGATION": [name for name, one in nested.AGGREGATIONS.items() if not one.own_sites]}
+                {"AGGREGATION": [name for name, approach in nested.AGGREGATIONS.items() if not approach.own_sites]}
             ],
         }
         made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "SEED")

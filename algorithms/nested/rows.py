@@ -41,17 +41,17 @@ def whole_numbers(column: Column, name: str) -> np.ndarray:
 
 def _whole(value: object) -> int:
     """A number without a fraction, of any type or as text; raises where it is none."""
-    found = int(value)  # type: ignore[call-overload]
-    if isinstance(value, float) and found != value:
+    number = int(value)  # type: ignore[call-overload]
+    if isinstance(value, float) and number != value:
         raise ValueError(value)
-    return found
+    return number
 
 
 def positions(levels: Levels, level: np.ndarray, number: np.ndarray) -> np.ndarray:
     """The position of each row's region among those of its level."""
     position = np.full(len(level), -1)
-    for one, crosswalk in enumerate(levels.crosswalks):
-        here = level == one
+    for own_level, crosswalk in enumerate(levels.crosswalks):
+        here = level == own_level
         order = np.argsort(crosswalk.numbers)
         at = np.searchsorted(crosswalk.numbers[order], number[here]).clip(max=crosswalk.n_regions - 1)
         known = crosswalk.numbers[order][at] == number[here]

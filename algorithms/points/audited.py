@@ -92,7 +92,7 @@ def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
 def notes(households: Households, grid: Audit) -> list[str]:
     """Sentences for the log and the report."""
     outside = float(grid.reasons[0, OUTSIDE])
-    found = [
+    sentences = [
         tr(
             "{households} at {points}; in the median area with households there are {median:g}.",
             households=counted.households(households.weights.sum()),
@@ -101,14 +101,14 @@ def notes(households: Households, grid: Audit) -> list[str]:
         )
     ]
     if outside:
-        found.append(
+        sentences.append(
             plural(
                 "{n} household lies in no area: it is counted as a neighbour, but not masked.",
                 "{n} households lie in no area: they are counted as neighbours, but not masked.",
                 outside,
             )
         )
-    return found
+    return sentences
 
 
 def grid_table(grid: Audit) -> Table:
@@ -149,10 +149,10 @@ def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None)
 
 def audit_numbers(households: Households, grid: Audit, smallest: Sequence[SmallestKInner]) -> dict[str, object]:
     """The numeric outputs; those that cannot be known are left out."""
-    found: dict[str, object] = {
+    numbers: dict[str, object] = {
         "N_HOUSEHOLDS": float(households.weights.sum()),
         "N_IN_NO_AREA": float(grid.reasons[0, OUTSIDE]),
     }
     if smallest[0].k_inner is not None:
-        found["SMALLEST_K_INNER"] = smallest[0].k_inner
-    return found
+        numbers["SMALLEST_K_INNER"] = smallest[0].k_inner
+    return numbers

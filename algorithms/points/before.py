@@ -79,17 +79,19 @@ def keep(form: Form, masked: Table, for_release: bool) -> None:
 def _earlier(form: Form) -> Iterator[Placed]:
     """Name, coordinates and reference system of earlier masked points."""
     if form.given("REGISTER") and Path(form.text("REGISTER")).exists():
-        for one in maskings_in(Path(form.text("REGISTER"))):
-            name = tr("release {masking} of masked points in the register ({time})", masking=one.number, time=one.time)
-            yield name, one.points, QgsCoordinateReferenceSystem.fromWkt(one.crs)
+        for masking in maskings_in(Path(form.text("REGISTER"))):
+            name = tr(
+                "release {masking} of masked points in the register ({time})", masking=masking.number, time=masking.time
+            )
+            yield name, masking.points, QgsCoordinateReferenceSystem.fromWkt(masking.crs)
     target = form.outputs.target("MASKED")
     if target is not None and target.exists():
         layer = QgsVectorLayer(str(target), "before", "ogr")
         if layer.isValid() and layer.geometryType() == QgsWkbTypes.GeometryType.PointGeometry and layer.crs().isValid():
             points = [feature.geometry() for feature in layer.getFeatures() if feature.hasGeometry()]
-            single = [one.asPoint() for one in points if not one.isMultipart()]
+            single = [geometry.asPoint() for geometry in points if not geometry.isMultipart()]
             yield (
                 tr("the file {target}", target=target),
-                np.array([(one.x(), one.y()) for one in single]).reshape(-1, 2),
+                np.array([(point.x(), point.y()) for point in single]).reshape(-1, 2),
                 layer.crs(),
             )

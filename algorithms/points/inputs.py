@@ -213,8 +213,8 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
         return dict(zip(pairs[::2], pairs[1::2]))
     there = form.source("AREAS").fields().names()
     texts = [identifier_text(value) for value in layer.columns[category].categories.tolist()]
-    found = {text: text for text in texts if text is not None and text in there}
-    if not found:
+    field_of = {text: text for text in texts if text is not None and text in there}
+    if not field_of:
         raise InputError(
             tr(
                 "CATEGORY_FIELD “{category}” has the values {first}, but AREAS "
@@ -223,4 +223,4 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
                 first=first_values(text for text in texts if text),
             )
         )
-    return found
+    return field_of

@@ -176,7 +176,7 @@ def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
     rows = np.flatnonzero(masking.masked)
     kept = {name: Column(column.codes[rows], column.categories) for name, column in case.kept.items()}
     order = release_order(written[rows], kept)
-    own = [(layer.fields.field(name), Column(one.codes[order], one.categories)) for name, one in kept.items()]
+    own = [(layer.fields.field(name), Column(column.codes[order], column.categories)) for name, column in kept.items()]
     return filled(MASKED, {}, own=own, shapes=shapely.points(written[rows][order]), crs=layer.crs)
 
 

@@ -54,7 +54,7 @@ class CheckRelease(VbasAlgorithm):
             record_count(numeric=True),
             k_parameter(),
             *protection_parameters(),
-            *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
+            *(shared.optional(shared.advanced(parameter)) for parameter in area_parameters(with_population=False)),
             shared.yes(
                 "STOP", tr("End with an error where classes fall short"), True, tr("So that a script stops there too.")
             ),
@@ -77,17 +77,17 @@ class CheckRelease(VbasAlgorithm):
         quasi, others, members, sensitive, counts = columns_of(form)
         areas = areas_of(form).areas if form.given("REGIONS") else None
         k, distinct, share = form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE")
-        found = check_release(quasi, others, k, members, sensitive, distinct, share, areas, counts)
-        form.outputs.add("CHECK", check_table_of(form, quasi, found))
-        form.outputs.add_text("REPORT", lambda: check_report(found, k, quasi, provenance_of(form)))
-        form.warn(*found.problems, *(text for one in found.kept for text in (one.refusal, one.warning) if text))
-        form.info(verdict(found, k))
-        if form.yes("STOP") and found.classes_below:
+        check = check_release(quasi, others, k, members, sensitive, distinct, share, areas, counts)
+        form.outputs.add("CHECK", check_table_of(form, quasi, check))
+        form.outputs.add_text("REPORT", lambda: check_report(check, k, quasi, provenance_of(form)))
+        form.warn(*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text))
+        form.info(verdict(check, k))
+        if form.yes("STOP") and check.classes_below:
             form.outputs.deliver()
-            raise QgsProcessingException(verdict(found, k))
-        numbers = {"K_FOUND": found.k_found, "N_BELOW": found.records_below, "LARGEST_RISK": found.largest_risk}
-        diversity = {} if found.l_found is None else {"L_FOUND": found.l_found, "T_FOUND": found.t_found}
-        return {**numbers, "MEAN_RISK": found.mean_risk, **diversity}
+            raise QgsProcessingException(verdict(check, k))
+        numbers = {"K_FOUND": check.k_found, "N_BELOW": check.records_below, "LARGEST_RISK": check.largest_risk}
+        diversity = {} if check.l_found is None else {"L_FOUND": check.l_found, "T_FOUND": check.t_found}
+        return {**numbers, "MEAN_RISK": check.mean_risk, **diversity}
 
 
 def verdict(found: ReleaseCheck, k: int) -> str:

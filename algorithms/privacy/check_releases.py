@@ -53,7 +53,7 @@ class CheckReleases(VbasAlgorithm):
             aliases_parameter(),
             *relating_parameters(),
             k_parameter(),
-            *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
+            *(shared.optional(shared.advanced(parameter)) for parameter in area_parameters(with_population=False)),
             shared.sink(PINNED, optional=True),
             shared.report(tr("A page with the verdict, and what is given away by which releases.")),
         )
@@ -88,20 +88,20 @@ class CheckReleases(VbasAlgorithm):
             )
         releases, same = comparable(form, releases, compared.aliases)
         not_compared = (*compared.warnings, *same.warnings)
-        unsure = (*not_compared, *([counts_rows(k)] if any(one.of_persons for one in releases) else []))
+        unsure = (*not_compared, *([counts_rows(k)] if any(release.of_persons for release in releases) else []))
         taken = (*compared.said, *same.said)
         form.info(*taken)
         form.warn(*unsure)
-        found = examine_all(releases, k, form.progress(stop=80))
-        rows = rows_of(found, releases)
+        findings = examine_all(releases, k, form.progress(stop=80))
+        rows = rows_of(findings, releases)
         form.outputs.add("PINNED", disclosed_table(form, rows, releases))
         form.outputs.add_text(
             "REPORT",
-            lambda: releases_report(found, rows, releases, k, provenance_of(form), taken, unsure, same.assumption),
+            lambda: releases_report(findings, rows, releases, k, provenance_of(form), taken, unsure, same.assumption),
         )
-        sure = not (rows or unsure or found.n_contradicted or found.n_undecided)
-        (form.info if sure else form.warn)(verdict(found, k, unsure, same.assumption))
-        numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
-        numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_homogeneous)
-        numbers.update(N_UNDECIDED=found.n_undecided, N_CONTRADICTED=found.n_contradicted)
+        sure = not (rows or unsure or findings.n_contradicted or findings.n_undecided)
+        (form.info if sure else form.warn)(verdict(findings, k, unsure, same.assumption))
+        numbers = {"N_PINNED": findings.n_counts, "N_PERSONS": findings.n_persons}
+        numbers.update(N_VALUES=findings.n_values, N_ALIKE=findings.n_homogeneous)
+        numbers.update(N_UNDECIDED=findings.n_undecided, N_CONTRADICTED=findings.n_contradicted)
         return {**numbers, "N_NOT_COMPARED": len(not_compared)}

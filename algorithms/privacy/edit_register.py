@@ -60,7 +60,7 @@ class EditRegister(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         path, remove = Path(form.text("REGISTER")), form.whole("REMOVE") if form.given("REMOVE") else None
-        found = releases_in(path)
+        releases = releases_in(path)
         if remove is not None:
             if not form.yes("NEVER_PUBLISHED"):
                 raise InputError(
@@ -72,18 +72,18 @@ class EditRegister(VbasAlgorithm):
                 )
             entry = taking_out(path, remove)
             form.outputs.last(entry.put, entry.discard)
-            found = [one for one in found if one.release != remove]
-        form.outputs.add("CONTENTS", filled(CONTENTS, of_rows(CONTENTS, found)))
+            releases = [row for row in releases if row.release != remove]
+        form.outputs.add("CONTENTS", filled(CONTENTS, of_rows(CONTENTS, releases)))
         form.info(
             *(
                 tr(
                     "Release {release}, added {time}: {records}, k {k}.",
-                    release=one.release,
-                    time=one.time,
-                    records=counted.records(one.records),
-                    k=one.k,
+                    release=row.release,
+                    time=row.time,
+                    records=counted.records(row.records),
+                    k=row.k,
                 )
-                for one in found
+                for row in releases
             )
         )
-        return {"N_RELEASES": len(found), "N_REMOVED": int(remove is not None)}
+        return {"N_RELEASES": len(releases), "N_REMOVED": int(remove is not None)}

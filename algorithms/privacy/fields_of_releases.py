@@ -52,20 +52,20 @@ class Wanted:
 
 def fields_for(fields: QgsFields, names: Sequence[str], aliases: Aliases) -> dict[str, str]:
     """The field of a release for each name that it has one for, in whatever case, or else under an alias or cut."""
-    found = {name: name for name in names if fields.lookupField(name) >= 0}
+    field_of = {name: name for name in names if fields.lookupField(name) >= 0}
     for name in names:
-        other = None if name in found else field_for(fields, name, aliases)
-        if other is not None and not any(same_but_for_case(other, one) for one in found.values()):
-            found[name] = other
-    return {name: found[name] for name in names if name in found}
+        other = None if name in field_of else field_for(fields, name, aliases)
+        if other is not None and not any(same_but_for_case(other, field) for field in field_of.values()):
+            field_of[name] = other
+    return {name: field_of[name] for name in names if name in field_of}
 
 
 def field_for(fields: QgsFields, name: str, aliases: Aliases) -> str | None:
     """The field of this name, in whatever case, under an alias or cut to ten characters; None where there is none."""
-    for one in (name, *aliases.names_for(name)):
-        if fields.lookupField(one) >= 0:
-            return one
-    cut = [one for one in fields.names() if one_is_cut(one, name) and not aliases.are_different(one, name)]
+    for alias in (name, *aliases.names_for(name)):
+        if fields.lookupField(alias) >= 0:
+            return alias
+    cut = [field for field in fields.names() if one_is_cut(field, name) and not aliases.are_different(field, name)]
     return cut[0] if len(cut) == 1 else None
 
 
@@ -78,7 +78,7 @@ def looked_for(
     unnamed: list[str] = []
     said: list[str] = []
     warnings: list[str] = []
-    shown = [attributes_of(one) for one in releases]
+    shown = [attributes_of(published) for published in releases]
     for table, release in zip(tables, releases):
         there = names_in(release)
         lacking = [name for name in wanted.names if not {name, *wanted.aliases.names_for(name)} & {*there}]
@@ -93,7 +93,7 @@ def looked_for(
             _may_have_made_classes(name, release) for name, attribute in others.items() if attribute.divides(release.k)
         ]
         for name in lacking:
-            of_others = [one[name] for one in shown if name in one]
+            of_others = [attributes[name] for attributes in shown if name in attributes]
             for other, attribute in others.items():
                 if not wanted.aliases.are_different(name, other):
                     _hold(attribute, of_others, name, asked, warnings)
@@ -120,14 +120,16 @@ def _may_have_made_classes(name: str, release: Published) -> str:
     )
 
 
-def _hold(one: Attribute, others: Sequence[Attribute], name: str, asked: list[str], warnings: list[str]) -> None:
+def _hold(attribute: Attribute, others: Sequence[Attribute], name: str, asked: list[str], warnings: list[str]) -> None:
     """Hold a field that nobody named against one that its release lacks."""
     for other in others:
-        both = one.share_among(other.values), other.share_among(one.values)
+        both = attribute.share_among(other.values), other.share_among(attribute.values)
         if min(both) >= NEARLY_ALL:
-            asked.append(same_content(one.name, one.title, name, other.title, first_values(other.by_value, 4)))
+            asked.append(
+                same_content(attribute.name, attribute.title, name, other.title, first_values(other.by_value, 4))
+            )
         elif min(both) >= SOME:
-            warnings.append(perhaps_same(one.name, one, name, other))
+            warnings.append(perhaps_same(attribute.name, attribute, name, other))
 
 
 def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted) -> Mapping[str, Attribute]:
@@ -136,9 +138,9 @@ def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted
     named = fields_for(fields, wanted.names, wanted.aliases)
     taken = {*named.values(), NUMBER, LEVEL, wanted.count, *OF_FILES}
     left = [
-        one.name()
-        for one in fields
-        if kind_of(one) in SAYS_A_CLASS and not any(same_but_for_case(one.name(), name) for name in taken)
+        field.name()
+        for field in fields
+        if kind_of(field) in SAYS_A_CLASS and not any(same_but_for_case(field.name(), name) for name in taken)
     ]
     if not left:
         return {}

@@ -63,10 +63,10 @@ def comparable(form: Form, releases: Sequence[Published], aliases: Aliases) -> t
 
     Those of a register say which levels they show, others show what fits.
     """
-    found = named(releases, aliases)
-    tables, rules = sources_of(form, tuple(quasi_identifiers_of(found.releases)))
+    naming = named(releases, aliases)
+    tables, rules = sources_of(form, tuple(quasi_identifiers_of(naming.releases)))
     if not form.given("REGISTER"):
-        found, rules = replace(found, releases=[with_levels(one, tables) for one in found.releases]), {}
-    same = matched(found, aliases, values_at_levels(tables, {}, {}))
+        naming, rules = replace(naming, releases=[with_levels(release, tables) for release in naming.releases]), {}
+    same = matched(naming, aliases, values_at_levels(tables, {}, {}))
     relate = Relating(same.releases, {**tables, **rules})
-    return [relate(one) for one in same.releases], same
+    return [relate(release) for release in same.releases], same

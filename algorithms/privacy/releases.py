@@ -122,8 +122,10 @@ def releases_of(form: Form) -> ReleasesToCompare:
         path = Path(form.text("REGISTER"))
         if not path.is_file():
             raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
-        found = read_register(path)
-        return ReleasesToCompare(found, aliases_in(form, [name for one in found for name in names_in(one)]))
+        published = read_register(path)
+        return ReleasesToCompare(
+            published, aliases_in(form, [name for release in published for name in names_in(release)])
+        )
     tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(
@@ -159,10 +161,10 @@ def _names(form: Form, parameter: str) -> list[str]:
 
 def _each_k(form: Form, n_releases: int) -> list[int]:
     """The k that each release was made with."""
-    given = [one.strip() for one in form.text("EACH_K").split(";") if one.strip()]
+    given = [part.strip() for part in form.text("EACH_K").split(";") if part.strip()]
     if not given:
         return [form.whole("K")] * n_releases
-    if len(given) != n_releases or not all(one.isdecimal() and int(one) >= SMALLEST_K for one in given):
+    if len(given) != n_releases or not all(part.isdecimal() and int(part) >= SMALLEST_K for part in given):
         raise InputError(
             tr(
                 "EACH_K is “{form}”: give a whole number of at least {smallest_k} for each of the "
@@ -172,7 +174,7 @@ def _each_k(form: Form, n_releases: int) -> list[int]:
                 n_releases=n_releases,
             )
         )
-    return [int(one) for one in given]
+    return [int(part) for part in given]
 
 
 def _release(
@@ -214,7 +216,7 @@ def disclosed_table(form: Form, rows: Sequence[Row], releases: Sequence[Publishe
     ]
     columns: dict[str, Sequence[object]] = {
         **of_rows(PINNED, rows),
-        "releases": [";".join(str(one + 1) for one in sorted(row.releases)) for row in rows],
+        "releases": [";".join(str(number + 1) for number in sorted(row.releases)) for row in rows],
         "vbas_sensitive": [row.sensitive or None for row in rows],
         "areas": [_named(row.areas) for row in rows],
         "n_areas": [len(row.areas) for row in rows],

@@ -49,7 +49,7 @@ def refusal(problem: str) -> str:
 
 def rule_parameter() -> QgsProcessingParameterDefinition:
     """RULE. The list has what can be read of the rules; a run stops where that is not all."""
-    found = list_rules(*own_rules())
+    listing = list_rules(*own_rules())
     listed = " ".join(
         tr(
             "“{name}”: k {k}, {least_population:g} people.",
@@ -57,12 +57,12 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
             k=rule.k,
             least_population=rule.least_population,
         )
-        for rule in found.rules.values()
+        for rule in listing.rules.values()
     )
     return choice(
         "RULE",
         tr("Published rule to follow"),
-        [NO_RULE, *found.names],
+        [NO_RULE, *listing.names],
         NO_RULE,
         tr(
             "Raises k, the least population and the sensitive values to what a published rule asks for, and "
@@ -85,12 +85,12 @@ def rule_of(inputs: Inputs) -> Rule | None:
     name = inputs.text("RULE") if inputs.has("RULE") else NO_RULE
     if name == NO_RULE:
         return None
-    found = list_rules(*own_rules())
-    if found.problem:
-        raise InputError(refusal(found.problem))
-    if name not in found.rules:
+    listing = list_rules(*own_rules())
+    if listing.problem:
+        raise InputError(refusal(listing.problem))
+    if name not in listing.rules:
         raise InputError(tr("RULE: there is no rule “{name}”: choose one of the list.", name=name))
-    return found.rules[name]
+    return listing.rules[name]
 
 
 def with_rule(inputs: Inputs) -> Inputs:

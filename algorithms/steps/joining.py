@@ -54,8 +54,8 @@ def joined(form: Form, layer: AreaLayer) -> Aggregation:
     if "floor" in approach.settings and options.floor and not form.given("SITES"):
         sites: object = 1
     else:
-        found = read_sites(form.source("SITES"), layer, form.feedback)
-        sites = len(found) if approach.own_sites else found
+        own_sites = read_sites(form.source("SITES"), layer, form.feedback)
+        sites = len(own_sites) if approach.own_sites else own_sites
     return approach(populated_by_records(form, layer), None, sites, options, form.progress(stop=70))
 
 

@@ -23,7 +23,11 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """What a number that is tried needs beside the records: FAIR, POPULATION, AREA_POINT, the components, PERSON_ID and
     what follows."""
     yield approaches.fair()
-    yield from (shared.advanced(one) for one in area_parameters() if one.name() in ("POPULATION", "AREA_POINT"))
+    yield from (
+        shared.advanced(parameter)
+        for parameter in area_parameters()
+        if parameter.name() in ("POPULATION", "AREA_POINT")
+    )
     yield approaches.site_location()
     yield approaches.aggregation()
     yield approaches.capacity_factor()
@@ -36,7 +40,7 @@ def budget_conditions() -> Conditions:
     """Where these count: for a number that is tried alone."""
     where: Condition = {"SITE_NUMBER": TRYING}
     known = {**approaches.conditions(), **PROTECTION}
-    return {one.name(): [where, *known.get(one.name(), ())] for one in budget_parameters()}
+    return {parameter.name(): [where, *known.get(parameter.name(), ())] for parameter in budget_parameters()}
 
 
 def tries(form: Form) -> bool:

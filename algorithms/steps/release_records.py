@@ -47,7 +47,7 @@ class ReleaseRecords(VbasAlgorithm):
             *regions.crosswalk_parameters(),
             k_parameter(),
             *released_fields(),
-            *(shared.advanced(shared.optional(one)) for one in area_parameters()),
+            *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
             levels_coarser(),
             *register_parameters(),

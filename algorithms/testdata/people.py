@@ -159,13 +159,13 @@ def microdata_of(form: Form, province: str) -> MicrodataColumns:
             field_index(source.fields(), name, parameter, "MICRODATA")
     missing = missing_codes(form.text("MISSING"), attributes)
     wanted = list(dict.fromkeys([place, *attributes, *([weight] if weight else [])]))
-    found = read_columns(source, wanted, form.feedback)
+    columns = read_columns(source, wanted, form.feedback)
     # Categories are words: what reads 2, 2.0 or “2” is one, and test records hold texts.
     texts = {
         name: np.array([identifier_text(value) for value in column.categories.tolist()], object)
-        for name, column in found.items()
+        for name, column in columns.items()
     }
-    values = {name: texts[name][column.codes].tolist() for name, column in found.items()}
+    values = {name: texts[name][column.codes].tolist() for name, column in columns.items()}
     return MicrodataColumns(
         values[place], {name: values[name] for name in attributes}, values[weight] if weight else None, missing
     )

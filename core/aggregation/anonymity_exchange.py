@@ -93,7 +93,7 @@ def _within(adjacency: Adjacency, inside: np.ndarray) -> Adjacency:
         return adjacency
     position = np.full(len(adjacency), -1, np.int64)
     position[inside] = np.arange(len(inside))
-    first, second = (position[one] for one in adjacency.pairs())
+    first, second = (position[ends] for ends in adjacency.pairs())
     borders = adjacency.borders[adjacency.owners < adjacency.others]
     kept = (first >= 0) & (second >= 0)
     return adjacency_of_pairs(first[kept], second[kept], borders[kept], len(inside))

@@ -85,14 +85,14 @@ def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray)
         if not trying.any():
             break
         mine = trying[part]
-        one = areas[mine]
+        own_areas = areas[mine]
         side = ranks[angle[part[mine]], np.flatnonzero(mine)] <= ends[angle, np.arange(len(open_parts))][part[mine]]
-        side = _hanging_together(territory, one, part[mine], side)
-        worth = _worth(territory, one, part[mine], side, len(open_parts))
+        side = _hanging_together(territory, own_areas, part[mine], side)
+        worth = _worth(territory, own_areas, part[mine], side, len(open_parts))
         worth[worth > 0] += COMPACTNESS
         better = trying & (worth > kept_worth)
         kept_worth[better] = worth[better]
-        sides[one[better[part[mine]]]] = side[better[part[mine]]]
+        sides[own_areas[better[part[mine]]]] = side[better[part[mine]]]
         done |= trying & (worth >= value)
     return sides, kept_worth > 0
 
@@ -123,10 +123,10 @@ def _best_cuts(
         total, _ = running(values)
         scatter += np.bincount(part, values**2)[part]
         gone += total**2 * (1 / count + 1 / np.maximum(rest, 1))
-    one, other = people / territory.floor, (all_people - people) / territory.floor
-    smallest = np.maximum(1, np.floor(SMALLEST_SHARE * np.floor(one + other)))
-    value = prospect(one) + prospect(other) + COMPACTNESS * gone / np.maximum(scatter, np.finfo(float).tiny)
-    value[(np.minimum(one, other) < smallest) | (rest == 0)] = NO_CUT
+    size, other = people / territory.floor, (all_people - people) / territory.floor
+    smallest = np.maximum(1, np.floor(SMALLEST_SHARE * np.floor(size + other)))
+    value = prospect(size) + prospect(other) + COMPACTNESS * gone / np.maximum(scatter, np.finfo(float).tiny)
+    value[(np.minimum(size, other) < smallest) | (rest == 0)] = NO_CUT
     best = np.maximum.reduceat(value, starts)
     ranks = np.flatnonzero(value == best[part])
     first = np.unique(part[ranks], return_index=True)[1]
@@ -175,6 +175,6 @@ def _hanging_together(territory: Territory, areas: np.ndarray, part: np.ndarray,
 def _worth(territory: Territory, areas: np.ndarray, part: np.ndarray, side: np.ndarray, n_parts: int) -> np.ndarray:
     """The regions both sides of each part promise, 0 where a side is below the floor, (n_parts,) float."""
     population = territory.population[areas]
-    one = np.bincount(part, population * side, n_parts) / territory.floor
+    size = np.bincount(part, population * side, n_parts) / territory.floor
     other = np.bincount(part, population * ~side, n_parts) / territory.floor
-    return np.where(np.minimum(one, other) >= 1, prospect(one) + prospect(other), 0.0)
+    return np.where(np.minimum(size, other) >= 1, prospect(size) + prospect(other), 0.0)

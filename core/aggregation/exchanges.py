@@ -89,14 +89,14 @@ def _candidates(
     single = np.flatnonzero((gain > 0) & (people[source] - weight >= floor))
     alone = np.bincount(region_of)[source[single]] == 1
     single = single[~alone]
-    one, other = _opposites(source, target, n_regions)
+    forth, other = _opposites(source, target, n_regions)
     spare = people[source] - floor
-    change = weight[other] - weight[one]
-    fits = (gain[one] + gain[other] > 0) & (spare[one] + change >= 0) & (spare[other] - change >= 0)
-    one, other = one[fits], other[fits]
+    change = weight[other] - weight[forth]
+    fits = (gain[forth] + gain[other] > 0) & (spare[forth] + change >= 0) & (spare[other] - change >= 0)
+    forth, other = forth[fits], other[fits]
     back = np.concatenate([np.full(len(single), -1), area[other]])
-    moves = np.vstack([area, source, target])[:, np.concatenate([single, one])]
-    return np.concatenate([gain[single], gain[one] + gain[other]]), np.vstack([moves, back])
+    moves = np.vstack([area, source, target])[:, np.concatenate([single, forth])]
+    return np.concatenate([gain[single], gain[forth] + gain[other]]), np.vstack([moves, back])
 
 
 def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -107,9 +107,9 @@ def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[
     order = np.argsort(back_key, kind="stable")
     low = np.searchsorted(back_key[order], forth_key, side="left")
     count = np.searchsorted(back_key[order], forth_key, side="right") - low
-    one = np.repeat(forth, count)
-    within = np.arange(len(one)) - np.repeat(np.cumsum(count) - count, count)
-    return one, back[order[np.repeat(low, count) + within]]
+    moves = np.repeat(forth, count)
+    within = np.arange(len(moves)) - np.repeat(np.cumsum(count) - count, count)
+    return moves, back[order[np.repeat(low, count) + within]]
 
 
 def stays_connected(

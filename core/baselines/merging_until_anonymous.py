@@ -74,10 +74,10 @@ class RegionClasses:
     def merge(self, kept: int, gone: int) -> None:
         """Add the classes of one region to another's."""
         both = np.concatenate([self._classes[kept], self._classes[gone]])
-        found, position = np.unique(both, return_inverse=True)
+        classes, position = np.unique(both, return_inverse=True)
         weights = np.concatenate([self._counts[kept], self._counts[gone]])
-        counts = np.bincount(position.reshape(-1), weights, len(found)).astype(np.int64)
-        self._classes[kept], self._counts[kept] = found, counts
+        counts = np.bincount(position.reshape(-1), weights, len(classes)).astype(np.int64)
+        self._classes[kept], self._counts[kept] = classes, counts
         self._classes[gone] = self._counts[gone] = np.empty(0, np.int64)
         now = int(counts[counts < self._k].sum())
         self.n_suppressed += now - int(self.suppressed[kept] + self.suppressed[gone])

@@ -199,20 +199,26 @@ def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = 
         if group not in grouping.members:
             continue
         merged = _groups_to_merge(grouping, group, draws)
-        cells = [cell for one in merged for cell in grouping.members[one]]
+        cells = [cell for old_group in merged for cell in grouping.members[old_group]]
         cells += dict.fromkeys(
             other for cell in cells for other in area.neighbours[cell] if grouping.group_of[other] == FREE
         )
         if len(cells) <= len(merged):
             continue
         built, _ = build(area, cells, draws, REGROUPING_NOISE * draws.uniform())
-        new_cost = cost + sum(one.cost for one in built) - sum(grouping.cost[one] for one in merged)
-        new_taken = taken + sum(one.weight for one in built) - sum(grouping.weight[one] for one in merged)
+        new_cost = (
+            cost + sum(new_group.cost for new_group in built) - sum(grouping.cost[old_group] for old_group in merged)
+        )
+        new_taken = (
+            taken
+            + sum(new_group.weight for new_group in built)
+            - sum(grouping.weight[old_group] for old_group in merged)
+        )
         gain = loss_of(new_cost, new_taken, area.everyone, area.beta) - loss_of(cost, taken, area.everyone, area.beta)
         if gain < -1e-12 or not built:
             continue
-        for one in merged:
-            grouping.remove(one)
+        for old_group in merged:
+            grouping.remove(old_group)
         for fresh in built:
             grouping.add(fresh.members)
         cost, taken = new_cost, new_taken
@@ -223,9 +229,9 @@ def _groups_to_merge(grouping: Grouping, group: int, draws: Draws) -> list[int]:
     merged = [group]
     for _ in range(draws.below(MOST_MERGED)):
         around = [
-            one
-            for one in grouping.groups_around(grouping.members[merged[draws.below(len(merged))]])
-            if one not in merged
+            neighbour
+            for neighbour in grouping.groups_around(grouping.members[merged[draws.below(len(merged))]])
+            if neighbour not in merged
         ]
         if around:
             merged.append(around[draws.below(len(around))])

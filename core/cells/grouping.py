@@ -65,7 +65,7 @@ def connect_cells(
         weight,
         boxes,
         to_list(np.flatnonzero(newly[members])),
-        [minimums.enough(one) for one in people],
+        [minimums.enough(of_group) for of_group in people],
         minimums,
         beta,
         float(sum(weight)),
@@ -151,10 +151,10 @@ class Grouping:
     def groups_around(self, cells: Iterable[int], but: int = FREE) -> list[int]:
         """The groups that border on these cells, in order of first meeting, without group `but`."""
         group_of, neighbours = self.group_of, self.area.neighbours
-        found = {group_of[other]: None for cell in cells for other in neighbours[cell]}
-        found.pop(FREE, None)
-        found.pop(but, None)
-        return list(found)
+        groups = {group_of[other]: None for cell in cells for other in neighbours[cell]}
+        groups.pop(FREE, None)
+        groups.pop(but, None)
+        return list(groups)
 
     def of_several_cells(self) -> list[int]:
         """The groups that have more than one cell."""
@@ -242,8 +242,8 @@ def _best_swap(grouping: Grouping, group: int) -> Swap | None:
         going = members if len(theirs) == 1 else _bordering(grouping, members, other)
         coming = theirs if len(members) == 1 else _bordering(grouping, theirs, group)
         for leaving in going:
-            for one in coming:
-                swap = _swap(grouping, (group, leaving), (other, one), boxes_without)
+            for cell in coming:
+                swap = _swap(grouping, (group, leaving), (other, cell), boxes_without)
                 if swap is not None and (best is None or swap[0] < best[0]) and _legal(grouping, group, swap):
                     best = swap
     return best

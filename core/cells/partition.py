@@ -132,9 +132,9 @@ def best_of_restarts(
             done += len(area)
             if best is None or grouping.loss() > best.loss():
                 best = grouping
-        found = np.full(len(members), LEFT_OUT) if best is None else best.labels()
-        label_of[members] = np.where(found >= 0, found + used, LEFT_OUT)
-        used += int(found.max(initial=-1)) + 1
+        labels = np.full(len(members), LEFT_OUT) if best is None else best.labels()
+        label_of[members] = np.where(labels >= 0, labels + used, LEFT_OUT)
+        used += int(labels.max(initial=-1)) + 1
     return label_of
 
 
@@ -222,7 +222,7 @@ def _no_group_possible(cells: Cells, minimums: Sequence[Minimum]) -> str:
             for minimum in minimums
             for column in minimum.columns
         ),
-        key=lambda one: one[0],
+        key=lambda shortfall: shortfall[0],
     )
     most = worst[0] * worst[1].k
     return tr(
@@ -301,17 +301,17 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
     network = networkx.Graph()
     network.add_nodes_from(range(graph.shape[0]))
     network.add_edges_from(zip(graph.row.tolist(), graph.col.tolist()))
-    found: list[Any] = []
+    communities: list[Any] = []
     # networkx reports no progress: it runs in a thread of its own, so that the user can cancel.
-    worker = Thread(target=lambda: found.append(louvain_communities(network, seed=seed)), daemon=True)
+    worker = Thread(target=lambda: communities.append(louvain_communities(network, seed=seed)), daemon=True)
     worker.start()
     while worker.is_alive():
         worker.join(ASK_EVERY)
         progress(0.0)
-    if not found:
+    if not communities:
         raise VbasError(tr("networkx could not find communities: set CHUNK_CELLS to 0."))
     community = np.empty(graph.shape[0], np.int64)
-    for number, members in enumerate(found[0]):
+    for number, members in enumerate(communities[0]):
         community[list(members)] = number
     return community
 
@@ -330,6 +330,6 @@ def _joined_until_possible(
         short = [label for label, total in enumerate(totals) if not minimums.may_hold_group(total)]
         if not short or len(labels) == 1:
             return community
-        label = min(short, key=lambda one: int((community == one).sum()))
+        label = min(short, key=lambda candidate: int((community == candidate).sum()))
         across = (community[graph.row] == label) & (community[graph.col] != label)
         community[community == label] = np.bincount(community[graph.col[across]]).argmax()

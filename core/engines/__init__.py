@@ -64,10 +64,10 @@ def open_engine(
     Raises InputError for a password in a URL, an address that is none, a missing package, and where the table cannot be
     reached.
     """
-    found = read_address(address) if isinstance(address, str) else address
-    _check_packages(found.kind)
-    opened: Callable[..., Engine] = import_module(f".{ENGINES[found.kind][1]}", __name__).open_engine
-    return opened(found, table, schema, memory, progress)
+    engine_address = read_address(address) if isinstance(address, str) else address
+    _check_packages(engine_address.kind)
+    opened: Callable[..., Engine] = import_module(f".{ENGINES[engine_address.kind][1]}", __name__).open_engine
+    return opened(engine_address, table, schema, memory, progress)
 
 
 def tables_there(address: Address) -> list[TableThere]:
@@ -86,7 +86,7 @@ def _check_packages(kind: str) -> None:
                 "CONNECTION: records in {title} need {missing}, which this Python does not have. Copy this into a "
                 "terminal (on Windows the OSGeo4W Shell), then start again:\n{lines}",
                 title=ENGINES[kind][0],
-                missing=all_of(re.split("[<>=[]", one)[0] for one in missing),
+                missing=all_of(re.split("[<>=[]", package)[0] for package in missing),
                 lines=pip_lines(missing, this_one()),
             )
         )

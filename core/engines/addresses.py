@@ -89,7 +89,7 @@ def _check_postgres(text: str) -> None:
     opened = [unquote(url[part] or "") for part in ("user", "database")] if url else []
     names = [value for name, value in pairs if name in ("dbname", "user")]
     unknown = {name for name, _ in pairs} - set(KNOWN)
-    if (not url and not pairs) or unknown or any(re.search(r"[:=@]|//", one) for one in [*opened, *names]):
+    if (not url and not pairs) or unknown or any(re.search(r"[:=@]|//", word) for word in [*opened, *names]):
         raise InputError(
             tr(
                 "CONNECTION cannot be read as an address of PostgreSQL: write postgresql://user@host:port/database, or "

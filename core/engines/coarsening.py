@@ -39,16 +39,16 @@ def coarser_in_place(
     profile, _ = generalise_profile(Profile(cells, found.classes, found.categories, names), hierarchies, node)
     sizes, codes = dict(found.sizes), list(found.codes)
     dictionaries, maps = dict(found.dictionaries), {}
-    for position, (one, name) in enumerate(zip(found.quasi, names)):
+    for position, (key, name) in enumerate(zip(found.quasi, names)):
         if name in table.coarsened:
             level = hierarchies[name].codes[node[position]]
             coarser = profile.categories[position]
             codes[position] = np.arange(len(coarser))  # the missing one, which has no value in the engine, is last
-            sizes[one] = len(coarser) - sum(value is None for value in coarser)
-            maps[one] = found.engine.upload(
-                f"vbas_{word}_{one}", _map(found, position, level, coarser, codes[position])
+            sizes[key] = len(coarser) - sum(value is None for value in coarser)
+            maps[key] = found.engine.upload(
+                f"vbas_{word}_{key}", _map(found, position, level, coarser, codes[position])
             )
-            dictionaries[one] = found.engine.upload(f"vbas_{word}_values_{one}", values_by_code(one, coarser))
+            dictionaries[key] = found.engine.upload(f"vbas_{word}_values_{key}", values_by_code(key, coarser))
     return replace(
         found,
         dictionaries=dictionaries,
@@ -62,7 +62,7 @@ def coarser_in_place(
         class_keys=class_numbers(profile.classes, codes, list(sizes.values())),
         categories=profile.categories,
         codes=tuple(codes),
-        coarsened={name: _without_rows(one) for name, one in table.coarsened.items()},
+        coarsened={name: _without_rows(column) for name, column in table.coarsened.items()},
     )
 
 
@@ -99,18 +99,18 @@ def class_numbers(classes: np.ndarray, codes: Sequence[np.ndarray], sizes: Seque
 
 
 def _map(
-    found: InPlace, position: int, level: np.ndarray, coarser: np.ndarray, codes: np.ndarray
+    in_place: InPlace, position: int, level: np.ndarray, coarser: np.ndarray, codes: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Which coarser value each code has; level : (n,) the coarser category of each category."""
-    one, original = found.quasi[position], found.codes[position]
+    key, original = in_place.quasi[position], in_place.codes[position]
     return {
-        f"o_{one}": original.astype(np.int32),
-        f"c_{one}": codes[level].astype(np.int32),
-        f"v_{one}": coarser[level],
+        f"o_{key}": original.astype(np.int32),
+        f"c_{key}": codes[level].astype(np.int32),
+        f"v_{key}": coarser[level],
     }
 
 
-def _without_rows(one: Coarsened) -> Coarsened:
+def _without_rows(column: Coarsened) -> Coarsened:
     """The same, with each original value once in place of one a cell."""
-    categories = one.original.categories
-    return replace(one, original=Column(np.arange(len(categories)), categories))
+    categories = column.original.categories
+    return replace(column, original=Column(np.arange(len(categories)), categories))

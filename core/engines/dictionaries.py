@@ -19,10 +19,10 @@ def kept_dictionary(engine: Engine, source: Expression, column: str) -> tuple[Ex
 
 def values_of(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
     """The values of a dictionary by code, (n,) object."""
-    found = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
-    codes = [code for part, _ in found for code in part]
+    batches = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
+    codes = [code for part, _ in batches for code in part]
     values = np.empty(len(codes), dtype=object)
-    values[codes] = np.fromiter((value for _, part in found for value in part), object, len(codes))
+    values[codes] = np.fromiter((value for _, part in batches for value in part), object, len(codes))
     return values
 
 

@@ -96,7 +96,7 @@ class DuckDb:
 
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """See `Engine`."""
-        return {one: kept_dictionary(self, source, one) for one in columns}
+        return {column: kept_dictionary(self, source, column) for column in columns}
 
     def again(self, name: str, expression: Expression) -> Expression:
         """See `Engine`. Rows are as cheap to read anew."""
@@ -111,9 +111,9 @@ class DuckDb:
         table = arrow_table(columns)
         self._connection.register(f"{name}_given", table)
         given = ibis.table(ibis.Schema.from_pyarrow(table.schema), name=f"{name}_given")
-        found = self.keep(name, given)  # of a table of its own DuckDB knows the size
+        own_table = self.keep(name, given)  # of a table of its own DuckDB knows the size
         self._connection.unregister(f"{name}_given")
-        return found
+        return own_table
 
     def fetch(self, expression: Expression) -> Iterator[Arrow]:
         """See `Engine`."""
@@ -146,14 +146,14 @@ class DuckDb:
     def _refuse_formulas(self, staged: Path, final: str) -> None:
         """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""
         rows = self._written(staged)
-        found = list(rows.columns)
+        words = list(rows.columns)
         texts = [name for name, kind in zip(rows.columns, rows.types) if str(kind) == "VARCHAR"]
         pattern = duckdb.ConstantExpression(RUNS), duckdb.ConstantExpression("s")
         runs = [duckdb.FunctionExpression("regexp_matches", duckdb.ColumnExpression(name), *pattern) for name in texts]
         if runs:
             some = rows.filter(reduce(or_, runs)).limit(1)
-            found += [one for row in self._guarded(some.fetchall) for one in row if isinstance(one, str)]
-        refuse_formulas(f"DESTINATION: {final}", found)
+            words += [value for row in self._guarded(some.fetchall) for value in row if isinstance(value, str)]
+        refuse_formulas(f"DESTINATION: {final}", words)
 
     def unchanged(self) -> None:
         """See `Engine`."""

@@ -20,12 +20,12 @@ def files_named(place: str) -> dict[Path, tuple[int, int, int]]:
     if Path(place).is_dir():
         pattern += "/**/*.parquet"
     # Hidden ones are left out, and a folder that is removed meanwhile is not missed.
-    found = {}
-    for path in sorted(Path(one) for one in glob.glob(pattern, recursive=True)):  # noqa: PTH207
+    states = {}
+    for path in sorted(Path(name) for name in glob.glob(pattern, recursive=True)):  # noqa: PTH207
         with suppress(OSError):
             if path.is_file():
-                found[path] = file_state(path)
-    if not found:
+                states[path] = file_state(path)
+    if not states:
         raise InputError(
             tr(
                 "CONNECTION: there is no file “{place}”, or no Parquet file in that folder: correct the path. CSV "
@@ -33,7 +33,7 @@ def files_named(place: str) -> dict[Path, tuple[int, int, int]]:
                 place=place,
             )
         )
-    endings = {ending(one) for one in found}
+    endings = {ending(file) for file in states}
     if len(endings) > 1:
         raise InputError(
             tr(
@@ -42,7 +42,7 @@ def files_named(place: str) -> dict[Path, tuple[int, int, int]]:
                 endings=", ".join(sorted(endings)),
             )
         )
-    return found
+    return states
 
 
 def ending(path: Path) -> str:
@@ -52,8 +52,8 @@ def ending(path: Path) -> str:
 
 def file_state(path: Path) -> tuple[int, int, int]:
     """Which file this is, how large (bytes) and when written (ns). Raises OSError where it is gone."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def free_place(destination: str) -> Path:

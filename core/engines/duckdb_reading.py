@@ -49,8 +49,8 @@ def table_of_files(connection: Any, files: Sequence[Path], place: str) -> FilesT
     if ending(files[0]) in PARQUET:
         return _of_parquet(connection, paths, of_folders)
     each = {path: _of_csv(connection, [path]) for path in paths}
-    found = {path: _fields(rows) for path, rows in each.items()}
-    for path, fields in found.items():
+    fields_of = {path: _fields(rows) for path, rows in each.items()}
+    for path, fields in fields_of.items():
         if len(fields) == 1 and re.search(r"[,;|\t]", next(iter(fields))):
             raise InputError(
                 tr(
@@ -61,8 +61,8 @@ def table_of_files(connection: Any, files: Sequence[Path], place: str) -> FilesT
             )
     if len(each) == 1 and not of_folders:
         return FilesTable(each[paths[0]], {})
-    _add_fields_of_folders(found, of_folders)
-    return FilesTable(_of_csv(connection, paths, union_by_name=True, hive_partitioning=bool(of_folders)), found)
+    _add_fields_of_folders(fields_of, of_folders)
+    return FilesTable(_of_csv(connection, paths, union_by_name=True, hive_partitioning=bool(of_folders)), fields_of)
 
 
 def refuse_unlike(unlike: Mapping[str, Mapping[str, str]], names: Iterable[str]) -> None:
@@ -127,15 +127,15 @@ def _of_parquet(connection: Any, paths: Sequence[str], of_folders: Sequence[str]
     if len(paths) == 1 and not of_folders:
         return FilesTable(_rows(connection, paths), {})
     different = [path for (path,) in connection.execute(EVERY_SCHEMA, [list(map(glob.escape, paths))]).fetchall()]
-    found = {path: _fields(_rows(connection, [path])) for path in different}
-    _add_fields_of_folders(found, of_folders)
+    fields_of = {path: _fields(_rows(connection, [path])) for path in different}
+    _add_fields_of_folders(fields_of, of_folders)
     rows = _rows(connection, paths, union_by_name=len(different) > 1, by_folders=bool(of_folders))
-    return FilesTable(rows, found if len(different) > 1 else {})
+    return FilesTable(rows, fields_of if len(different) > 1 else {})
 
 
-def _add_fields_of_folders(found: Mapping[str, dict[str, str]], of_folders: Sequence[str]) -> None:
+def _add_fields_of_folders(fields_of: Mapping[str, dict[str, str]], of_folders: Sequence[str]) -> None:
     """Add these to the fields of each file. Raises InputError where a file has one of that name."""
-    for path, fields in found.items():
+    for path, fields in fields_of.items():
         for name in of_folders:
             if _kind_of(fields, name) is not None:
                 raise InputError(

@@ -104,12 +104,12 @@ def in_background(
     interrupt : makes the call end early; it is waited for, so that nothing goes on behind the user's back.
     lasting : what the call has done cannot be undone: once it has begun, its own end counts and no cancel.
     """
-    found: list[Found] = []
+    results: list[Found] = []
     failed: list[BaseException] = []
 
     def work() -> None:
         try:
-            found.append(call())
+            results.append(call())
         except BaseException as error:
             failed.append(error)
 
@@ -127,4 +127,4 @@ def in_background(
             raise
     if failed:
         raise failed[0]
-    return found[0]
+    return results[0]

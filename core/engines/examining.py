@@ -23,29 +23,29 @@ def examined_in_place(
 
     plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their label
     """
-    found = matched.found
-    kept = [f"k{i}" for i in range(len(found.fields.kept))]
-    named = dict(zip(found.fields.quasi_identifiers, found.quasi))
-    fine = {name: f"o_{named[name]}" for name in found.coarsened}
-    shown = {name: f"c_{one}" for name, one in named.items()} if coarser is not None else {}
+    in_place = matched.found
+    kept = [f"k{i}" for i in range(len(in_place.fields.kept))]
+    named = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
+    fine = {name: f"o_{named[name]}" for name in in_place.coarsened}
+    shown = {name: f"c_{key}" for name, key in named.items()} if coarser is not None else {}
     looked_at = placed.filter(placed.l_look != NOT_LOOKED_AT).select(
         "c_a", "l_look", *kept, *fine.values(), *shown.values()
     )
-    batches = list(found.engine.fetch(looked_at))
+    batches = list(in_place.engine.fetch(looked_at))
     numbers = {name: _column(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
-    columns = {name: _encoded(batches, one) for one, name in zip(kept, found.fields.kept)}
+    columns = {name: _encoded(batches, key) for key, name in zip(kept, in_place.fields.kept)}
     area, label = matched.area_of[numbers["c_a"]], numbers["l_look"]
-    originals = {name: numbers[one] for name, one in fine.items()}
+    originals = {name: numbers[key] for name, key in fine.items()}
     if coarser is None:
         return examine_rows(plan, label, area, columns, originals)
-    quasi = {name: _categories(found, i, numbers[one]) for i, (name, one) in enumerate(shown.items())}
+    quasi = {name: _categories(in_place, i, numbers[key]) for i, (name, key) in enumerate(shown.items())}
     return examine_coarser_rows(coarser.plan, coarser.places, label, area, columns, quasi, originals)
 
 
-def _categories(found: InPlace, position: int, code: np.ndarray) -> np.ndarray:
+def _categories(in_place: InPlace, position: int, code: np.ndarray) -> np.ndarray:
     """The category of each code of a quasi-identifier in the engine."""
-    category = np.zeros(found.sizes[found.quasi[position]] + 1, np.int64)
-    category[found.codes[position]] = np.arange(len(found.codes[position]))
+    category = np.zeros(in_place.sizes[in_place.quasi[position]] + 1, np.int64)
+    category[in_place.codes[position]] = np.arange(len(in_place.codes[position]))
     return category[code]
 
 

@@ -40,12 +40,12 @@ class RecordFields:
 
     def names(self) -> dict[str, str]:
         """Every field that is needed, by the name it has in the steps."""
-        found = {"a": self.area}
-        found.update({f"q{i}": name for i, name in enumerate(self.quasi_identifiers)})
-        found.update({f"k{i}": name for i, name in enumerate(self.kept)})
-        found.update({f"m{i}": name for i, name in enumerate(self.members.values())})
-        found.update({f"f{i}": one.field for i, one in enumerate(self.filters)})
-        return {**found, "n": self.count} if self.count else found
+        name_of = {"a": self.area}
+        name_of.update({f"q{i}": name for i, name in enumerate(self.quasi_identifiers)})
+        name_of.update({f"k{i}": name for i, name in enumerate(self.kept)})
+        name_of.update({f"m{i}": name for i, name in enumerate(self.members.values())})
+        name_of.update({f"f{i}": condition.field for i, condition in enumerate(self.filters)})
+        return {**name_of, "n": self.count} if self.count else name_of
 
 
 def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
@@ -72,12 +72,12 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
             )
         )
     shown = [*fields.quasi_identifiers, *fields.kept]
-    twice = [name for i, name in enumerate(shown) if name.lower() in [one.lower() for one in shown[:i]]]
+    twice = [name for i, name in enumerate(shown) if name.lower() in [other.lower() for other in shown[:i]]]
     if twice:
         raise InputError(
             tr("QUASI_IDENTIFIERS and KEEP_FIELDS name {twice} twice: name each field once.", twice=first_values(twice))
         )
-    wrong = [one.operator for one in fields.filters if one.operator not in OPERATORS]
+    wrong = [condition.operator for condition in fields.filters if condition.operator not in OPERATORS]
     if wrong:
         raise InputError(
             tr(

@@ -56,12 +56,12 @@ def in_postgres(address: Address) -> list[TableThere]:
 def _readable() -> sge.Select:
     """Schema, name and whether it is found without the schema, of what this user may read and did not come along."""
     oid = sge.column("oid", "c")
-    found = sg.select("n.nspname", "c.relname", sg.func("pg_table_is_visible", oid))
-    found = found.from_(sg.table("pg_class", db="pg_catalog").as_("c"))
-    found = found.join(sg.table("pg_namespace", db="pg_catalog").as_("n"), on="n.oid = c.relnamespace")
+    query = sg.select("n.nspname", "c.relname", sg.func("pg_table_is_visible", oid))
+    query = query.from_(sg.table("pg_class", db="pg_catalog").as_("c"))
+    query = query.join(sg.table("pg_namespace", db="pg_catalog").as_("n"), on="n.oid = c.relnamespace")
     own = sge.Not(this=sge.In(this=sge.column("nspname", "n"), expressions=_texts("pg_catalog", "information_schema")))
     kinds = sge.In(this=sge.column("relkind", "c"), expressions=_texts("r", "v", "m", "p", "f"))
-    return found.where(own, kinds, sg.func("has_table_privilege", oid, sge.Literal.string("select")))
+    return query.where(own, kinds, sg.func("has_table_privilege", oid, sge.Literal.string("select")))
 
 
 def _texts(*values: str) -> list[sge.Expression]:

@@ -100,7 +100,7 @@ class Postgres:
 
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """See `Engine`."""
-        return {one: kept_dictionary(self, source, one) for one in columns}
+        return {column: kept_dictionary(self, source, column) for column in columns}
 
     def again(self, name: str, expression: Expression) -> Expression:
         """See `Engine`. Rows are as cheap to read anew."""
@@ -188,24 +188,24 @@ class Postgres:
         """The server's own number of the table of the release, None where there is none that others see."""
         numbered = sg.select("oid").from_(sg.table("pg_class", db="pg_catalog"))
         cursor.execute(numbered.where(sg.column("oid").eq(self._named)).sql("postgres"))
-        found = cursor.fetchone()
-        return found and found[0]
+        row = cursor.fetchone()
+        return row and row[0]
 
     def _described(self, schema: str, table: str) -> tuple[str, dict[str, str]]:
         """The schema of the table, and its fields with the names of their types."""
-        found = sg.select("n.nspname", "a.attname", sge.column("typname", "t").as_("kind"), "a.attnum")
-        found = found.from_(sg.table("pg_attribute", db="pg_catalog").as_("a"))
+        query = sg.select("n.nspname", "a.attname", sge.column("typname", "t").as_("kind"), "a.attnum")
+        query = query.from_(sg.table("pg_attribute", db="pg_catalog").as_("a"))
         for name, alias, joined in (
             ("pg_class", "c", "c.oid = a.attrelid"),
             ("pg_namespace", "n", "n.oid = c.relnamespace"),
             ("pg_type", "t", "t.oid = a.atttypid"),
         ):
-            found = found.join(sg.table(name, db="pg_catalog").as_(alias), on=joined)
-        found = found.where("a.attnum > 0", "NOT a.attisdropped", "c.relkind IN ('r', 'v', 'm', 'p', 'f')")
-        found = found.where(sge.column("relname", "c").eq(sge.Literal.string(table)))
+            query = query.join(sg.table(name, db="pg_catalog").as_(alias), on=joined)
+        query = query.where("a.attnum > 0", "NOT a.attisdropped", "c.relkind IN ('r', 'v', 'm', 'p', 'f')")
+        query = query.where(sge.column("relname", "c").eq(sge.Literal.string(table)))
         visible = sg.func("pg_table_is_visible", sge.column("oid", "c"))
-        found = found.where(sge.column("nspname", "n").eq(sge.Literal.string(schema)) if schema else visible)
-        self._run(found.order_by("a.attnum"))
+        query = query.where(sge.column("nspname", "n").eq(sge.Literal.string(schema)) if schema else visible)
+        self._run(query.order_by("a.attnum"))
         rows = self._guarded(self._cursor.fetchall)
         if not rows:
             where = tr("schema “{schema}”", schema=schema) if schema else tr("the schemas that this user looks in")

@@ -105,7 +105,7 @@ def why_it_stays(rows: Sequence[Sequence[object]]) -> str:
     if not rows:
         return ""
     kind, owner, _, *numbers = rows[0]
-    mine, row_security, labels, parts = (int(str(one)) for one in numbers)
+    mine, row_security, labels, parts = (int(str(number)) for number in numbers)
     reasons = (
         (kind != "r", tr("it is no plain table")),
         (not mine, tr("it belongs to “{owner}”", owner=owner)),
@@ -136,13 +136,13 @@ def rights(schema: str, table: str) -> str:
 def closed(schema: str, table: str, given: Iterable[Right]) -> str:
     """Take an empty table, and what numbers its rows, from all but its owner, and mark it. Nobody looks meanwhile:
     whoever had it open has let go of it, and must ask for it anew."""
-    roles = ["PUBLIC", *sorted({one.role for one in given} - {"PUBLIC"})]
-    relations = sorted({one.relation for one in given if one.relation.startswith("SEQUENCE ")})
+    roles = ["PUBLIC", *sorted({right.role for right in given} - {"PUBLIC"})]
+    relations = sorted({right.relation for right in given if right.relation.startswith("SEQUENCE ")})
     whole = quoted(schema, table)
     return all_of(
         PATIENCE,
         f"LOCK TABLE {whole} IN ACCESS EXCLUSIVE MODE",
-        *(f"REVOKE ALL ON {one} FROM {', '.join(roles)} CASCADE" for one in (f"TABLE {whole}", *relations)),
+        *(f"REVOKE ALL ON {relation} FROM {', '.join(roles)} CASCADE" for relation in (f"TABLE {whole}", *relations)),
         f"COMMENT ON TABLE {whole} IS{literal(MARK)}",
     )
 
@@ -180,11 +180,11 @@ def may_own(schema: str, role: str) -> str:
 def not_taken_over(schema: str, old: str, new: str) -> str:
     """What was made for a table and is not there for the one that replaces it: indexes, triggers, constraints, rules,
     statistics and publications."""
-    one, other = _oid(schema, old), _oid(schema, new)
+    oid, other = _oid(schema, old), _oid(schema, new)
     defined = "regexp_replace(pg_get_indexdef(indexrelid), '^CREATE( UNIQUE)? INDEX .* USING ', '\\1 ')"
     return statement(
         "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisprimary AND indrelid =",
-        one,
+        oid,
         "AND",
         defined,
         "NOT IN (SELECT",
@@ -192,15 +192,15 @@ def not_taken_over(schema: str, old: str, new: str) -> str:
         "FROM pg_index WHERE indrelid =",
         other,
         ") UNION SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid =",
-        one,
+        oid,
         "UNION SELECT conname FROM pg_constraint WHERE contype NOT IN ('p', 'n') AND conrelid =",
-        one,
+        oid,
         "UNION SELECT rulename FROM pg_rewrite WHERE ev_class =",
-        one,
+        oid,
         "UNION SELECT stxname FROM pg_statistic_ext WHERE stxrelid =",
-        one,
+        oid,
         "UNION SELECT pubname FROM pg_publication_rel JOIN pg_publication p ON p.oid = prpubid WHERE prrelid =",
-        one,
+        oid,
         "ORDER BY 1",
     )
 
@@ -220,14 +220,14 @@ def made_with(schema: str, table: str, prefix: str) -> str:
 
 def _with_sequences(schema: str, table: str) -> str:
     """The table and the sequences that number its rows."""
-    one = _oid(schema, table)
+    oid = _oid(schema, table)
     return statement(
         "SELECT",
-        one,
+        oid,
         "UNION SELECT d.objid FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'",
         "WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass",
         "AND d.deptype IN ('a', 'i') AND d.refobjid =",
-        one,
+        oid,
     )
 
 

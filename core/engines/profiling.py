@@ -40,12 +40,14 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
     sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
-    found = _values_of(engine, source, fields, ["a", *quasi])
-    values = {one: known for one, (_, known) in found.items()}
-    tables = {one: table for one, (table, _) in found.items()}
-    tables |= {one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in (*members, *sensitive)}
+    dictionaries = _values_of(engine, source, fields, ["a", *quasi])
+    values = {column: known for column, (_, known) in dictionaries.items()}
+    tables = {column: table for column, (table, _) in dictionaries.items()}
+    tables |= {
+        column: engine.keep(f"vbas_{column}", steps.dictionary(source, column)) for column in (*members, *sensitive)
+    }
     progress(0.3)
-    sizes = {one: len(known) for one, known in values.items()}
+    sizes = {column: len(known) for column, known in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
             tr(
@@ -53,10 +55,10 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
                 "group their values first."
             )
         )
-    rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
+    rows = steps.coded(source, {column: tables[column] for column in values}, sizes, quasi)
     if released:
         rows = engine.again("vbas_rows", rows.drop("a", *(quasi if engine.decodes else ())))
-    others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
+    others = {column: _size(engine, tables[column]) for column in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
     reach = steps.reach(sizes, quasi)
@@ -73,10 +75,10 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         )
     class_keys = _keys_there(key, reach)
     progress(0.9)
-    classes, order, categories, codes = _in_order(class_keys, [values[one] for one in quasi])
+    classes, order, categories, codes = _in_order(class_keys, [values[column] for column in quasi])
     areas = np.append(values["a"], np.array([None], dtype=object))
     cells = area, _classes_of(key, class_keys, order), records
-    of_quasi = {one: sizes[one] for one in quasi}
+    of_quasi = {column: sizes[column] for column in quasi}
     return InPlace(
         engine,
         fields,
@@ -101,7 +103,7 @@ def _values_of(
         return engine.dictionaries(source, columns)
     except OverflowError:
         every = (fields.area, *fields.quasi_identifiers)
-        dates = [one for one in every if engine.fields[one].lower()[:4] in ("date", "time")]
+        dates = [name for name in every if engine.fields[name].lower()[:4] in ("date", "time")]
     raise InputError(
         tr(
             "{fields}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
@@ -145,11 +147,11 @@ def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown:
             raise area_copy(name)
 
 
-def _records_of_areas(found: InPlace) -> np.ndarray:
+def _records_of_areas(in_place: InPlace) -> np.ndarray:
     """The records of each value of the area's field, (A,) int64."""
-    records = np.zeros(len(found.areas))
-    for cells in stretches(len(found.area)):
-        records += np.bincount(found.area[cells], found.records[cells], len(records))
+    records = np.zeros(len(in_place.areas))
+    for cells in stretches(len(in_place.area)):
+        records += np.bincount(in_place.area[cells], in_place.records[cells], len(records))
     return records.astype(np.int64)
 
 
@@ -184,33 +186,33 @@ def counted_rows_in_place(matched: Matched) -> CountedRows | None:
 
 def _by_values(matched: Matched, *codes: str) -> list[np.ndarray]:
     """The records of each cell by further fields: cell, the codes of the values, records, of all that occurs."""
-    found = matched.found
-    counted = steps.counted(found.with_others, ["c_a", "key", *codes], bool(found.fields.count))
+    in_place = matched.found
+    counted = steps.counted(in_place.with_others, ["c_a", "key", *codes], bool(in_place.fields.count))
     return _by_cell(matched, counted, len(codes))
 
 
 def _by_cell(matched: Matched, counted: Expression, n_values: int) -> list[np.ndarray]:
     """Cell, values, records of what was counted by area, key and so many whole numbers; of known areas alone."""
-    found, profile = matched.found, matched.profile
+    in_place, profile = matched.found, matched.profile
     kinds = np.int32, *([np.int64] * (n_values + 2))
-    area, key, *values, records = _collected(found.engine.fetch(counted), kinds)
+    area, key, *values, records = _collected(in_place.engine.fetch(counted), kinds)
     position = matched.area_of[area]
     inside = position >= 0
-    order = np.argsort(found.class_keys)
-    class_of = order[np.searchsorted(found.class_keys[order], key[inside])]
-    n_classes = len(found.classes)
+    order = np.argsort(in_place.class_keys)
+    class_of = order[np.searchsorted(in_place.class_keys[order], key[inside])]
+    n_classes = len(in_place.classes)
     stored = np.repeat(np.arange(profile.counts.shape[0]), np.diff(profile.counts.indptr)) * n_classes
     cell = np.searchsorted(stored + profile.counts.indices, position[inside] * n_classes + class_of)
     # Two ways to write one area make one cell.
-    columns = [cell, *(one[inside] for one in values)]
-    at, there = combine_codes(columns, [int(one.max(initial=0)) + 1 for one in columns])
+    columns = [cell, *(codes[inside] for codes in values)]
+    at, there = combine_codes(columns, [int(column.max(initial=0)) + 1 for column in columns])
     return [*there.T, np.bincount(at, records[inside], len(there)).astype(np.int64)]
 
 
 def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) -> int:
     """The number of records; refuses counts that are none, and members without an identifier."""
     try:
-        (found,) = (row for batch in engine.fetch(steps.bounds(source, fields)) for row in batch.to_pylist())
+        (totals,) = (row for batch in engine.fetch(steps.bounds(source, fields)) for row in batch.to_pylist())
     except EngineError as error:
         if fields.count and source["n"].type().is_string():
             raise InputError(
@@ -222,10 +224,10 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
                 )
             ) from None
         raise
-    if not found["rows"]:
+    if not totals["rows"]:
         raise InputError(tr("The table has no row, or none that FILTER lets through: there is nothing to count."))
     for word in ("missing", "negative", "broken"):
-        if found.get(word):
+        if totals.get(word):
             what = {"missing": tr("missing"), "negative": tr("negative"), "broken": tr("not a whole number")}[word]
             raise InputError(
                 plural(
@@ -233,15 +235,15 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
                     "records it stands for.",
                     "RECORD_COUNT field “{count}” is {what} in {n} rows: each row must say how many "
                     "records it stands for.",
-                    int(found[word]),
+                    int(totals[word]),
                     count=fields.count,
                     what=what,
                 )
             )
     for position, kind in enumerate(fields.members):
-        if lost := int(found[f"m{position}"] or 0):
+        if lost := int(totals[f"m{position}"] or 0):
             refuse_rows_of_nobody(kind, lost)
-    records = found["records"] if fields.count else found["rows"]
+    records = totals["records"] if fields.count else totals["rows"]
     if records >= MOST_RECORDS:
         raise InputError(
             tr("RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count)
@@ -250,8 +252,8 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
 
 
 def _size(engine: Engine, dictionary: Expression) -> int:
-    (found,) = (row for batch in engine.fetch(dictionary.aggregate(n=dictionary.count())) for row in batch.to_pylist())
-    return int(found["n"])
+    (sizes,) = (row for batch in engine.fetch(dictionary.aggregate(n=dictionary.count())) for row in batch.to_pylist())
+    return int(sizes["n"])
 
 
 def _collected(batches: Iterable[Arrow], kinds: Sequence[type]) -> list[np.ndarray]:

@@ -99,16 +99,16 @@ def stage_in_place(
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
-    found, fields = matched.found, matched.found.fields
-    engine = found.engine
+    in_place, fields = matched.found, matched.found.fields
+    engine = in_place.engine
     look = _looked_at(plan, seed) if fields.kept else None
-    shows = showing(found, plan, coarser)
+    shows = showing(in_place, plan, coarser)
     places, labels = _places(matched, plan), _labels(matched, plan, coarser, look)
     tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", labels)
-    placed = steps.placed(found.rows, *tables, bool(fields.count))
+    placed = steps.placed(in_place.rows, *tables, bool(fields.count))
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
-    with_others = shows.of(steps.placed(found.with_others, *tables, bool(fields.count)))
+    with_others = shows.of(steps.placed(in_place.with_others, *tables, bool(fields.count)))
     _check_members(matched, plan, with_others)
     if requirement is not None and requirement.asks_for_values:
         _check_values(matched, requirement, with_others)
@@ -166,18 +166,18 @@ def _check_labels(differing: int) -> None:
 
 def foretold(plan: Plan) -> dict[int, LevelCount]:
     """What each level of a release by a plan must hold; levels that show nothing are left out."""
-    found = {}
+    counts = {}
     for level in to_list(np.unique(plan.level[plan.shown])):
         sizes = plan.records[plan.shown & (plan.level == level)]
-        found[level + 1] = LevelCount(int(sizes.sum()), len(sizes), int(sizes.min()))
-    return found
+        counts[level + 1] = LevelCount(int(sizes.sum()), len(sizes), int(sizes.min()))
+    return counts
 
 
 def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCount], k: int) -> None:
-    if any(one.least < k for one in written.values()):
+    if any(count.least < k for count in written.values()):
         raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
     if written != expected:
-        records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
+        records, wanted = (sum(count.records for count in levels.values()) for levels in (written, expected))
         raise PrivacyError(
             tr(
                 "The release holds {records}, the plan foretold {wanted}, or their classes differ: "
@@ -217,16 +217,16 @@ def _labels(
     kinds = {"l_place": np.dtype(np.int32), "l_key": keys.dtype}
     kinds.update({name: values.dtype for name, values in of_labels.items()})
     n_shown, stop = int(np.count_nonzero(label_of != SUPPRESSED)), 0
-    found = {name: np.empty(n_shown, kind) for name, kind in kinds.items()}
+    columns = {name: np.empty(n_shown, kind) for name, kind in kinds.items()}
     for cells in stretches(len(label_of)):
         there = np.flatnonzero(label_of[cells] != SUPPRESSED)
         label = label_of[cells][there]
         here, stop = slice(stop, stop + len(there)), stop + len(there)
-        found["l_place"][here] = area_of_cells(profile, cells)[there]
-        found["l_key"][here] = keys[profile.counts.indices[cells][there]]
+        columns["l_place"][here] = area_of_cells(profile, cells)[there]
+        columns["l_key"][here] = keys[profile.counts.indices[cells][there]]
         for name, values in of_labels.items():
-            found[name][here] = values[label]
-    return found
+            columns[name][here] = values[label]
+    return columns
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:

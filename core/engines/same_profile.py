@@ -36,15 +36,15 @@ def cells_that_differ(found: InPlace, profile: RecordTable) -> int:
     return int(unknown.sum()) + int((before != now).nnz)
 
 
-def _cells(found: InPlace, area: np.ndarray, class_of: np.ndarray, records: np.ndarray) -> sparse.csr_matrix:
-    shape = len(found.areas), len(found.classes)
+def _cells(in_place: InPlace, area: np.ndarray, class_of: np.ndarray, records: np.ndarray) -> sparse.csr_matrix:
+    shape = len(in_place.areas), len(in_place.classes)
     return sparse.csr_matrix((records, (area, class_of)), shape=shape)
 
 
-def _class_keys(found: InPlace) -> np.ndarray:
+def _class_keys(in_place: InPlace) -> np.ndarray:
     """A number for each class, ascending as the classes do, (C,) int64."""
-    key = np.zeros(len(found.classes), np.int64)
-    for codes, categories in zip(found.classes.T, found.categories):
+    key = np.zeros(len(in_place.classes), np.int64)
+    for codes, categories in zip(in_place.classes.T, in_place.categories):
         key = key * max(len(categories), 1) + codes
     return key
 
@@ -53,8 +53,8 @@ def _codes(column: Column, categories: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """The position of each row's value among the categories, (N,) int32, and whether it is none of them, (N,) bool."""
     position = {text: i for i, text in enumerate(_texts(categories))}
     codes = np.array([position.get(text, -1) for text in _texts(column.categories)], np.int32)
-    found = codes[column.codes] if len(codes) else np.empty(0, np.int32)
-    return np.maximum(found, 0), found < 0
+    own_codes = codes[column.codes] if len(codes) else np.empty(0, np.int32)
+    return np.maximum(own_codes, 0), own_codes < 0
 
 
 def _texts(values: np.ndarray) -> list[tuple[bool, str]]:

@@ -40,18 +40,18 @@ class Showing:
 
 def showing(found: InPlace, plan: Plan, coarser: CoarserLevels | None) -> Showing:
     """What rows show by a plan, the one that is released; coarser : where its last levels show coarser values."""
-    dictionaries, sizes = {one: found.dictionaries[one] for one in found.quasi}, dict(found.sizes)
+    dictionaries, sizes = {key: found.dictionaries[key] for key in found.quasi}, dict(found.sizes)
     if coarser is None:
         return Showing(dictionaries, sizes, found.class_keys, {})
     places, maps, codes = coarser.places, {}, []
-    for position, one in enumerate(found.quasi):
+    for position, key in enumerate(found.quasi):
         known = {_key(value): code for value, code in zip(found.categories[position], to_list(found.codes[position]))}
         if places.nodes[-1][position]:
             values = _values_of_all_levels(places, position)
             known = {_key(value): code for code, value in enumerate(to_list(values))}
-            sizes[one] = sum(value is not None for value in to_list(values))
-            dictionaries[one] = found.engine.upload(f"vbas_shown_values_{one}", values_by_code(one, values))
-            maps[one] = found.engine.upload(f"vbas_shown_{one}", _map(found, places, position, known))
+            sizes[key] = sum(value is not None for value in to_list(values))
+            dictionaries[key] = found.engine.upload(f"vbas_shown_values_{key}", values_by_code(key, values))
+            maps[key] = found.engine.upload(f"vbas_shown_{key}", _map(found, places, position, known))
         categories = plan.profile.categories[position]
         codes.append(np.array([known[_key(value)] for value in to_list(categories)], np.int64))
     return Showing(dictionaries, sizes, class_numbers(plan.profile.classes, codes, list(sizes.values())), maps)
@@ -71,17 +71,17 @@ def _values_of_all_levels(places: Places, position: int) -> np.ndarray:
 
 
 def _map(
-    found: InPlace, places: Places, position: int, known: Mapping[tuple[type, object], int]
+    in_place: InPlace, places: Places, position: int, known: Mapping[tuple[type, object], int]
 ) -> dict[str, np.ndarray]:
     """What each code shows at each level; known : the code of each value that is shown."""
-    one, original = found.quasi[position], found.codes[position].astype(np.int32)
+    key, original = in_place.quasi[position], in_place.codes[position].astype(np.int32)
     levels = range(len(places.levels))
     values = np.concatenate([places.categories(i, position)[places.codes(i, position)] for i in levels])
     return {
-        f"s_{one}": np.repeat(np.arange(1, len(levels) + 1, dtype=np.int16), len(original)),
-        f"o_{one}": np.tile(original, len(levels)),
-        f"c_{one}": np.array([known[_key(value)] for value in to_list(values)], np.int32),
-        f"v_{one}": values,
+        f"s_{key}": np.repeat(np.arange(1, len(levels) + 1, dtype=np.int16), len(original)),
+        f"o_{key}": np.tile(original, len(levels)),
+        f"c_{key}": np.array([known[_key(value)] for value in to_list(values)], np.int32),
+        f"v_{key}": values,
     }
 
 

@@ -60,11 +60,11 @@ class EngineSource:
 
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released, with what their codes stand for."""
-        found = self.matched.found
+        in_place = self.matched.found
         kept = []
         for shares in requirement.shares:
-            one = f"k{found.fields.kept.index(shares.field)}"
-            values = values_of(found.engine, found.dictionaries[one], one)
+            key = f"k{in_place.fields.kept.index(shares.field)}"
+            values = values_of(in_place.engine, in_place.dictionaries[key], key)
             kept.append(KeptValues(shares, np.append(values, np.array([None], dtype=object))))
         return tuple(kept)
 
@@ -76,8 +76,8 @@ class EngineSource:
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
     ) -> tuple[EngineSource, dict[str, Hierarchy]]:
         """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
-        found, above = as_text_in_place(self.matched.found, hierarchies, names)
-        matched = self.matched if found is self.matched.found else match_in_place(found, areas, self.unmatched)
+        in_place, above = as_text_in_place(self.matched.found, hierarchies, names)
+        matched = self.matched if in_place is self.matched.found else match_in_place(in_place, areas, self.unmatched)
         return replace(self, matched=matched), above
 
     def check_no_area_shown(self, places: Places, areas: Areas) -> None:
@@ -89,11 +89,11 @@ class EngineSource:
             for value in to_list(categories)
         ]
         if (areas.codes_of(np.array([*values, None], dtype=object)) >= 0).any():
-            found = self.matched.found
-            by_class = found.by_class()
+            in_place = self.matched.found
+            by_class = in_place.by_class()
             for node in dict.fromkeys(places.nodes):
                 shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
-                refuse_area_copies(found, areas, self.matched.area_of, shown)
+                refuse_area_copies(in_place, areas, self.matched.area_of, shown)
 
     def release(
         self,

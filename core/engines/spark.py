@@ -123,15 +123,15 @@ class Spark:
 
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """See `Engine`. All fields of one type by one job; coded here, from where Spark sends them with its tasks."""
-        found = {}
+        dictionary_of = {}
         for kind in {source[column].type() for column in columns}:
             names = [column for column in columns if source[column].type() == kind]
             batches = list(self.fetch(steps.distinct_values(source, names)))
             for position, name in enumerate(names):
                 table, values = coded_values(batches, position, name)
                 schema = ibis.schema({f"v_{name}": kind, f"c_{name}": "int32"})
-                found[name] = self._uploaded(f"vbas_{name}", table, schema), values
-        return found
+                dictionary_of[name] = self._uploaded(f"vbas_{name}", table, schema), values
+        return dictionary_of
 
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""
@@ -237,7 +237,7 @@ class Spark:
             files = every.load(self._given[1]).select("path", "length", "modificationTime")
             return sorted(tuple(row) for row in files.collect())
         try:
-            parts = (f"_metadata.file_{one}" for one in ("path", "size", "modification_time"))
+            parts = (f"_metadata.file_{name}" for name in ("path", "size", "modification_time"))
             return sorted(tuple(row) for row in self._table().select(*parts).distinct().collect())
         except FAILURES as error:
             if condition(error) in UNKNOWN_FIELD:

@@ -103,15 +103,15 @@ def _kind(error: BaseException, text: str) -> str:
     """Spark's own name of the problem, which is a name and no value."""
     name = condition(error)
     if not name:
-        found = re.search(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]", str(error))
-        name = found[1] if found else type(error).__name__
+        match = re.search(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]", str(error))
+        name = match[1] if match else type(error).__name__
     return tr("it cannot work with the table ({condition})", condition=name)
 
 
 def condition(error: BaseException) -> str:
     """Spark's name of a problem, empty for what has none."""
-    found: Any = getattr(error, "getCondition", lambda: None)
-    return str(found() or "")
+    getter: Any = getattr(error, "getCondition", lambda: None)
+    return str(getter() or "")
 
 
 def _everything(error: BaseException) -> str:

@@ -157,7 +157,7 @@ def _reach(address: Address) -> None:
     """Raise EngineError where nobody listens at an address: Spark itself would go on trying for minutes."""
     if address.kind == "spark" and not address.place.startswith("spark://"):
         return
-    hosts = [urlsplit(f"//{one}") for one in urlsplit(address.place.partition(";")[0]).netloc.split(",")]
+    hosts = [urlsplit(f"//{server}") for server in urlsplit(address.place.partition(";")[0]).netloc.split(",")]
     for host in hosts:
         with (
             suppress(OSError, ValueError),

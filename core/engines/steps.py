@@ -25,12 +25,12 @@ ROWS = "rows"
 
 def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
     """The rows for which all filters hold; a missing value fulfils none but “is missing”. Raises InputError."""
-    for position, one in enumerate(filters):
+    for position, condition in enumerate(filters):
         column = source[f"f{position}"]
-        if one.operator in WITHOUT_VALUE:
-            source = source.filter(column.isnull() if one.operator == WITHOUT_VALUE[0] else column.notnull())
+        if condition.operator in WITHOUT_VALUE:
+            source = source.filter(column.isnull() if condition.operator == WITHOUT_VALUE[0] else column.notnull())
             continue
-        value = _value(one, column.type())
+        value = _value(condition, column.type())
         compare: Callable[[Expression], Expression] = {
             "=": column.__eq__,
             "!=": column.__ne__,
@@ -38,40 +38,40 @@ def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
             "<=": column.__le__,
             ">": column.__gt__,
             ">=": column.__ge__,
-        }[one.operator]
+        }[condition.operator]
         source = source.filter(compare(value))
     return source
 
 
-def _value(one: Filter, kind: Expression) -> Expression:
+def _value(condition: Filter, kind: Expression) -> Expression:
     """The value of a filter as what its field holds."""
     try:
-        return ibis.literal(_read_as(one, kind), type=kind)
+        return ibis.literal(_read_as(condition, kind), type=kind)
     except (ValueError, KeyError, TypeError):  # the last one: a whole number that is too large for the field
         raise InputError(
             tr(
                 "FILTER compares the field “{field}”, which holds {kind}, with “{value}”, which is none: correct "
                 "the value.",
-                field=one.field,
+                field=condition.field,
                 kind=kind,
-                value=one.value,
+                value=condition.value,
             )
         ) from None
 
 
-def _read_as(one: Filter, kind: Expression) -> object:
+def _read_as(condition: Filter, kind: Expression) -> object:
     """The value of a filter as Python's. Raises ValueError or KeyError where it is none."""
     if kind.is_integer():
-        return int(one.value)
+        return int(condition.value)
     if kind.is_floating() or kind.is_decimal():
-        return float(one.value)
+        return float(condition.value)
     if kind.is_boolean():
-        return {"true": True, "false": False}[one.value.lower()]
+        return {"true": True, "false": False}[condition.value.lower()]
     if kind.is_date():
-        return date.fromisoformat(one.value)
+        return date.fromisoformat(condition.value)
     if kind.is_timestamp():
-        return datetime.fromisoformat(one.value)
-    return one.value
+        return datetime.fromisoformat(condition.value)
+    return condition.value
 
 
 def dictionary(source: Expression, column: str) -> Expression:
@@ -92,16 +92,16 @@ def distinct_values(source: Expression, columns: Sequence[str]) -> Expression:
 
 def bounds(source: Expression, fields: RecordFields) -> Expression:
     """One row: how many rows there are, of counts what is wrong with them and their sum, of members the missing."""
-    found = {"rows": source.count()}
+    totals = {"rows": source.count()}
     if fields.count:
         count = source["n"].cast("float64")
-        found["missing"] = _total(count.isnull())
-        found["negative"] = _total(count < 0)
-        found["broken"] = _total(count != count.floor())
-        found["records"] = count.sum()
+        totals["missing"] = _total(count.isnull())
+        totals["negative"] = _total(count < 0)
+        totals["broken"] = _total(count != count.floor())
+        totals["records"] = count.sum()
     for position in range(len(fields.members)):
-        found[f"m{position}"] = _total(source[f"m{position}"].isnull())
-    return source.aggregate(**found)
+        totals[f"m{position}"] = _total(source[f"m{position}"].isnull())
+    return source.aggregate(**totals)
 
 
 def coded(
@@ -170,8 +170,8 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
     """How many records there are of each combination, as `records`; those without any are left out."""
     if not weighted:
         return rows.group_by(list(by)).agg(records=rows.count())
-    found = rows.group_by(list(by)).agg(records=_total(rows["n"].cast("int64")))
-    return found.filter(found.records > 0)
+    cells = rows.group_by(list(by)).agg(records=_total(rows["n"].cast("int64")))
+    return cells.filter(cells.records > 0)
 
 
 def with_counts(rows: Expression) -> Expression:
@@ -203,9 +203,9 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     places = [rows.l_level.cast("int64").name("vbas_level")] if nested else []
     places.append(rows.l_region.cast("int64").name("vbas_region"))
     quasi = [rows[f"c_q{i}" if as_codes else f"q{i}"].name(name) for i, name in enumerate(fields.quasi_identifiers)]
-    names = [*(one.get_name() for one in places), *fields.quasi_identifiers, *fields.kept]
+    names = [*(place.get_name() for place in places), *fields.quasi_identifiers, *fields.kept]
     of_class = unused_name("vbas_class", names)
-    found = rows.select(
+    selection = rows.select(
         *places,
         *quasi,
         *(rows[f"k{i}"].name(name) for i, name in enumerate(fields.kept)),
@@ -214,10 +214,10 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     )
     order = [*names[: len(places)], of_class, *fields.kept]
     if fields.count:
-        records = _total(found[unused_name("vbas_n", names)])
-        found = found.group_by([*names, of_class]).agg(records.name("records"))
+        records = _total(selection[unused_name("vbas_n", names)])
+        selection = selection.group_by([*names, of_class]).agg(records.name("records"))
         names = [*names, "records"]
-    return found.order_by(order).select(names)
+    return selection.order_by(order).select(names)
 
 
 def classes_written(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
@@ -261,7 +261,7 @@ def recoded(classes: Expression, dictionaries: Mapping[str, Expression], sizes: 
 
     classes : of what was written; dictionaries, sizes : of the quasi-identifiers, by their names in the steps
     """
-    columns = {one: classes[one].cast(values[f"v_{one}"].type()) for one, values in dictionaries.items()}
+    columns = {key: classes[key].cast(values[f"v_{key}"].type()) for key, values in dictionaries.items()}
     rows = classes.select("level", "region", "records", **columns)
     return coded(rows, dictionaries, sizes, list(dictionaries)).select("level", "region", "key", "records")
 
@@ -292,9 +292,9 @@ def falling_short(
 
     people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
     """
-    every = [_falling_short(rows, one, value, l_diversity, max_share, weighted) for one in people for value in values]
-    found = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
-    return found.aggregate(wrong=found.count().cast("int64"))
+    every = [_falling_short(rows, who, value, l_diversity, max_share, weighted) for who in people for value in values]
+    labels = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
+    return labels.aggregate(wrong=labels.count().cast("int64"))
 
 
 def _falling_short(

@@ -66,8 +66,8 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
             )
         )
     made = _bands([group for group in groups if group is not None], width)
-    found = [None if group is None else made.band_of(group) for group in groups]
-    across = [text for text, band in zip(texts, found) if text is not None and band is NO_BAND]
+    own_bands = [None if group is None else made.band_of(group) for group in groups]
+    across = [text for text, band in zip(texts, own_bands) if text is not None and band is NO_BAND]
     if across or made.low_end > made.high_end:
         raise InputError(
             tr(
@@ -78,7 +78,7 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
                 first=shown_values(across or texts),
             )
         )
-    return found
+    return own_bands
 
 
 def check_widths(attribute: str, widths: Sequence[int]) -> None:
@@ -105,8 +105,8 @@ def _bands(groups: Sequence[Group], width: int) -> Bands:
         width,
         math.ceil(low / width) * width if math.isfinite(low) else low,
         math.floor(high / width) * width if math.isfinite(high) else high,
-        next((one.joint for one in groups if one.joint and math.isfinite(one.high - one.low)), "-"),
-        next((one.joint for one in groups if one.low == -math.inf), "<"),
-        next((one.joint for one in groups if one.high == math.inf), "+"),
+        next((group.joint for group in groups if group.joint and math.isfinite(group.high - group.low)), "-"),
+        next((group.joint for group in groups if group.low == -math.inf), "<"),
+        next((group.joint for group in groups if group.high == math.inf), "+"),
         all(number.is_integer() for number in singles),
     )

@@ -44,7 +44,7 @@ def generalise_profile(
         profile.categories[position] if hierarchy is None else hierarchy.categories[level]
         for position, (level, hierarchy) in enumerate(chosen)
     )
-    class_of, classes = combine_codes(codes, [len(one) for one in categories])
+    class_of, classes = combine_codes(codes, [len(values) for values in categories])
     counts = _collapsed(profile.counts, class_of, len(classes))
     return Profile(counts, classes, categories, profile.quasi_identifiers), class_of
 
@@ -99,7 +99,7 @@ def _at_level(column: Column, hierarchy: Hierarchy, level: int) -> Column:
 
 def _coarsened(table: RecordTable, name: str, shown: Column, level: int, hierarchy: Hierarchy) -> Coarsened:
     original = table.quasi_identifiers[name]
-    bits, bits_left = (entropy(records_by_category(one, table.counts)) for one in (original, shown))
+    bits, bits_left = (entropy(records_by_category(column, table.counts)) for column in (original, shown))
     return Coarsened(name, level, len(hierarchy) - 1, original, len(shown.categories), bits, bits_left)
 
 

@@ -29,19 +29,19 @@ class Group:
 def group_of(text: str) -> Group | None:
     """The number or the group of whole numbers that a text stands for, None where it is neither."""
     text = text.strip()
-    found = FROM_TO.match(text)
-    if found:
-        low, high = float(found[1]), float(found[3]) + 1
-        spaced = " to " if found[2] == "to" else found[2]
+    match = FROM_TO.match(text)
+    if match:
+        low, high = float(match[1]), float(match[3]) + 1
+        spaced = " to " if match[2] == "to" else match[2]
         return Group(low, high, spaced) if low < high and _exact(low, high) else None
-    found = FROM.match(text)
-    if found:
-        low = float(found[1] or found[4])
-        return Group(low, math.inf, found[2] or "+") if _exact(low) else None
-    found = BELOW.match(text)
-    if found:
-        high = float(found[2])
-        return Group(-math.inf, high, "<" if found[1] == "<" else f"{found[1]} ") if _exact(high) else None
+    match = FROM.match(text)
+    if match:
+        low = float(match[1] or match[4])
+        return Group(low, math.inf, match[2] or "+") if _exact(low) else None
+    match = BELOW.match(text)
+    if match:
+        high = float(match[2])
+        return Group(-math.inf, high, "<" if match[1] == "<" else f"{match[1]} ") if _exact(high) else None
     try:
         number = float(text) if "_" not in text else math.nan
     except ValueError:

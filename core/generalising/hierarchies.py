@@ -69,12 +69,12 @@ def make_hierarchy(attribute: str, values: np.ndarray, levels: Sequence[Sequence
     codes: list[np.ndarray] = [np.arange(len(values))]
     categories = [values]
     for number, level in enumerate(levels, 1):
-        found = sorted(set(level), key=category_order)
-        position = {value: i for i, value in enumerate(found)}
+        distinct = sorted(set(level), key=category_order)
+        position = {value: i for i, value in enumerate(distinct)}
         here = np.array([position[value] for value in level], np.int64)
-        _refuse_split(attribute, values, categories[-1], codes[-1], found, here, number)
+        _refuse_split(attribute, values, categories[-1], codes[-1], distinct, here, number)
         codes.append(here)
-        categories.append(_objects(found))
+        categories.append(_objects(distinct))
     return Hierarchy(attribute, tuple(codes), tuple(categories))
 
 
@@ -94,7 +94,7 @@ def checked_node(
                 n_names=len(names),
             )
         )
-    found: list[tuple[int, Hierarchy | None]] = []
+    chosen: list[tuple[int, Hierarchy | None]] = []
     for name, level in zip(names, node):
         hierarchy = hierarchies.get(name)
         if level and hierarchy is None:
@@ -117,8 +117,8 @@ def checked_node(
                     highest=highest,
                 )
             )
-        found.append((int(level), hierarchy if level else None))
-    return found
+        chosen.append((int(level), hierarchy if level else None))
+    return chosen
 
 
 def text_of(value: object) -> str | None:
@@ -136,19 +136,19 @@ def _refuse_split(
     values: np.ndarray,
     below: np.ndarray,
     fine: np.ndarray,
-    found: Sequence[str | None],
+    distinct: Sequence[str | None],
     coarse: np.ndarray,
     level: int,
 ) -> None:
     """Raises InputError where a value of the level below has several at this one."""
-    one = np.zeros(len(below), np.int64)
-    one[fine] = coarse
-    split = np.flatnonzero(one[fine] != coarse)
+    coarse_of = np.zeros(len(below), np.int64)
+    coarse_of[fine] = coarse
+    split = np.flatnonzero(coarse_of[fine] != coarse)
     if not len(split):
         return
     group = fine[split[0]]
     members = np.flatnonzero(fine == group)
-    into = [found[code] for code in np.unique(coarse[members]).tolist()]
+    into = [distinct[code] for code in np.unique(coarse[members]).tolist()]
     raise InputError(
         tr(
             "HIERARCHIES of “{attribute}”: values that are one at level {level} ({coarser_value}: "

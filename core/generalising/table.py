@@ -74,7 +74,7 @@ def hierarchy_tables(
     rows: dict[str, dict[str | None, Row]] = {}
     for name, value, *above in zip(names, values, *levels):
         known = rows.setdefault(str(name), {})
-        text, row = text_of(value), tuple(text_of(one) for one in above)
+        text, row = text_of(value), tuple(text_of(cell) for cell in above)
         if known.setdefault(text, row) != row:
             raise InputError(
                 tr(
@@ -83,12 +83,14 @@ def hierarchy_tables(
                     values=shown_values([text]),
                 )
             )
-    return {name: HierarchyTable(name, _whole(name, found)) for name, found in rows.items()}
+    return {name: HierarchyTable(name, _whole(name, table_rows)) for name, table_rows in rows.items()}
 
 
 def _whole(name: str, rows: dict[str | None, Row]) -> dict[str | None, Row]:
     """The rows with the levels that are in use. Raises InputError where a value lacks one of them."""
-    used = [position for position, column in enumerate(zip(*rows.values())) if any(one is not None for one in column)]
+    used = [
+        position for position, column in enumerate(zip(*rows.values())) if any(value is not None for value in column)
+    ]
     n_levels = used[-1] + 1 if used else 0
     if not n_levels:
         raise InputError(tr("HIERARCHIES: “{name}” has no coarser value in any row: fill in level 1.", name=name))

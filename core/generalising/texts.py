@@ -20,12 +20,12 @@ def with_values_as_text(
     that the records were matched with. Values of the same text, such as 1 and 1.0, are one value then, and k is counted
     on that. Raises InputError where values of the same text are shown differently at a higher level.
     """
-    found = with_text_first(hierarchies, names)
+    extended = with_text_first(hierarchies, names)
     quasi_identifiers = records.profile.quasi_identifiers
-    shown = generalise_records(records, found, [int(name in names) for name in quasi_identifiers], areas)
+    shown = generalise_records(records, extended, [int(name in names) for name in quasi_identifiers], areas)
     # Text is no coarser value: what was coarsened before is all that was.
     table = replace(shown.table, coarsened=records.table.coarsened)
-    return replace(shown, table=table), of_the_texts(found, names)
+    return replace(shown, table=table), of_the_texts(extended, names)
 
 
 def with_text_first(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) -> dict[str, Hierarchy]:
@@ -33,15 +33,15 @@ def with_text_first(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) 
 
     Raises InputError where values of the same text are shown differently at a higher level.
     """
-    found = dict(hierarchies)
+    extended = dict(hierarchies)
     for name in names:
         given = hierarchies[name]
         texts = [text_of(value) for value in given.values.tolist()]
         coarser = [given.categories[level][given.codes[level]].tolist() for level in range(1, len(given))]
-        found[name] = make_hierarchy(name, given.values, [texts, *coarser])
-    return found
+        extended[name] = make_hierarchy(name, given.values, [texts, *coarser])
+    return extended
 
 
 def of_the_texts(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) -> dict[str, Hierarchy]:
     """What `with_text_first` gives, those of `names` from the text on."""
-    return {name: one.above(int(name in names)) for name, one in hierarchies.items()}
+    return {name: hierarchy.above(int(name in names)) for name, hierarchy in hierarchies.items()}

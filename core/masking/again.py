@@ -16,8 +16,8 @@ def share_in_common(area_of: np.ndarray, earlier_area_of: np.ndarray) -> float:
     In every area as many points can be the same as the set with fewer there has. Sets of different people come near 1
     too where each area has many points of both.
     """
-    sets = [one[one != NO_AREA] for one in (area_of, earlier_area_of)]
-    n_areas = max((int(one.max(initial=-1)) + 1 for one in sets), default=0)
-    now, before = (np.bincount(one, minlength=n_areas) for one in sets)
-    fewer = min(len(one) for one in sets)
+    sets = [areas[areas != NO_AREA] for areas in (area_of, earlier_area_of)]
+    n_areas = max((int(areas.max(initial=-1)) + 1 for areas in sets), default=0)
+    now, before = (np.bincount(areas, minlength=n_areas) for areas in sets)
+    fewer = min(len(areas) for areas in sets)
     return float(np.minimum(now, before).sum() / fewer) if fewer else 0.0

@@ -32,14 +32,14 @@ def candidates(
     rings of one area are alike, and a point stays in its area.
     household_area : (h,), -1 for none; places : (n, 2) masked positions; area_of : (n,); inner, outer : (n,) metres.
     """
-    found = np.full(len(places), np.nan)
+    counts = np.full(len(places), np.nan)
     rows = np.flatnonzero(np.isfinite(places).all(axis=1))
     around = _Layers(households, household_area, places[rows])
     spots, limit = around.lifted(places[rows], area_of[rows]), around.limited(outer[rows])
     within = around.tree.nearer_than(spots, np.nextafter(limit, np.inf), part(progress, 0.0, 0.5))
     nearer = around.tree.nearer_than(spots, around.limited(inner[rows]), part(progress, 0.5, 1.0))
-    found[rows] = np.round(within - nearer, 9)  # sums of weights differ by their rounding
-    return found
+    counts[rows] = np.round(within - nearer, 9)  # sums of weights differ by their rounding
+    return counts
 
 
 def candidates_of_all(
@@ -56,7 +56,7 @@ def candidates_of_all(
     places : (p, 2); owner : (p,) positions in area_of, inner, outer : (H,). What is left to guess where several masked
     places of one home are known.
     """
-    found = np.full(len(area_of), np.nan)
+    counts = np.full(len(area_of), np.nan)
     order = np.argsort(owner, kind="stable")
     places, owner = places[order], owner[order]
     around = _Layers(households, household_area, places)
@@ -75,8 +75,8 @@ def candidates_of_all(
         weights = around.tree.weights[household[all_of_them]]
         sums = np.bincount(whose[all_of_them], weights=weights, minlength=len(area_of))
         here = np.unique(owner[some])
-        found[here] = np.round(sums[here], 9)
-    return found
+        counts[here] = np.round(sums[here], 9)
+    return counts
 
 
 class _Layers:

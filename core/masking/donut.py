@@ -69,8 +69,8 @@ class Masking:
 
     def counts(self) -> dict[str, int]:
         """Number of points by outcome, without the outcomes that do not occur."""
-        found = to_list(np.bincount(self.reason, minlength=len(REASONS)))
-        return {reason: n for reason, n in zip(REASONS, found) if n}
+        numbers = to_list(np.bincount(self.reason, minlength=len(REASONS)))
+        return {reason: n for reason, n in zip(REASONS, numbers) if n}
 
 
 def check_ring(k_inner: float, k_outer: float) -> None:

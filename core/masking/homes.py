@@ -44,7 +44,7 @@ class Homes:
 
     def of_points(self, masking: Masking) -> Masking:
         """The masking of the N points from that of the H homes: every member where its home went."""
-        return Masking(*(getattr(masking, one.name)[self.home_of] for one in fields(masking)))
+        return Masking(*(getattr(masking, field.name)[self.home_of] for field in fields(masking)))
 
     def sentence(self) -> str:
         """How many points share a move; empty where none do."""

@@ -19,7 +19,7 @@ def own_areas(points: np.ndarray, shapes: np.ndarray, progress: Progress = silen
     points : (N, 2) planar coordinates, NaN for a point that has no position; shapes : (m,) valid polygons in the same
     coordinates. A point on a border, or where areas overlap, belongs to the first of its areas.
     """
-    found = np.full(len(points), NO_AREA, np.int64)
+    area_of = np.full(len(points), NO_AREA, np.int64)
     placed = np.flatnonzero(np.isfinite(points).all(axis=1))
     candidates, area = shapely.STRtree(shapes).query(shapely.points(points[placed]))
     order = np.argsort(-area, kind="stable")
@@ -28,9 +28,9 @@ def own_areas(points: np.ndarray, shapes: np.ndarray, progress: Progress = silen
     for i, members in by_area(area):
         here = candidates[members]
         # The areas come last to first, so that the first of a point's areas prevails.
-        found[here[shapely.intersects_xy(shapes[i], points[here, 0], points[here, 1])]] = i
+        area_of[here[shapely.intersects_xy(shapes[i], points[here, 0], points[here, 1])]] = i
         progress(members.stop / len(area))
-    return found
+    return area_of
 
 
 def inside_own_area(candidates: np.ndarray, area: np.ndarray, shapes: np.ndarray) -> np.ndarray:

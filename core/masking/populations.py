@@ -173,8 +173,8 @@ class Households:
         below = np.nextafter(distances, 0.0)
         for start in range(0, len(points), _POINTS_AT_ONCE):
             some = slice(start, start + _POINTS_AT_ONCE)
-            found = self.lengths(points[some], below[some])
-            counts[some] = found if self.unweighted else self._weighted_sums(points[some], below[some], found)
+            lengths = self.lengths(points[some], below[some])
+            counts[some] = lengths if self.unweighted else self._weighted_sums(points[some], below[some], lengths)
             progress(min(some.stop / len(points), 1.0))
         counts[distances <= 0] = 0.0
         return counts

@@ -48,7 +48,7 @@ def nest_coarser(
     kind = chosen(LOSSES, loss, "LOSS")
     metres = [kind(areas, profile, crosswalk) for crosswalk in places.levels.crosswalks]
     # No geography of all records of a class together is worth one record more that is shown coarser.
-    most = max((float(one.max(initial=0.0)) for one in metres), default=0.0)
+    most = max((float(of_regions.max(initial=0.0)) for of_regions in metres), default=0.0)
     step = 1.0 + most * float(places.cells.class_sizes.max(initial=0))
     losses = [
         of_regions[region] + step * n for of_regions, region, n in zip(metres, places.region, to_list(places.n_coarser))
@@ -68,12 +68,12 @@ def release_coarser(
     kept : what `examine_coarser` found; looked at here where None; requirement : as for `apply`.
     Raises what `apply` raises; the recount of each class is of what is shown.
     """
-    found = examine_coarser(plan, places, records) if kept is None else kept
+    kept_fields = examine_coarser(plan, places, records) if kept is None else kept
     table = _shown(plan, places, records)
-    release = apply(plan, replace(records, table=table, profile=places.cells), found, requirement)
+    release = apply(plan, replace(records, table=table, profile=places.cells), kept_fields, requirement)
     region = np.zeros_like(release.region)
-    for one, of_places in enumerate(places.region):
-        here = release.level == one
+    for level, of_places in enumerate(places.region):
+        here = release.level == level
         region[here] = of_places[release.region[here]]
     return replace(release, region=region)
 
@@ -87,7 +87,7 @@ def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0)
     rows = rows_looked_at(label, len(plan.records), seed)
     area = area_of_cells(places.profile)[records.cell_of[rows]]
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
-    originals = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
+    originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
     return examine_coarser_rows(plan, places, label[rows], area, columns, quasi, originals)
 
@@ -110,7 +110,7 @@ def examine_coarser_rows(
     a finer value, against the finest values shown.
     """
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in places.levels.crosswalks)])
-    n_places = np.cumsum([0, *(len(one) for one in places.region)])
+    n_places = np.cumsum([0, *(len(regions) for regions in places.region)])
     region = first[plan.level[label]] + np.concatenate(places.region)[n_places[plan.level[label]] + plan.region[label]]
     coarsened = {
         name: (places.codes(len(places.levels) - 1, position)[codes], originals.get(name, codes))
@@ -148,9 +148,9 @@ def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
             of_rows = _brought_to(places, release.fields[name], release.level, target, position)[there]
             columns.append(np.concatenate([of_cells, of_rows]))
             sizes.append(len(places.categories(target, position)))
-        key, found = combine_codes(columns, sizes)
-        have = np.bincount(key[: len(live)], records[live], len(found))
-        show = np.bincount(key[len(live) :], release.counts[there], len(found))
+        key, keys = combine_codes(columns, sizes)
+        have = np.bincount(key[: len(live)], records[live], len(keys))
+        show = np.bincount(key[len(live) :], release.counts[there], len(keys))
         wrong = show > have
         if whole and target == len(levels) - 1:
             wrong |= (show > 0) & (show < have)
@@ -172,7 +172,7 @@ def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, 
 
     Raises PrivacyError for a value that its level does not have.
     """
-    found = np.zeros(len(level), np.int64)
+    codes = np.zeros(len(level), np.int64)
     for shown_at in range(target + 1):
         here = np.flatnonzero(level == shown_at)
         fine = {_key(value): code for code, value in enumerate(places.categories(shown_at, position))}
@@ -183,8 +183,8 @@ def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, 
             raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
         coarser = np.zeros(len(column.categories), np.int64)
         coarser[used] = [above[fine[_key(column.categories[code])]] for code in used.tolist()]
-        found[here] = coarser[column.codes[here]]
-    return found
+        codes[here] = coarser[column.codes[here]]
+    return codes
 
 
 def _shown(plan: Plan, places: Places, records: Records) -> RecordTable:
@@ -193,16 +193,20 @@ def _shown(plan: Plan, places: Places, records: Records) -> RecordTable:
     level = np.append(np.append(plan.level, 0)[plan.label_of], 0)[records.cell_of]
     columns = {}
     for position, (name, column) in enumerate(table.quasi_identifiers.items()):
-        every = {_key(value): value for one in range(len(places.levels)) for value in places.categories(one, position)}
+        every = {
+            _key(value): value
+            for own_level in range(len(places.levels))
+            for value in places.categories(own_level, position)
+        }
         order = sorted(every, key=lambda key: category_order(every[key]))
         at = {key: i for i, key in enumerate(order)}
         categories = np.empty(len(order), dtype=object)
         categories[:] = [every[key] for key in order]
         codes = np.zeros(len(table), np.int64)
-        for one in range(len(places.levels)):
-            here = np.flatnonzero(level == one)
-            number = np.array([at[_key(value)] for value in places.categories(one, position)], np.int64)
-            codes[here] = number[places.codes(one, position)][column.codes[here]]
+        for own_level in range(len(places.levels)):
+            here = np.flatnonzero(level == own_level)
+            number = np.array([at[_key(value)] for value in places.categories(own_level, position)], np.int64)
+            codes[here] = number[places.codes(own_level, position)][column.codes[here]]
         columns[name] = Column(codes, categories)
     return replace(table, quasi_identifiers=columns)
 

@@ -88,14 +88,14 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
 def records_by_level(plan: Plan) -> np.ndarray:
     """The records of each area that are shown at each level, (levels + 1, n) int64; the last row: suppressed."""
     counts, n_rows = plan.profile.counts, len(plan.levels) + 1
-    found = np.zeros((n_rows, counts.shape[0]))
+    sums = np.zeros((n_rows, counts.shape[0]))
     for cells in stretches(counts.nnz):
         shown = plan.label_of[cells] != SUPPRESSED
         level = np.zeros(len(shown)) if plan.level_of is None else plan.level_of[cells]
         row = np.where(shown, level, n_rows - 1).astype(np.int64)
         key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
-        found += np.bincount(key, counts.data[cells], found.size).reshape(found.shape)
-    return found.astype(np.int64)
+        sums += np.bincount(key, counts.data[cells], sums.size).reshape(sums.shape)
+    return sums.astype(np.int64)
 
 
 def _audit_of_level(areas: Areas, plan: Plan, level: int, by_level: np.ndarray) -> tuple[np.ndarray, ...]:

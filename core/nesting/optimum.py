@@ -1,10 +1,10 @@
 """The best level for each cell of the profile: fewest suppressed records first, then the least sum of losses.
 
 Classes do not touch each other, so each is a tree problem of its own; they are solved side by side. From the areas up,
-every region learns what it would cost to hand up 0, 1, 2, … records of a class to the region above. A region that has
-fewer than k records of a class has no choice, it hands up all of them; so only the others are worked out. What the
-cells among their items can do is known by their pattern; the regions within are added to that. On the way up only costs
-are kept; which choices are behind them is found again for the few states that are asked for.
+every region learns what it would cost to pass 0, 1, 2, … records of a class to its parent, the region above. A region
+that has fewer than k records of a class has no choice, it passes all of them to its parent; so only the others are
+worked out. What the cells among their items can do is known by their pattern; the regions within are added to that. On
+the way up only costs are kept; which choices are behind them is found again for the few states that are asked for.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .patterns import Patterns
 from .states import Steps, solved, traced
 from .tree import Tree
 
-# Up to this k a region may release a part of what arrives and hand up the rest; beyond, it releases all or nothing,
-# which loses a little more and saves a factor of k in time.
+# Up to this k a region may release a part of what arrives and pass the rest to its parent; beyond, it releases all or
+# nothing, which loses a little more and saves a factor of k in time.
 LARGEST_K_IN_PARTS = 20
 NOT_SHOWN = -1
 
@@ -51,11 +51,11 @@ class _Items:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What handing up costs at the nodes (a region and a class) that have k records or more, a column each.
+    """What passing to the parent costs at the nodes (a region and a class) that have k records or more, a column each.
 
-    cost : (k + 1, rows), by the number of records handed up: the least loss of what is released inside the region, plus
-    what those handed up would lose if they were released there. The last stands for k and more, `most` of them: to hand
-    up more than k is worth it only where single cells are large
+    cost : (k + 1, rows), by the number of records passed to the parent: the least loss of what is released inside the
+    region, plus what those passed to the parent would lose if they were released there. The last stands for k and more,
+    `most` of them: to pass on more than k is worth it only where single cells are large
     loss : (rows,), the loss of a record released in the region
     """
 
@@ -88,9 +88,9 @@ class _Stage:
     """One level worked out, kept to walk the choices back.
 
     rows, pattern : the nodes and the pattern of the cells of each; origin : (k + 1, rows), the state behind each number
-    of records handed up; mixed : the rows that have nodes, in the order of `steps`, how their states came about; begins
-    : (mixed rows,) bool, whether the first node is what the states begin with, for want of cells; many : (nodes,), the
-    records of each node in the cheapest way to place k or more
+    of records passed to the parent; mixed : the rows that have nodes, in the order of `steps`, how their states came
+    about; begins : (mixed rows,) bool, whether the first node is what the states begin with, for want of cells; many :
+    (nodes,), the records of each node in the cheapest way to place k or more
     """
 
     rows: _Rows
@@ -116,8 +116,8 @@ def best_levels(
     patterns : of `patterns_for`, what was learnt before
     Wherever a class is shown it has at least k records in that region. Nothing is suppressed but classes with fewer
     than k records in a region of the coarsest level. The sum of losses is the least if records that a region with a
-    choice hands up stay together at the next level, and if of all ways to hand up k or more the cheapest is the right
-    one (methods: section 12).
+    choice passes to its parent stay together at the next level, and if of all ways to pass on k or more the cheapest is
+    the right one (methods: section 12).
     """
     patterns = patterns_for(k) if patterns is None else patterns
     patterns.make_room()
@@ -210,16 +210,16 @@ def _charges(below: _Table, loss: np.ndarray) -> np.ndarray:
     return charge
 
 
-def _traced(stage: _Stage, some: np.ndarray, released: np.ndarray, handed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _traced(stage: _Stage, some: np.ndarray, released: np.ndarray, passed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many records each node of some rows places, and whether they are released here; 0 for those of other rows.
 
     some : ascending positions among the mixed rows; released, handed : of each, the state in the end, which is changed
     to that of the cells alone
     """
-    columns, here = traced(stage.steps, some, released, handed)
+    columns, here = traced(stage.steps, some, released, passed)
     alone = np.flatnonzero(stage.begins[some])
     nodes = stage.rows.first_node[stage.mixed[some[alone]]]
-    columns[nodes], here[nodes] = np.maximum(released[alone], handed[alone]), released[alone] > 0
+    columns[nodes], here[nodes] = np.maximum(released[alone], passed[alone]), released[alone] > 0
     return columns, here
 
 
@@ -227,13 +227,13 @@ def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) ->
     """The level at which each cell is shown; records : of each."""
     k = patterns.k
     level_of = np.full(len(records), NOT_SHOWN)
-    handed = np.zeros(stages[-1].origin.shape[1], np.int64)
-    shown: np.ndarray = np.full(len(handed), NOT_SHOWN)  # where what is handed up is released
+    passed = np.zeros(stages[-1].origin.shape[1], np.int64)
+    shown: np.ndarray = np.full(len(passed), NOT_SHOWN)  # where what is passed to the parent is released
     for level in range(len(stages) - 1, -1, -1):
         stage, rows = stages[level], stages[level].rows
-        state = stage.origin[handed, np.arange(len(handed))]
+        state = stage.origin[passed, np.arange(len(passed))]
         if not patterns.parts:  # all that arrived is released here, or nothing
-            shown = np.where(state != handed, level, shown)
+            shown = np.where(state != passed, level, shown)
         released, up = np.divmod(state, k + 1)
         # Where k or more all go one way, the choices are known.
         many = (released == 0) & (up == k) | (released == k) & (up == 0)
@@ -247,7 +247,7 @@ def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) ->
         parted = np.flatnonzero(~many & (state > k) & (rows.length > 0))
         cells_here |= patterns.released(stage.pattern[parted], state[parted], rows.first[parted], len(rows.cells))
         level_of[rows.cells] = np.where(cells_here, level, np.repeat(shown, rows.length))
-        many, all_here, shown = (np.repeat(one, rows.n_nodes) for one in (many, all_here, shown))
-        handed = np.where(many, stage.many, columns)
-        shown = np.where(here | all_here & (handed > 0), level, shown)
+        many, all_here, shown = (np.repeat(of_row, rows.n_nodes) for of_row in (many, all_here, shown))
+        passed = np.where(many, stage.many, columns)
+        shown = np.where(here | all_here & (passed > 0), level, shown)
     return level_of

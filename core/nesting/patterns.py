@@ -16,11 +16,12 @@ MOST_STATES = 1 << 24  # of all patterns together, beyond which they are forgott
 class Patterns:
     """The patterns met so far, by number.
 
-    A state is (r, p): r records are released in the region and p are handed up, where k stands for k and more; r is at
-    most `parts`, k or 0. Its number is r · (k + 1) + p.
+    A state is (r, p): r records are released in the region and p are passed to the parent, where k stands for k and
+    more; r is at most `parts`, k or 0. Its number is r · (k + 1) + p.
     Arrays by pattern, with room for more than there are:
     reach : (P, parts + 1, k + 1) bool, the states that there are; ends : (P, k + 1) bool, the numbers of records that
-    can be handed up if what stays is released, nothing or k and more; origin : (P, k + 1), the state behind each
+    can be passed to the parent if what stays is released, nothing or k and more; origin : (P, k + 1), the state behind
+    each
     before : (P, states), the state without the last cell; here : (P, states) bool, whether that cell is released
     """
 
@@ -52,13 +53,13 @@ class Patterns:
 
         number, state, first : (rows,), the pattern, the state, and the first of the cells
         """
-        found = np.zeros(n_cells, bool)
+        shown = np.zeros(n_cells, bool)
         while len(number):
             left = number != EMPTY
             number, state, first = number[left], state[left], first[left]
-            found[first + self.length[number] - 1] = self.here[number, state]
+            shown[first + self.length[number] - 1] = self.here[number, state]
             number, state = self.last[number], self.before[number, state]
-        return found
+        return shown
 
     def _forget(self) -> None:
         states = np.arange((self.parts + 1) * (self.k + 1), dtype=np.int16)[None]
@@ -71,25 +72,25 @@ class Patterns:
 
     def _following(self, number: np.ndarray, digit: np.ndarray) -> np.ndarray:
         """The patterns with one more cell, which are made where they are new."""
-        found = self._next[number, digit]
-        new = np.flatnonzero(found < 0)
+        successors = self._next[number, digit]
+        new = np.flatnonzero(successors < 0)
         if len(new):
             key = np.unique(number[new] * (self.k + 1) + digit[new])
             self._add(*np.divmod(key, self.k + 1))
-            found[new] = self._next[number[new], digit[new]]
-        return found
+            successors[new] = self._next[number[new], digit[new]]
+        return successors
 
     def _add(self, last: np.ndarray, digit: np.ndarray) -> None:
         """Add patterns, each by the one that it follows and the records of its last cell."""
         start, self._size = self._size, self._size + len(last)
         self._next[last, digit] = np.arange(start, self._size)
-        handed, origin = self._handed_up(self.reach[last], digit)
-        reach, rows, states = handed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
+        passed, origin = self._passed_on(self.reach[last], digit)
+        reach, rows, states = passed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
         before = states[:, :1] + origin
-        here = np.zeros_like(handed)
-        if self.parts:  # to release is the same as to hand up, the other way round
-            here = ~handed & handed.swapaxes(1, 2)
-            reach = handed | here
+        here = np.zeros_like(passed)
+        if self.parts:  # to release is the same as to pass to the parent, the other way round
+            here = ~passed & passed.swapaxes(1, 2)
+            reach = passed | here
             before = np.where(here, origin.swapaxes(1, 2) * (self.k + 1) + states[:1], before)
         before = np.where(reach, before, states)
         ends, closing = self._ends(reach)
@@ -110,21 +111,22 @@ class Patterns:
                 setattr(self, name, larger)
             getattr(self, name)[start : self._size] = new
 
-    def _handed_up(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The states once the last cell is handed up, and how many were handed up without it, both as `reach`.
+    def _passed_on(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The states once the last cell is passed to the parent, and how many were passed to the parent without it,
+        both as `reach`.
 
         reach : without it. Of several ways to k and more it is the one of fewest records.
         """
         k = self.k
-        found, origin = np.zeros_like(reach), np.zeros(reach.shape, np.int64)
-        for one in np.unique(digit):
-            rows = np.flatnonzero(digit == one)
-            enough = reach[rows, :, k - one :]
-            found[rows, :, one:k] = reach[rows, :, : k - one]
-            found[rows, :, k] = enough.any(axis=2)
-            origin[rows] = np.arange(k + 1) - one
-            origin[rows, :, k] = k - one + enough.argmax(axis=2)
-        return found, origin
+        reach_above, origin = np.zeros_like(reach), np.zeros(reach.shape, np.int64)
+        for shift in np.unique(digit):
+            rows = np.flatnonzero(digit == shift)
+            enough = reach[rows, :, k - shift :]
+            reach_above[rows, :, shift:k] = reach[rows, :, : k - shift]
+            reach_above[rows, :, k] = enough.any(axis=2)
+            origin[rows] = np.arange(k + 1) - shift
+            origin[rows, :, k] = k - shift + enough.argmax(axis=2)
+        return reach_above, origin
 
     def _ends(self, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`ends` and `origin` of the states that there are."""

@@ -26,7 +26,7 @@ from .tree import tree_of
 
 CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
-BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and hand up: the most measured
+BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and pass on: the most measured
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
 # the label of each and the number of labels; gives a boolean for each label. Labels that hold by themselves need not
 # hold together: where persons have rows in both, those who have a value in either may be nearly all.
@@ -143,7 +143,7 @@ def nest_by_losses(
         part(progress, 0.0, 0.9)(stop / max(counts.nnz, 1))
     del by_class
     if requirement is not None and requirement.asks_for_more:
-        level_of = lift(profile, levels, level_of, requirement.holds)
+        level_of = promote(profile, levels, level_of, requirement.holds)
     progress(1.0)
     plan = plan_by_levels(profile, levels, k, level_of)
     if requirement is None or not requirement.members:
@@ -174,7 +174,7 @@ def levels_by_chance(
     return best_levels(cells, tree_of(regions, renumbered), k, turn, patterns)
 
 
-def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
+def promote(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
     """The level of each cell, (m,), once every label for which `holds` is false has been mended.
 
     From the finest level up: a label that fails is joined by the smallest labels of its class within its region, until

@@ -1,8 +1,8 @@
 """What regions can do that hold smaller regions with a choice of their own: states, and the choices behind them.
 
-A state is (r, p): r records are released in the region and p are handed up, where k stands for k and more; r is at most
-k, or 0 where all or nothing is released. Items are added one by one. Records cost the same whether they are released
-in the region or handed up, so that (r, p) costs what (p, r) does.
+A state is (r, p): r records are released in the region and p are passed to the parent, where k stands for k and more; r
+is at most k, or 0 where all or nothing is released. Items are added one by one. Records cost the same whether they are
+released in the region or passed to the parent, so that (r, p) costs what (p, r) does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Steps:
 def solved(
     start: np.ndarray, first: np.ndarray, number: np.ndarray, charge: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Steps]:
-    """The cost by records handed up and the state behind each, both (k + 1, rows), and how they came about.
+    """The cost by records passed to the parent and the state behind each, both (k + 1, rows), and how they came about.
 
     start : (parts + 1, k + 1, rows), the least cost of each state before any item is added; first, charge : as in
     Steps; number : (rows,), of items, falling
@@ -50,7 +50,7 @@ def solved(
 
 def _with_items(states: np.ndarray, charge: np.ndarray) -> np.ndarray:
     """The least cost of each state with one more item in each row, as without it; charge : (k + 1, rows)."""
-    new = _handed_up(states, charge)
+    new = _passed_on(states, charge)
     return np.minimum(new, new.swapaxes(0, 1)) if len(states) > 1 else new
 
 
@@ -60,9 +60,9 @@ def _ends(states: np.ndarray, charge: np.ndarray) -> np.ndarray:
     Where all or nothing is released, the only line, (1, k + 1, rows).
     """
     if len(states) == 1:
-        return _handed_up(states, charge)
+        return _passed_on(states, charge)
     k = len(charge) - 1
-    ends = _handed_up(states[::k], charge)
+    ends = _passed_on(states[::k], charge)
     np.minimum(ends[0], states[:, 0] + charge[0], out=ends[0])
     enough = states[:, k]
     for column in range(k + 1):
@@ -72,8 +72,8 @@ def _ends(states: np.ndarray, charge: np.ndarray) -> np.ndarray:
     return ends
 
 
-def _handed_up(states: np.ndarray, charge: np.ndarray) -> np.ndarray:
-    """The same if the item's records are handed up; states : of any numbers of records released."""
+def _passed_on(states: np.ndarray, charge: np.ndarray) -> np.ndarray:
+    """The same if the item's records are passed to the parent; states : of any numbers of records released."""
     k = len(charge) - 1
     new = np.full_like(states, np.inf)
     enough = states[:, k]  # the least of the states from which `column` records more lead to k and more
@@ -86,7 +86,7 @@ def _handed_up(states: np.ndarray, charge: np.ndarray) -> np.ndarray:
 
 
 def _closed(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The cost by records handed up, once all items are added, and the state behind each, both (k + 1, rows)."""
+    """The cost by records passed on, once all items are added, and the state behind each, both (k + 1, rows)."""
     k = ends.shape[1] - 1
     cost = ends[0].copy()
     origin = np.repeat(np.arange(k + 1)[:, None], ends.shape[2], axis=1)
@@ -101,7 +101,7 @@ def _closed(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return cost, origin
 
 
-def traced(steps: Steps, rows: np.ndarray, released: np.ndarray, handed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def traced(steps: Steps, rows: np.ndarray, released: np.ndarray, passed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many records each item of some rows places, (i,), and whether they are released here, (i,) bool.
 
     rows : ascending; items of other rows place 0. released, handed : (some rows,), the state in the end, which is
@@ -113,30 +113,31 @@ def traced(steps: Steps, rows: np.ndarray, released: np.ndarray, handed: np.ndar
         before = steps.before[turn]
         n = np.searchsorted(rows, before.shape[2])
         items = steps.first[rows[:n]] + turn
-        choice = _last_choice(before, steps.charge[:, items], rows[:n], released[:n], handed[:n])
-        columns[items], here[items], released[:n], handed[:n] = choice
+        choice = _last_choice(before, steps.charge[:, items], rows[:n], released[:n], passed[:n])
+        columns[items], here[items], released[:n], passed[:n] = choice
     return columns, here
 
 
 def _last_choice(
-    before: np.ndarray, charge: np.ndarray, rows: np.ndarray, released: np.ndarray, handed: np.ndarray
+    before: np.ndarray, charge: np.ndarray, rows: np.ndarray, released: np.ndarray, passed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the last item of some rows places and whether here, and what was released and handed up without it.
+    """What the last item of some rows places and whether here, and what was released and passed to the parent without
+    it.
 
     before : the states of all rows. Of equal choices it is the one of fewer records, then the one that hands them up.
     """
     some = np.flatnonzero(released)
     line = before[released, :, rows].T if len(some) else before[0].take(rows, axis=1)
-    column, least, before_handed = _last_step(line, handed, charge)
+    column, least, before_passed = _last_step(line, passed, charge)
     here, before_released = np.zeros(len(rows), bool), released.copy()
     if len(some):
-        line = before[:, handed[some], rows[some]]
+        line = before[:, passed[some], rows[some]]
         column_here, least_here, at = _last_step(line, released[some], charge[:, some])
         better = (least_here < least[some]) | (least_here == least[some]) & (column_here < column[some])
         chosen = some[better]
         here[chosen], column[chosen] = True, column_here[better]
-        before_released[chosen], before_handed[chosen] = at[better], handed[chosen]
-    return column, here, before_released, before_handed
+        before_released[chosen], before_passed[chosen] = at[better], passed[chosen]
+    return column, here, before_released, before_passed
 
 
 def _last_step(line: np.ndarray, at: np.ndarray, charge: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -54,12 +54,12 @@ class CoarserLevels:
         return self._said(tr)
 
     def _said(self, say: Callable[..., str]) -> tuple[str, ...]:
-        found = []
+        sentences = []
         for heights in self.places.levels.heights:
             names = (name for name in self.places.profile.quasi_identifiers if name in heights)
             coarser = [say(AT_LEVEL, name=name, level=self.before.get(name, 0) + heights[name]) for name in names]
-            found.append(", ".join(coarser) or say(FINEST))
-        return tuple(found)
+            sentences.append(", ".join(coarser) or say(FINEST))
+        return tuple(sentences)
 
 
 def as_shown(plan: Plan, places: Places) -> Plan:
@@ -91,8 +91,8 @@ def as_they_were(plan: Plan, places: Places) -> Plan:
 
     Its labels are no classes of the release, and may have fewer than k records.
     """
-    found = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
-    return replace(found, shown=np.ones(len(found.shown), bool))
+    shown_plan = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
+    return replace(shown_plan, shown=np.ones(len(shown_plan.shown), bool))
 
 
 def _levels_of_cells(plan: Plan) -> np.ndarray:
@@ -123,7 +123,7 @@ def _classes_of_all_levels(places: Places) -> tuple[np.ndarray, np.ndarray, tupl
         first.append(n_before)
         blocks.append(block)
         n_before += len(block)
-    return np.array(first, np.int64), np.concatenate(blocks), tuple(np.concatenate(one) for one in categories)
+    return np.array(first, np.int64), np.concatenate(blocks), tuple(np.concatenate(parts) for parts in categories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +156,11 @@ def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
         hidden = level_of == SUPPRESSED
         coarser = ~hidden & (nodes[level_of] > 0)
         chosen = (np.ones(len(code), bool), ~hidden & ~coarser, coarser, hidden)
-        counts = [np.bincount(code[one], profile.counts.data[one], len(categories)) for one in chosen]
+        counts = [np.bincount(code[cells], profile.counts.data[cells], len(categories)) for cells in chosen]
         used = np.flatnonzero(counts[0])
         names += [name] * len(used)
         values += categories[used].tolist()
-        parts.append([one[used].astype(np.int64) for one in counts])
+        parts.append([count[used].astype(np.int64) for count in counts])
     columns = [np.concatenate(column) for column in zip(*parts)] if parts else [np.empty(0, np.int64)] * 4
     return CoarserByValue(names, values, *columns)
 

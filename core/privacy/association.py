@@ -61,15 +61,15 @@ def disclosed_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: 
         return NOTHING_DISCLOSED
     region, area, value = region[several], area[several], value[several]
     agreement = agreement_by_value(region, area, value)
-    found = np.array(agreement.rows)
-    if found.max() >= FEWEST_PLACED:
+    told_rows = np.array(agreement.rows)
+    if told_rows.max() >= FEWEST_PLACED:
         by_chance = np.array([agreement_by_value(region, dealt, value).rows for dealt in _dealt(region, area, seed)])
         most, least = by_chance.max(axis=0), by_chance.min(axis=0)
-        found -= most
-        found[found < most - least] = 0
-        if found[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
-            found[1] = 0
-    placed, tells = int(found[0] + found[1]), int(found[2])
+        told_rows -= most
+        told_rows[told_rows < most - least] = 0
+        if told_rows[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
+            told_rows[1] = 0
+    placed, tells = int(told_rows[0] + told_rows[1]), int(told_rows[2])
     return Disclosed(len(several), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
 
 
@@ -115,7 +115,7 @@ class Agreement:
         Of an income, too, some rare values are of one home. Unless most rare values are, they are no codes.
         """
         common, rare = self.stands & ~self.rare, self.stands & self.rare
-        return tuple(int(self.times[one].sum()) for one in (common, rare, self.says_more))  # type: ignore[return-value]
+        return tuple(int(self.times[values].sum()) for values in (common, rare, self.says_more))  # type: ignore[return-value]
 
 
 def agreement_by_value(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> Agreement:
@@ -214,7 +214,9 @@ def disclosed_by_prefix(
     categories : the texts that the codes of value stand for, None where missing; exposed : the share of rows from which
     they do
     """
-    texts = np.array(["" if one is None else str(one)[: LONGEST_PREFIX + 1] for one in categories], dtype=str)
+    texts = np.array(
+        ["" if category is None else str(category)[: LONGEST_PREFIX + 1] for category in categories], dtype=str
+    )
     longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
     step = max(1, len(value) // ROWS_FOR_PREFIXES)
     region, area, value = region[::step], area[::step], value[::step]

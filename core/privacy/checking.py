@@ -74,12 +74,14 @@ def check_release(
     if not len(columns[0]):
         raise InputError(tr("RECORDS is empty: there is nothing to check."))
     check_members(members or {}, counts is not None)
-    class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
-    who = {kind: one.codes for kind, one in (members or {}).items()}
+    class_of, classes = combine_codes(
+        [column.codes for column in columns], [len(column.categories) for column in columns]
+    )
+    who = {kind: column.codes for kind, column in (members or {}).items()}
     requirement = Requirement(
         k,
         tuple(members_of(kind, class_of, codes) for kind, codes in who.items()),
-        tuple(shares_of(name, class_of, one.codes, counts, who) for name, one in (sensitive or {}).items()),
+        tuple(shares_of(name, class_of, column.codes, counts, who) for name, column in (sensitive or {}).items()),
         l_diversity,
         max_share,
     )
@@ -87,13 +89,13 @@ def check_release(
     records = np.bincount(class_of, counts, len(classes)).astype(np.int64)
     people = requirement.people(every, records)
     fails = (people < k) | ~requirement.holds(every, every, len(classes))
-    diversity = {one.field: diversity_of(every, one, len(classes)) for one in requirement.shares}
+    diversity = {share.field: diversity_of(every, share, len(classes)) for share in requirement.shares}
     kept = examine_columns({**others, **(sensitive or {})}, class_of, quasi_identifiers, k)
     risk = risk_of(records, people)
     return ReleaseCheck(
         k_found=int(people.min()),
-        l_found=min((int(one.distinct.min()) for one in diversity.values()), default=None),
-        t_found=max((float(one.distance.max()) for one in diversity.values()), default=None),
+        l_found=min((int(of_field.distinct.min()) for of_field in diversity.values()), default=None),
+        t_found=max((float(of_field.distance.max()) for of_field in diversity.values()), default=None),
         records_below=int(records[fails].sum()),
         classes_below=int(fails.sum()),
         largest_risk=risk.largest,
@@ -116,10 +118,10 @@ def _identifiers_in(columns: Mapping[str, Column], areas: Areas | None) -> list[
     for name, column in columns.items():
         texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
         times = np.bincount(column.codes, minlength=len(texts))
-        found = (areas.codes_of(texts) >= 0) & (times > 0)
-        rows, different = int(times[found].sum()), int((times > 0).sum())
+        is_identifier = (areas.codes_of(texts) >= 0) & (times > 0)
+        rows, different = int(times[is_identifier].sum()), int((times > 0).sum())
         # Some numbers are like identifiers by chance; where most of the different values are, the field holds them.
-        if found.sum() > 1 and found.sum() > different / 2 and rows >= EXPOSED * times.sum():
+        if is_identifier.sum() > 1 and is_identifier.sum() > different / 2 and rows >= EXPOSED * times.sum():
             sentences.append(
                 tr(
                     "“{name}” holds identifiers of REGIONS in {rows} of {n_rows} rows: the table shows the "

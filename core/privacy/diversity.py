@@ -116,9 +116,9 @@ def diversity_of(label_of: np.ndarray, shares: Shares, n_labels: int) -> Diversi
     tallies = tallies_of(label_of, shares, n_labels)
     together = tallies_of(np.where(label_of >= 0, 0, -1), shares, 1)
     return Diversity(
-        np.minimum.reduce([one.fewest_values() for one in tallies]),
-        np.maximum.reduce([one.largest_share() for one in tallies]),
-        np.maximum.reduce([_distances(one, overall) for one, overall in zip(tallies, together)]),
+        np.minimum.reduce([tally.fewest_values() for tally in tallies]),
+        np.maximum.reduce([tally.largest_share() for tally in tallies]),
+        np.maximum.reduce([_distances(tally, overall) for tally, overall in zip(tallies, together)]),
     )
 
 
@@ -175,9 +175,9 @@ def _of_members(label_of: np.ndarray, held: Held, n_labels: int) -> Tally:
     first = np.flatnonzero((np.diff(of_label, prepend=-1) != 0) | (np.diff(member, prepend=-1) != 0))
     n_values = np.diff(first, append=len(pair))
     people = np.bincount(of_label[first], minlength=n_labels)
-    found, value, at = _pairs(of_label, held.value[pair], n_labels)
+    labels, value, at = _pairs(of_label, held.value[pair], n_labels)
     weight = np.bincount(at, np.repeat(1.0 / n_values, n_values), len(value))
-    return Tally(found, value, np.bincount(at, minlength=len(value)), weight, people)
+    return Tally(labels, value, np.bincount(at, minlength=len(value)), weight, people)
 
 
 def _pairs(label: np.ndarray, value: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

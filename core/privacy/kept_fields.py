@@ -34,7 +34,7 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     rows = rows_looked_at(label, len(plan.records), seed)
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
-    fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
+    fine = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     return examine_rows(plan, label[rows], area, columns, fine)
 
 
@@ -96,9 +96,9 @@ def examine_columns(
 
 def refuse_kept_fields(found: Sequence[KeptField]) -> None:
     """Raises InputError for the first field that gives away the area or the person."""
-    for one in found:
-        if one.refusal:
-            raise InputError(one.refusal)
+    for field in found:
+        if field.refusal:
+            raise InputError(field.refusal)
 
 
 def _examine(
@@ -124,9 +124,9 @@ def _examine(
         disclosed = by_prefix if prefix else disclosed
     codes = {quasi: of_quasi[some] for quasi, of_quasi in quasi_identifiers.items()}
     refines, finer = refined_identifier(value[some], codes, EXPOSED)
-    given_back = {one: (shown[some], original[some]) for one, (shown, original) in coarsened.items()}
+    given_back = {identifier: (shown[some], original[some]) for identifier, (shown, original) in coarsened.items()}
     regains, regained = regained_identifier(value[some], given_back, EXPOSED)
-    missing = np.array([one is None for one in column.categories], bool)
+    missing = np.array([category is None for category in column.categories], bool)
     there = ~missing[value]
     times = np.bincount(value[there], minlength=len(column.categories))
     groups = group_sizes(label[there], value[there])

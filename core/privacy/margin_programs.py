@@ -60,16 +60,16 @@ def fewest_to_add(
     low[:n][lost] = 1.0
     # The HiGHS of SciPy 1.10 takes some problems with a solution for infeasible, but not without presolve.
     for presolve in (True, False):
-        found = milp(
+        solution = milp(
             np.concatenate([records, np.zeros(n_totals)]).astype(float),
             integrality=np.ones(size),
             bounds=Bounds(low, np.ones(size)),
             constraints=constraint,
             options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},
         )
-        if found.status != INFEASIBLE:
+        if solution.status != INFEASIBLE:
             break
-    return np.asarray(found.x[:n] > 0.5) if found.status == SOLVED else None
+    return np.asarray(solution.x[:n] > 0.5) if solution.status == SOLVED else None
 
 
 def cut_off(groups: Sequence[np.ndarray], lost: np.ndarray, found: np.ndarray, place: int) -> Cut:

@@ -122,8 +122,8 @@ def hold_against_margins(
     region, class_of = np.divmod(keys, n_classes)
     groups = [_groups(profile, region, class_of, margin) for margin in margins]
     concerned = np.unique(region[lost])
-    for done, one in enumerate(to_list(concerned)):
-        at = np.flatnonzero(region == one)
+    for done, own_region in enumerate(to_list(concerned)):
+        at = np.flatnonzero(region == own_region)
         at = at[ranks(len(at), ties)]
         totals = [np.unique(group[at], return_inverse=True)[1].reshape(-1) for group in groups]
         lost[at] = _mended(totals, records[at], lost[at], k)
@@ -150,25 +150,26 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
     disclosed_anyway = _disclosed(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
     cuts: list[Cut] = []
     for _ in range(MOST_ROUNDS):
-        found = fewest_to_add(groups, records, lost, k, cuts)
-        if found is None or len(_smallest_to_add(groups, records, found, k)):
+        mended = fewest_to_add(groups, records, lost, k, cuts)
+        if mended is None or len(_smallest_to_add(groups, records, mended, k)):
             break
         new = [
-            cut_off(groups, lost, found, one) for one in _disclosed(groups, records, found, k, None, disclosed_anyway)
+            cut_off(groups, lost, mended, cell)
+            for cell in _disclosed(groups, records, mended, k, None, disclosed_anyway)
         ]
         if not new:
-            return found
+            return mended
         cuts += new
-    found = lost.copy()
+    mended = lost.copy()
     while True:
-        more = _smallest_to_add(groups, records, found, k)
+        more = _smallest_to_add(groups, records, mended, k)
         if not len(more):
-            disclosed = _disclosed(groups, records, found, k, None, disclosed_anyway)
-            parts = [_first_shown(group[[one]], group, records, found) for one in disclosed for group in groups]
+            disclosed = _disclosed(groups, records, mended, k, None, disclosed_anyway)
+            parts = [_first_shown(group[[cell]], group, records, mended) for cell in disclosed for group in groups]
             more = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
         if not len(more):
-            return found
-        found[more] = True
+            return mended
+        mended[more] = True
 
 
 def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: Sequence[str]) -> np.ndarray:
@@ -181,13 +182,13 @@ def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: 
 
 def _smallest_to_add(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, k: int) -> np.ndarray:
     """The smallest shown place of every total whose suppressed records are too few, or of one class only."""
-    found = []
+    places = []
     for group in groups:
         n_groups = int(group.max(initial=-1)) + 1
         suppressed = np.bincount(group, records * lost, n_groups)
         short = (suppressed > 0) & ((suppressed < k) | (np.bincount(group, lost, n_groups) < 2))
-        found.append(_first_shown(np.flatnonzero(short), group, records, lost))
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+        places.append(_first_shown(np.flatnonzero(short), group, records, lost))
+    return np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
 
 
 def _first_shown(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, lost: np.ndarray) -> np.ndarray:

@@ -85,8 +85,8 @@ class Requirement:
 
     def _values_hold(self, tally: Tally) -> np.ndarray:
         """Whether the values of each label are what is asked for, (n_labels,) bool."""
-        found = tally.largest_share() <= self.max_share * (1 + 1e-12)
-        return found & (tally.fewest_values() >= self.l_diversity) if self.l_diversity > 1 else found
+        fits = tally.largest_share() <= self.max_share * (1 + 1e-12)
+        return fits & (tally.fewest_values() >= self.l_diversity) if self.l_diversity > 1 else fits
 
     def people(self, label_of: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The records of each label, or its distinct members of the kind it has fewest of, (n_labels,) int64."""
@@ -126,7 +126,7 @@ def measure(requirement: Requirement, label_of: np.ndarray, n_labels: int) -> Fo
         members.kind: int(_distinct(label_of, members, n_labels)[used].min()) if len(used) else 0
         for members in requirement.members
     }
-    return Found(smallest, {one.field: diversity_of(label_of, one, n_labels) for one in requirement.shares})
+    return Found(smallest, {share.field: diversity_of(label_of, share, n_labels) for share in requirement.shares})
 
 
 def _by_cell(cells: np.ndarray, label: np.ndarray) -> np.ndarray:

@@ -69,10 +69,10 @@ def read_rules(*files: Path) -> dict[str, Rule]:
 
     Raises InputError, naming file, line and column, for a file that cannot be read whole.
     """
-    found = list_rules(*files)
-    if found.problem:
-        raise InputError(found.problem)
-    return found.rules
+    listing = list_rules(*files)
+    if listing.problem:
+        raise InputError(listing.problem)
+    return listing.rules
 
 
 def list_rules(*files: Path) -> Listing:
@@ -112,7 +112,7 @@ def _lines(file: Path, problems: list[str]) -> Iterator[tuple[str, Rule | None]]
                 tr("{where}: this is no CSV from there on ({error}): close every quote.", where=where, error=error)
             )
             return
-        if not any(one.strip() for one in row):
+        if not any(cell.strip() for cell in row):
             continue
         if not header:
             header = row

@@ -37,7 +37,7 @@ class FilePlace:
     ) -> None:
         self._name, self._target, self._count = name, target, count
         new = {beside(target, staged, file): file for file in sorted(staged.parent.iterdir())}
-        old = {target.with_name(one): None for one in stale}
+        old = {target.with_name(file_name): None for file_name in stale}
         self._moves = [_Move(where, file, target) for where, file in {**old, **new}.items()]
         self._begun = hidden_beside(target, target, NEW)
 
@@ -80,7 +80,7 @@ class FilePlace:
             look()
             for move in self._moves:
                 move.check()
-            if any(_status(self._target.with_name(one)) is not None for one in journals_of(self._target)):
+            if any(_status(self._target.with_name(journal)) is not None for journal in journals_of(self._target)):
                 raise VbasError(tr("another program has just written beside {target}", target=self._target))
 
     def undo(self) -> list[str]:
@@ -214,8 +214,8 @@ def _stays(file: Path, error: OSError) -> str:
     )
 
 
-def _same_bytes(one: Path, other: Path) -> bool:
-    with one.open("rb") as read, other.open("rb") as again:
+def _same_bytes(file: Path, other: Path) -> bool:
+    with file.open("rb") as read, other.open("rb") as again:
         while True:
             chunk = read.read(1 << 20)
             if chunk != again.read(1 << 20):

@@ -123,10 +123,10 @@ def _remove(folder: Path, descriptor: int) -> None:
 
 def _is_own_folder(path: Path) -> bool:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
+    return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
 def _beginning(prefix: str) -> str:

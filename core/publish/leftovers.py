@@ -32,10 +32,10 @@ def tidy_up(target: Path) -> None:
     What was to come is removed. The target must be held, see `one_run_on`. A file that is new, where none was before,
     is left: it was counted before it was put there.
     """
-    found = _left_beside(target)
-    unfinished = any(role == NEW for _, role, _ in found)
+    leftovers = _left_beside(target)
+    unfinished = any(role == NEW for _, role, _ in leftovers)
     # What was to come goes last: as long as it is there, a run that is killed here is tidied up after in the same way.
-    for path, role, file in sorted(found, key=lambda one: one[1] == NEW):
+    for path, role, file in sorted(leftovers, key=lambda leftover: leftover[1] == NEW):
         with suppress(OSError):
             there = os.path.lexists(file)
             if role == OLD and unfinished and not (there and path.samefile(file)):
@@ -50,7 +50,7 @@ def _left_beside(target: Path) -> list[tuple[Path, str, Path]]:
     owners = {os.geteuid()} if hasattr(os, "geteuid") else set()
     with suppress(OSError):
         owners.add(os.lstat(target).st_uid)
-    found = []
+    leftovers = []
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             named = form.fullmatch(entry.name)
@@ -58,8 +58,8 @@ def _left_beside(target: Path) -> list[tuple[Path, str, Path]]:
                 continue
             status = entry.stat(follow_symlinks=False)
             if stat.S_ISREG(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid in owners):
-                found.append((Path(entry.path), named[1], target.with_name(target.stem + named[2])))
-    return found
+                leftovers.append((Path(entry.path), named[1], target.with_name(target.stem + named[2])))
+    return leftovers
 
 
 def _named_for(target: Path) -> str:

@@ -99,11 +99,11 @@ def _opened(lock: Path) -> int:
 def is_still(file: Path, descriptor: int) -> bool:
     """Whether an open file still stands under its name."""
     try:
-        found = os.lstat(file)
+        status = os.lstat(file)
     except FileNotFoundError:
         return False
     held = os.fstat(descriptor)
-    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+    return (status.st_dev, status.st_ino) == (held.st_dev, held.st_ino)
 
 
 def lock_file(descriptor: int) -> bool:

@@ -28,8 +28,8 @@ def name_aside(role: str, schema: str, table: str) -> str:
 
 def role_of(name: str, schema: str, table: str) -> str:
     """NEW or OLD for a name that a run on this table made; empty for any other."""
-    found = re.fullmatch(ASIDE, name)
-    return found[1] if found and found[2] == hexed(schema, table) else ""
+    match = re.fullmatch(ASIDE, name)
+    return match[1] if match and match[2] == hexed(schema, table) else ""
 
 
 def is_aside(name: str) -> bool:

@@ -35,9 +35,9 @@ class Occupied:
         else:
             # A link is read with what lies beside it, and with what lies beside the file that it leads to.
             real = Path(os.path.realpath(path))
-            files = [one.with_name(other) for one in dict.fromkeys((path, real)) for other in read_with(one)]
-        for one in files:
-            for key in _identities(one):
+            files = [place.with_name(other) for place in dict.fromkeys((path, real)) for other in read_with(place)]
+        for file in files:
+            for key in _identities(file):
                 self._read.setdefault(key, (name, path))
 
     def read_table(self, name: str, keys: Sequence[Key]) -> None:
@@ -47,13 +47,13 @@ class Occupied:
 
     def add_file(self, name: str, path: Path, written: list[Path]) -> None:
         """Note an output file. Raises InputError where it is, or would overwrite a part of, something else."""
-        for one in written:
-            for key in _identities(one):
+        for file in written:
+            for key in _identities(file):
                 for others in (self._read, self._written):
                     if key in others:
-                        _refuse(name, path, one, *others[key])
-        for one in written:
-            for key in _identities(one):
+                        _refuse(name, path, file, *others[key])
+        for file in written:
+            for key in _identities(file):
                 self._written.setdefault(key, (name, path))
 
     def add_table(self, name: str, table: str, keys: Sequence[Key], file: Path | None) -> None:
@@ -78,8 +78,8 @@ class Occupied:
                 )
         self._tables.update(dict.fromkeys(keys, name))
         if file is not None:
-            for one in read_with(file):
-                for key in _identities(file.with_name(one)):
+            for beside in read_with(file):
+                for key in _identities(file.with_name(beside)):
                     self._written.setdefault(key, (name, file))
 
 
@@ -92,18 +92,18 @@ def _identities(path: Path) -> list[Key]:
     """What a file is, by name and by what the file system calls it: two files are the same if they share one."""
     names = {os.path.realpath(path), os.path.join(os.path.realpath(path.parent), path.name)}  # noqa: PTH118
     if sys.platform == "darwin":
-        names = {one.casefold() for one in names}
-    keys: list[Key] = [("name", os.path.normcase(one)) for one in sorted(names)]
+        names = {name.casefold() for name in names}
+    keys: list[Key] = [("name", os.path.normcase(name)) for name in sorted(names)]
     try:
-        found = path.stat()
-        keys.append(("file", found.st_dev, found.st_ino))
+        status = path.stat()
+        keys.append(("file", status.st_dev, status.st_ino))
     except OSError:  # not there yet
         pass
     return keys
 
 
-def _refuse(name: str, path: Path, one: Path, other: str, other_path: Path) -> None:
-    if one == path and set(_identities(one)) & set(_identities(other_path)):
+def _refuse(name: str, path: Path, file: Path, other: str, other_path: Path) -> None:
+    if file == path and set(_identities(file)) & set(_identities(other_path)):
         raise InputError(
             tr(
                 "{name} and {other} are the same file, {path}: choose another place for one.",
@@ -116,7 +116,7 @@ def _refuse(name: str, path: Path, one: Path, other: str, other_path: Path) -> N
         tr(
             "{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them.",
             name=name,
-            one=one,
+            one=file,
             other=other,
             other_path=other_path,
         )

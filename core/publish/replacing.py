@@ -40,9 +40,9 @@ def check_nameable(name: str, path: Path, written: list[Path]) -> None:
     name : of the output, for the message; path : its file; written : all files of it, this one included
     """
     journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
-    for one in [*written, *journal]:
+    for file in [*written, *journal]:
         try:
-            os.lstat(one)
+            os.lstat(file)
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
@@ -61,9 +61,9 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
 
     Arguments as for `check_nameable`.
     """
-    for one in written:
+    for file in written:
         try:
-            mode = os.lstat(one).st_mode
+            mode = os.lstat(file).st_mode
         except FileNotFoundError:
             continue
         if stat.S_ISLNK(mode):
@@ -71,8 +71,8 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
                 tr(
                     "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
                     name=name,
-                    one=one,
-                    path=Path(os.path.realpath(one)),
+                    one=file,
+                    path=Path(os.path.realpath(file)),
                 )
             )
         if not stat.S_ISREG(mode):
@@ -81,15 +81,15 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
                 tr(
                     "{name} would be written to {one}, which is {kind}: choose another name.",
                     name=name,
-                    one=one,
+                    one=file,
                     kind=kind,
                 )
             )
-        if not os.access(one, os.W_OK):
+        if not os.access(file, os.W_OK):
             raise InputError(
-                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
+                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file)
             )
-        refuse_if_not_replaceable(one, name)
+        refuse_if_not_replaceable(file, name)
     map_file = path.with_suffix(".shp")
     if path.suffix.lower() == ".dbf" and map_file.exists():
         raise InputError(
@@ -106,11 +106,11 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
 
 def _ask(file: Path) -> None:
     """Raise OSError where a file cannot be replaced."""
-    found = os.lstat(file)
+    status = os.lstat(file)
     # A rename onto itself changes nothing; Windows refuses it for a file that is open elsewhere, as it would later.
     os.rename(file, file)  # noqa: PTH104
     folder = os.lstat(file.parent)
     if sys.platform == "win32" or not folder.st_mode & stat.S_ISVTX:
         return
-    if os.geteuid() not in (0, found.st_uid, folder.st_uid):  # where only owners remove and rename files
+    if os.geteuid() not in (0, status.st_uid, folder.st_uid):  # where only owners remove and rename files
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))

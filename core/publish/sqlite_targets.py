@@ -39,7 +39,7 @@ def settle(file: Path) -> None:
         return
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-    if mode != "delete" or any(file.with_name(one).exists() for one in journals_of(file)):
+    if mode != "delete" or any(file.with_name(journal).exists() for journal in journals_of(file)):
         raise VbasError(
             tr("{name} was not written whole: its last rows are still in a journal. Nothing was kept.", name=file.name)
         )
@@ -192,9 +192,9 @@ def _in_use(target: Path) -> bool:
         return False
     journals = _open_journals(target)
     parts = [part for part in (target, target.with_name(target.name + "-shm")) if part.is_file()]
-    found = [part.stat() for part in parts]
-    inodes = {str(one.st_ino) for one in found}
-    files = {f"{os.major(one.st_dev):02x}:{os.minor(one.st_dev):02x}:{one.st_ino}" for one in found}
+    states = [part.stat() for part in parts]
+    inodes = {str(state.st_ino) for state in states}
+    files = {f"{os.major(state.st_dev):02x}:{os.minor(state.st_dev):02x}:{state.st_ino}" for state in states}
     for line in LOCKS.read_text(encoding="ascii", errors="replace").splitlines():
         words = line.split()
         if journals and any(word.count(":") == 2 and word.rsplit(":", 1)[1] in inodes for word in words):

@@ -82,11 +82,11 @@ class ColumnBuilder:
 
     def column(self) -> Column:
         """All that was appended, the categories in the order of `category_order`."""
-        found = [value for _, value in self._position]
-        order = sorted(range(len(found)), key=lambda i: category_order(found[i]))
-        categories = np.empty(len(found), dtype=object)
-        categories[:] = [found[i] for i in order]
-        rank = smallest_integers(np.argsort(np.array(order, dtype=np.int64)), len(found))
+        values = [value for _, value in self._position]
+        order = sorted(range(len(values)), key=lambda i: category_order(values[i]))
+        categories = np.empty(len(values), dtype=object)
+        categories[:] = [values[i] for i in order]
+        rank = smallest_integers(np.argsort(np.array(order, dtype=np.int64)), len(values))
         return Column(rank[np.concatenate(self._chunks)] if self._chunks else np.empty(0, np.int8), categories)
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
@@ -115,8 +115,8 @@ class ColumnBuilder:
         return codes[at]
 
     def _codes_of_unique(self, unique: np.ndarray, kind: str) -> np.ndarray:
-        found = (unique.view("S8") if kind == "Su" else unique).tolist()
-        decoded = [value.decode("utf-8") if isinstance(value, bytes) else value for value in found]
+        values = (unique.view("S8") if kind == "Su" else unique).tolist()
+        decoded = [value.decode("utf-8") if isinstance(value, bytes) else value for value in values]
         return np.array([self._code(value) for value in decoded], dtype=np.int32)
 
     def _code(self, value: object) -> int:

@@ -37,7 +37,7 @@ class Records:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a report says of them: the warnings, and what is shown coarser than it was read."""
-        return (*self.warnings, *(one.sentence for one in self.table.coarsened.values()))
+        return (*self.warnings, *(column.sentence for column in self.table.coarsened.values()))
 
 
 def match_records(

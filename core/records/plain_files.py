@@ -221,7 +221,7 @@ def check_shp(path: Path, layer: str) -> None:
 
 def _fields(descriptions: bytes) -> list[tuple[str, str, int, int, int]]:
     """(name, kind, first byte in a row, width, decimals) of each field."""
-    found = []
+    fields = []
     first = 1
     for at in range(0, len(descriptions) - 31, 32):
         if descriptions[at] == 13:
@@ -230,6 +230,6 @@ def _fields(descriptions: bytes) -> list[tuple[str, str, int, int, int]]:
         kind, length, decimals = chr(descriptions[at + 11]), descriptions[at + 16], descriptions[at + 17]
         if kind == "C":
             length += 256 * decimals
-        found.append((name, kind, first, length, decimals))
+        fields.append((name, kind, first, length, decimals))
         first += length
-    return found
+    return fields

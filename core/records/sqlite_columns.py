@@ -121,8 +121,8 @@ def _read_stretches(
     done = 0
     # Closed however this ends: whoever closes the connection must not meet a stretch that is still read.
     with closing(_stretches(connection, table, key, list(kinds))) as stretches:
-        for share, n_rows, *found in stretches:
-            for append, values in zip(add, found):
+        for share, n_rows, *columns in stretches:
+            for append, values in zip(add, columns):
                 append(json.loads(values))
             done += n_rows
             progress(share)
@@ -150,24 +150,24 @@ def _stretches(
     answer = " ".join((statement(("SELECT", asked, "FROM"), table, connection), "WHERE", own, "BETWEEN ? AND ?"))
 
     def ask(start: int, stop: int) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = connection.execute(answer, (start, min(stop, last))).fetchone()
-        return found
+        stretch: tuple[Any, ...] = connection.execute(answer, (start, min(stop, last))).fetchone()
+        return stretch
 
     stop, width, n_rows = first, FIRST_STRETCH, 0
     with ThreadPoolExecutor(1) as ahead:
         coming = ahead.submit(ask, first, first + width - 1)
         while stop <= last:
-            found = coming.result()
+            stretch = coming.result()
             stop += width
-            n_rows += found[0]
-            if found[1] or stop - first > NUMBERS_A_ROW * (n_rows + STRETCH):
+            n_rows += stretch[0]
+            if stretch[1] or stop - first > NUMBERS_A_ROW * (n_rows + STRETCH):
                 raise _RowByRow
-            longest = sum(map(len, found[2:]))
+            longest = sum(map(len, stretch[2:]))
             width = min(max(width * LONGEST_ANSWER // longest, 1), STRETCH)
             if stop <= last:
                 coming = ahead.submit(ask, stop, stop + width - 1)
-            if found[0]:
-                yield min((stop - first) / (last + 1 - first), 1.0), found[0], *found[2:]
+            if stretch[0]:
+                yield min((stop - first) / (last + 1 - first), 1.0), stretch[0], *stretch[2:]
 
 
 def _adding(

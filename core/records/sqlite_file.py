@@ -76,9 +76,9 @@ def check_table(connection: sqlite3.Connection, path: Path, table: str, layer: s
     """Rows of a table or view, every page of the table checked. Raises InputError for a damaged table."""
     with _in_a_sentence(path, layer):
         if is_table(connection, table):
-            found = [row[0] for row in connection.execute(f"PRAGMA quick_check({quoted(table)})").fetchmany(3)]
-            if found != ["ok"]:
-                raise InputError(damaged_file(path, layer, "; ".join(found)))
+            problems = [row[0] for row in connection.execute(f"PRAGMA quick_check({quoted(table)})").fetchmany(3)]
+            if problems != ["ok"]:
+                raise InputError(damaged_file(path, layer, "; ".join(problems)))
         return int(connection.execute(statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()[0])
 
 
@@ -169,8 +169,8 @@ def has_idle_log(path: Path) -> bool:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns, _log_size(path)
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, _log_size(path)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -157,7 +157,7 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
 
 def unused_name(name: str, taken: Iterable[str]) -> str:
     """A name for a column of our own beside fields of the user's, whose names some programs read without case."""
-    used = {one.lower() for one in taken}
+    used = {taken_name.lower() for taken_name in taken}
     while name.lower() in used:
         name += "_"
     return name

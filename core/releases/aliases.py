@@ -48,10 +48,10 @@ class Aliases:
 
     def names_for(self, name: str) -> list[str]:
         """Other names that were said to be the same attribute as one."""
-        found = [
+        others = [
             (row.other if row.field == name else row.field) for row in self.rows if row.same and name in _names(row)
         ]
-        return [one for one in found if one != name]
+        return [other for other in others if other != name]
 
 
 def aliases_of(rows: Iterable[tuple[str, str]], known: Sequence[str]) -> Aliases:
@@ -71,7 +71,7 @@ def _alias(field: str, words: str, known: Sequence[str]) -> Alias:
     if match is not None:
         return Alias(field, _spelled(match[1], known, words), False)
     # A name may hold a colon itself: the longest beginning that is a name counts.
-    ends = [one.start() for one in re.finditer(":", words)]
+    ends = [colon.start() for colon in re.finditer(":", words)]
     for end in reversed(ends):
         other = _known(words[:end], known)
         if other is not None:
@@ -121,8 +121,8 @@ def _known(typed: str, known: Collection[str]) -> str | None:
 
 
 def _spelled(typed: str, known: Sequence[str], words: str) -> str:
-    found = _known(typed, known) or next((name for name in known if one_is_cut(name, typed.strip())), None)
-    if found is None:
+    spelling = _known(typed, known) or next((name for name in known if one_is_cut(name, typed.strip())), None)
+    if spelling is None:
         raise InputError(
             tr(
                 "ALIASES names “{typed}”, which no release has ({known}): give two names of fields, such as “gender” "
@@ -131,4 +131,4 @@ def _spelled(typed: str, known: Sequence[str], words: str) -> str:
                 known=first_values(known, 12),
             )
         )
-    return found
+    return spelling

@@ -41,30 +41,30 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
     places, groups = _Places(chunk), _Groups(chunk)
     known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
     at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
-    found = [
-        one
+    parts = [
+        part
         for first in range(0, places.members.shape[0], at_once)
-        for one in _open_at(chunk, places, slice(first, first + at_once), groups, known, tables)
+        for part in _open_at(chunk, places, slice(first, first + at_once), groups, known, tables)
     ]
     arrays = {
-        name: np.concatenate([getattr(one, name) for one in found])
+        name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("place", "group", "low", "high", "taken", "kind", "release", "key")
     }
     place, group, key = (arrays.pop(name) for name in ("place", "group", "key"))
     sizes = np.diff(places.members.indptr)[place] * np.diff(groups.members.indptr)[group]
-    order = np.lexsort((sizes, [KINDS.index(one) for one in arrays["kind"]]))
+    order = np.lexsort((sizes, [KINDS.index(kind) for kind in arrays["kind"]]))
     order = order[np.unique(key[order], return_index=True)[1]]
     order = order[np.argsort(sizes[order], kind="stable")]
     few = order[np.cumsum(sizes[order]) <= MOST_MEMBERS]
     by_class = list(left_of_classes(chunk))
     members = pairs_by_row(places.members[place[few]], groups.members[group[few]], chunk.n_joint)
     return Asked(
-        sparse.vstack([members, *(one.members for one in by_class)]).tocsr(),
+        sparse.vstack([members, *(part.members for part in by_class)]).tocsr(),
         **{
-            name: np.concatenate([values[few], *(getattr(one, name) for one in by_class)])
+            name: np.concatenate([values[few], *(getattr(part, name) for part in by_class)])
             for name, values in arrays.items()
         },
-        n_left_out=sum(one.n_left_out for one in found) + len(order) - len(few),
+        n_left_out=sum(part.n_left_out for part in parts) + len(order) - len(few),
     )
 
 
@@ -101,15 +101,15 @@ def _open_at(
         return np.asarray((members @ values) @ joint)
 
     bounds = chunk.bounds
-    within = [one.places_within(members) for one in known]
-    low = total(bounds.low) + np.max([one.over(one.more, at) for one, at in zip(known, within)], axis=0)
-    high = total(bounds.high) - np.max([one.over(one.less, at) for one, at in zip(known, within)], axis=0)
+    within = [family.places_within(members) for family in known]
+    low = total(bounds.low) + np.max([family.over(family.more, at) for family, at in zip(known, within)], axis=0)
+    high = total(bounds.high) - np.max([family.over(family.less, at) for family, at in zip(known, within)], axis=0)
     draws = np.random.default_rng(0).integers(1, 2**62, bounds.high.shape)
     key = total(np.where(bounds.high > 0, draws, 0))  # modulo 2 to the 64
-    sums = [(total(one.people), total(one.open.astype(np.int64)) > 0) for one in tables or ()]
+    sums = [(total(table.people), total(table.open.astype(np.int64)) > 0) for table in tables or ()]
     before: list[np.ndarray] = []
     for release in range(NONE, len(chunk.over.releases)):
-        own = [one.over(one.shown, at) for one, at in zip(known, within) if one.release == release]
+        own = [family.over(family.shown, at) for family, at in zip(known, within) if family.release == release]
         taken = np.sum(own, axis=0) if own else np.zeros_like(low)
         new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
         before.append(taken)
@@ -156,24 +156,27 @@ class _Places:
     def __init__(self, chunk: Chunk) -> None:
         releases = range(len(chunk.over.releases))
         regions = [
-            sparse.vstack([one.members()[:-1] for one in chunk.families if one.release == release]).tocsr()
+            sparse.vstack([family.members()[:-1] for family in chunk.families if family.release == release]).tocsr()
             for release in releases
         ]
         parts = {_CELL: [sparse.identity(chunk.over.n_cells, np.int64, format="csr")], _OTHER: regions, _BESIDE: []}
         everywhere = sparse.csr_matrix(np.ones((1, chunk.over.n_cells), np.int64))
-        for one, other in [*combinations_with_replacement(regions, 2), (everywhere, sparse.vstack(regions).tocsr())]:
-            first, second = (one @ other.T).nonzero()
-            one, other = one[first], other[second]
-            both = one.multiply(other).tocsr()
+        for own_regions, other in [
+            *combinations_with_replacement(regions, 2),
+            (everywhere, sparse.vstack(regions).tocsr()),
+        ]:
+            first, second = (own_regions @ other.T).nonzero()
+            own_regions, other = own_regions[first], other[second]
+            both = own_regions.multiply(other).tocsr()
             parts[_OTHER] = [*parts[_OTHER], both]
-            parts[_BESIDE] += [_left_of(one, both), _left_of(other, both)]
+            parts[_BESIDE] += [_left_of(own_regions, both), _left_of(other, both)]
         parts[_OTHER] = [*parts[_OTHER], *_unions(chunk, regions)]
         rows = sparse.vstack([matrix for some in parts.values() for matrix in some]).tocsr()
-        kinds = np.repeat(list(parts), [sum(one.shape[0] for one in some) for some in parts.values()])
+        kinds = np.repeat(list(parts), [sum(matrix.shape[0] for matrix in some) for some in parts.values()])
         self.members, kinds = _different(rows, kinds)
         self.is_cell, self.is_difference = kinds == _CELL, kinds == _BESIDE
         keys = _keys(self.members)
-        coarsest = [np.unique(_keys(one.members()[:-1])) for one in chunk.families if one.exact]
+        coarsest = [np.unique(_keys(family.members()[:-1])) for family in chunk.families if family.exact]
         self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in releases]
 
 
@@ -184,14 +187,14 @@ def _unions(chunk: Chunk, regions: Sequence[sparse.csr_matrix]) -> Iterator[spar
     """Regions of a level that a region of another release lies across: all that it touches; and, of coarsest levels,
     every few that hang together by such regions, as what those show can be taken away from all of them only.
     """
-    for one in chunk.families:
-        own = one.members()[:-1]
+    for family in chunk.families:
+        own = family.members()[:-1]
         for other, theirs in enumerate(regions):
-            if other != one.release:
+            if other != family.release:
                 touched = (theirs @ own.T).astype(bool).astype(np.int64)
                 yield touched @ own
-        if one.exact:
-            others = [theirs for other, theirs in enumerate(regions) if other != one.release]
+        if family.exact:
+            others = [theirs for other, theirs in enumerate(regions) if other != family.release]
             touched = (sparse.vstack(others).tocsr() @ own.T).astype(bool).astype(np.int64)
             hang = (touched.T @ touched).tolil().rows
             together = _hanging_together([set(row) for row in hang])
@@ -201,12 +204,12 @@ def _unions(chunk: Chunk, regions: Sequence[sparse.csr_matrix]) -> Iterator[spar
 
 def _hanging_together(neighbours: Sequence[set[int]]) -> list[list[int]]:
     """All that hang together, two and more, up to MOST_UNIONS of them, the smallest first."""
-    found: list[list[int]] = []
-    last = {frozenset([one]) for one in range(len(neighbours))}
-    while last and len(found) < MOST_UNIONS:
-        last = {some | {one} for some in last for member in some for one in neighbours[member] - some}
-        found += sorted(sorted(some) for some in last)[: MOST_UNIONS - len(found)]
-    return found
+    unions: list[list[int]] = []
+    last = {frozenset([position]) for position in range(len(neighbours))}
+    while last and len(unions) < MOST_UNIONS:
+        last = {some | {neighbour} for some in last for member in some for neighbour in neighbours[member] - some}
+        unions += sorted(sorted(some) for some in last)[: MOST_UNIONS - len(unions)]
+    return unions
 
 
 def _left_of(regions: sparse.csr_matrix, parts: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -226,7 +229,7 @@ class _Groups:
     def __init__(self, chunk: Chunk) -> None:
         over, joint = chunk.over, chunk.joint
         parts = [sparse.identity(len(joint), np.int64, format="csr"), *map(_rows, _divisions(over, joint))]
-        kinds = np.repeat([_CELL, *[_OTHER] * (len(parts) - 1)], [one.shape[0] for one in parts])
+        kinds = np.repeat([_CELL, *[_OTHER] * (len(parts) - 1)], [part.shape[0] for part in parts])
         self.members, kinds = _different(sparse.vstack(parts).tocsr(), kinds)
         self.fits = ~(self.members @ chunk.contradicted > 0)
         self.is_joint = kinds == _CELL
@@ -243,16 +246,16 @@ class _Known:
     """
 
     def __init__(self, chunk: Chunk, number: int, groups: _Groups) -> None:
-        one, bounds = chunk.families[number], chunk.bounds
-        self.release = one.release
-        self._regions, classes = one.members()[:-1], _rows(one.class_of, one.low.shape[1] - 1)
+        family, bounds = chunk.families[number], chunk.bounds
+        self.release = family.release
+        self._regions, classes = family.members()[:-1], _rows(family.class_of, family.low.shape[1] - 1)
         self._groups = within_of(groups.members, classes).T.tocsr()
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
         self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
         self.shown = np.zeros_like(self.more)
-        label, region, joint = chunk.labels_of(one)
-        self.shown[region, one.class_of[joint]] = chunk.over.releases[one.release].records[label]
+        label, region, joint = chunk.labels_of(family)
+        self.shown[region, family.class_of[joint]] = chunk.over.releases[family.release].records[label]
 
     def places_within(self, places: sparse.csr_matrix) -> sparse.csr_matrix:
         """(p, regions) matrix of 0 and 1: which regions lie whole in each place."""
@@ -287,7 +290,7 @@ def _shared_names(over: Overlay, joint: np.ndarray) -> list[frozenset[str]]:
     schemas = [frozenset(schema.names) for schema in over.schemas]
     shared, more = set(schemas), set(schemas)
     while more:
-        more = {one & other for one in more for other in shared} - shared
+        more = {names & other for names in more for other in shared} - shared
         shared |= more
     if len(schemas) > 1 and max(map(len, schemas)) <= MOST_NAMES:
         group = over.group_of[joint]
@@ -312,19 +315,19 @@ def _by_values(over: Overlay, joint: np.ndarray, names: Sequence[str]) -> np.nda
     for schema, entry in zip(over.schemas, over.entries[joint].T):
         if set(names) <= set(schema.names):
             at = [schema.names.index(name) for name in names]
-            of_class = [number.setdefault(tuple(one[i] for i in at), len(number)) for one in schema.classes]
+            of_class = [number.setdefault(tuple(values[i] for i in at), len(number)) for values in schema.classes]
             of_each = np.where(of_each < 0, np.array([*of_class, NONE])[entry], of_each)
     return of_each
 
 
 def _combined(divisions: Sequence[np.ndarray]) -> np.ndarray:
     """The division by several at once; NONE where any is."""
-    inside = np.logical_and.reduce([one >= 0 for one in divisions])
-    found = np.full(len(inside), NONE)
+    inside = np.logical_and.reduce([division >= 0 for division in divisions])
+    combined = np.full(len(inside), NONE)
     if inside.any():
-        codes = [one[inside] for one in divisions]
-        found[inside] = combine_codes(codes, [int(one.max()) + 1 for one in codes])[0]
-    return found
+        codes = [division[inside] for division in divisions]
+        combined[inside] = combine_codes(codes, [int(column.max()) + 1 for column in codes])[0]
+    return combined
 
 
 def _rows(part_of: np.ndarray, n: int | None = None) -> sparse.csr_matrix:

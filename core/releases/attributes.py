@@ -46,8 +46,8 @@ class Attribute:
     def by_value(self) -> dict[str, int]:
         """Records by value, but for values that say nothing."""
         totals = np.bincount(self.value, self.records, len(self.values)).astype(np.int64)
-        found = dict(zip(self.values, to_list(totals)))
-        return {value: n for value, n in found.items() if plain(value) not in SAYS_NOTHING}
+        counts = dict(zip(self.values, to_list(totals)))
+        return {value: n for value, n in counts.items() if plain(value) not in SAYS_NOTHING}
 
     def share_among(self, others: Collection[str]) -> float:
         """The share of the records whose value is among others, written alike or not, 0 to 1."""
@@ -62,18 +62,18 @@ class Attribute:
 
 def attributes_of(release: Published) -> dict[str, Attribute]:
     """All attributes of a release, by name; a quasi-identifier goes before a sensitive field of that name."""
-    found = {}
-    for one in release.sensitive:
-        values = tuple(one.categories.tolist())
-        found[one.field] = Attribute(
-            one.field, release.title, values, 0, True, one.label, one.value, np.asarray(one.records)
+    attributes = {}
+    for field in release.sensitive:
+        values = tuple(field.categories.tolist())
+        attributes[field.field] = Attribute(
+            field.field, release.title, values, 0, True, field.label, field.value, np.asarray(field.records)
         )
     labels = np.arange(len(release.records))
     for at, name in enumerate(release.quasi_identifiers):
         values, codes = tuple(release.categories[at].tolist()), release.classes[:, at][release.class_of]
         level = release.coarsened.get(name, 0)
-        found[name] = Attribute(name, release.title, values, level, False, labels, codes, release.records)
-    return found
+        attributes[name] = Attribute(name, release.title, values, level, False, labels, codes, release.records)
+    return attributes
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,11 @@ def parts_of(first: Published, second: Published, shared: Sequence[str] = ()) ->
 
     shared : quasi-identifiers that both show
     """
-    n_first, n_second = (one.levels.crosswalks[-1].n_regions for one in (first, second))
+    n_first, n_second = (release.levels.crosswalks[-1].n_regions for release in (first, second))
     in_first, in_second = _regions_of_areas(first), _regions_of_areas(second)
     areas = sorted(in_first.keys() | in_second.keys())
-    a = np.array([in_first.get(one, -1) for one in areas], np.int64)
-    b = np.array([in_second.get(one, -1) for one in areas], np.int64)
+    a = np.array([in_first.get(area, -1) for area in areas], np.int64)
+    b = np.array([in_second.get(area, -1) for area in areas], np.int64)
     both = (a >= 0) & (b >= 0)
     edges = (np.ones(int(both.sum())), (a[both], n_first + b[both]))
     size = n_first + n_second
@@ -120,22 +120,22 @@ def _by_classes(
         return Parts(of_label, n)
     codes: dict[tuple[str, ...], int] = {}
     kind = []
-    for one in releases:
-        at = [one.quasi_identifiers.index(name) for name in shared]
-        values = ([plain(row[i]) for i in at] for row in one.values_of_classes())
+    for release in releases:
+        at = [release.quasi_identifiers.index(name) for name in shared]
+        values = ([plain(row[i]) for i in at] for row in release.values_of_classes())
         of_class = np.array([codes.setdefault(tuple(row), len(codes)) for row in values], np.int64)
-        kind.append(of_class[one.class_of])
+        kind.append(of_class[release.class_of])
     keys = [np.where(part >= 0, part * len(codes) + own, -1) for part, own in zip(of_label, kind)]
     used = np.unique(np.concatenate(keys))
     used = used[used >= 0]
-    found = [np.where(key >= 0, np.searchsorted(used, key), -1) for key in keys]
-    return Parts((found[0], found[1]), len(used))
+    parts = [np.where(key >= 0, np.searchsorted(used, key), -1) for key in keys]
+    return Parts((parts[0], parts[1]), len(used))
 
 
 def _regions_of_areas(release: Published) -> dict[str, int]:
     """The region of the coarsest level of each area that is in one."""
-    found = zip(release.areas.tolist(), to_list(release.levels.crosswalks[-1].region_of))
-    return {area: region for area, region in found if region >= 0}
+    pairs = zip(release.areas.tolist(), to_list(release.levels.crosswalks[-1].region_of))
+    return {area: region for area, region in pairs if region >= 0}
 
 
 def likeness(first: Attribute, second: Attribute, parts: Parts) -> float | None:
@@ -147,9 +147,9 @@ def likeness(first: Attribute, second: Attribute, parts: Parts) -> float | None:
     if tables is None:
         return None
     codes: dict[str, int] = {}
-    at = [np.array([codes.setdefault(plain(one), len(codes)) for one in own.values]) for own in (first, second)]
+    at = [np.array([codes.setdefault(plain(value), len(codes)) for value in own.values]) for own in (first, second)]
     joined = [_added(table, of, len(codes)) for table, of in zip(tables, at)]
-    return float(np.minimum(*joined).sum() / min(one.sum() for one in tables))
+    return float(np.minimum(*joined).sum() / min(table.sum() for table in tables))
 
 
 @dataclass(frozen=True)
@@ -168,23 +168,23 @@ def recoded(first: Attribute, second: Attribute, parts: Parts) -> Recoded | None
     tables = _tables(first, second, parts)
     if tables is None or tables[0].shape[0] * tables[1].size > MOST_COMPARED:
         return None
-    one, other = tables
-    in_common = np.array([np.minimum(row, other).sum(axis=1) for row in one])
+    own_counts, other = tables
+    in_common = np.array([np.minimum(row, other).sum(axis=1) for row in own_counts])
     mine, others = linear_sum_assignment(-in_common)
     fits = in_common[mine, others] > 0
     mine, others = mine[fits], others[fits]
     fewest = min(table.sum() for table in tables)
     share = float(in_common[mine, others].sum() / fewest)
     exact = (
-        len(mine) == len(one) == len(other)
+        len(mine) == len(own_counts) == len(other)
         and len(mine) > 1
-        and np.array_equal(one[mine], other[others])
-        and len(np.unique(one, axis=0)) == len(one)
+        and np.array_equal(own_counts[mine], other[others])
+        and len(np.unique(own_counts, axis=0)) == len(own_counts)
     )
     pairs = tuple((first.values[i], second.values[j]) for i, j in zip(to_list(mine), to_list(others)))
-    if len(one) == len(other):
+    if len(own_counts) == len(other):
         return Recoded(share, exact, pairs)
-    fine, coarse = (one, other) if len(one) > len(other) else (other, one)
+    fine, coarse = (own_counts, other) if len(own_counts) > len(other) else (other, own_counts)
     joined = float(_joined_best(fine, coarse) / fewest)
     return Recoded(joined, False, ()) if joined > share else Recoded(share, exact, pairs)
 
@@ -219,22 +219,22 @@ def _tables(first: Attribute, second: Attribute, parts: Parts) -> tuple[np.ndarr
     """Of each attribute the records by value and part; None where one has none."""
     if not parts.n:
         return None
-    tables = tuple(_table(one, of_label, parts.n) for one, of_label in zip((first, second), parts.of_label))
+    tables = tuple(_table(attribute, of_label, parts.n) for attribute, of_label in zip((first, second), parts.of_label))
     return (tables[0], tables[1]) if all(table.sum() for table in tables) else None
 
 
-def _table(one: Attribute, of_label: np.ndarray, n_parts: int) -> np.ndarray:
-    part = of_label[one.label]
+def _table(attribute: Attribute, of_label: np.ndarray, n_parts: int) -> np.ndarray:
+    part = of_label[attribute.label]
     there = part >= 0
-    key = one.value[there] * n_parts + part[there]
-    counts = np.bincount(key, one.records[there], len(one.values) * n_parts)
-    return counts.reshape(len(one.values), n_parts)
+    key = attribute.value[there] * n_parts + part[there]
+    counts = np.bincount(key, attribute.records[there], len(attribute.values) * n_parts)
+    return counts.reshape(len(attribute.values), n_parts)
 
 
 def _added(table: np.ndarray, row: np.ndarray, n_rows: int) -> np.ndarray:
-    found = np.zeros((n_rows, table.shape[1]))
-    np.add.at(found, row, table)
-    return found
+    sums = np.zeros((n_rows, table.shape[1]))
+    np.add.at(sums, row, table)
+    return sums
 
 
 def are_apart(names: tuple[str, str], shown: Mapping[str, Attribute], release: Published) -> bool:

@@ -39,7 +39,7 @@ def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray, nobody: 
     high = np.full((n_cells, n_joint), UNBOUNDED)
     if nobody is not None:
         high[:, nobody] = 0
-    adders = [_Adder(one) for one in families]
+    adders = [_Adder(family) for family in families]
     active: np.ndarray = np.arange(n_joint)
     for _ in range(MOST_SWEEPS):
         before_low, before_high = low[:, active].copy(), high[:, active].copy()
@@ -52,12 +52,12 @@ def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray, nobody: 
             break
     contradicted: np.ndarray = np.asarray((low > high).any(axis=0))
     sum_low, sum_high = [], []
-    for one, adder in zip(families, adders):
+    for family, adder in zip(families, adders):
         least, most = adder.add(low), adder.add(high)
-        wrong = np.append(((least > one.high) | (most < one.low))[:, :-1].any(axis=0), False)
-        contradicted |= wrong[one.class_of]
-        sum_low.append(np.maximum(one.low, least))
-        sum_high.append(np.minimum(one.high, most))
+        wrong = np.append(((least > family.high) | (most < family.low))[:, :-1].any(axis=0), False)
+        contradicted |= wrong[family.class_of]
+        sum_low.append(np.maximum(family.low, least))
+        sum_high.append(np.minimum(family.high, most))
     return Bounds(low, high, sum_low, sum_high, contradicted)
 
 
@@ -81,14 +81,14 @@ class _Adder:
 
     def tighten(self, low: np.ndarray, high: np.ndarray, active: np.ndarray) -> None:
         """Tighten the bounds of the active joint classes by all rows of the family, in place."""
-        one = self._family
+        family = self._family
         every = len(active) == low.shape[1]
         own_low, own_high = (low, high) if every else (low[:, active], high[:, active])
         joint = None if every else active
-        room = np.where(one.high >= UNBOUNDED, 2 * UNBOUNDED, one.high - self.add(own_low, joint))
-        need = one.low - self.add(own_high, joint)
+        room = np.where(family.high >= UNBOUNDED, 2 * UNBOUNDED, family.high - self.add(own_low, joint))
+        need = family.low - self.add(own_high, joint)
         need[-1], need[:, -1] = -UNBOUNDED, -UNBOUNDED
-        at = np.ix_(one.region, one.class_of[active])
+        at = np.ix_(family.region, family.class_of[active])
         tighter_high = np.minimum(own_high, room[at] + own_low)
         tighter_low = np.maximum(own_low, need[at] + own_high)
         if every:

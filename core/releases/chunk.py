@@ -21,7 +21,7 @@ class Chunk:
     """Whole groups of joint classes: u of them, with an unknown for each overlay cell and joint class.
 
     joint : (u,) which they are; families : their sums; bounds : of the unknowns and the sums; k : counts below it are
-    looked for; contradicted : (u,) bool, of which the releases tell things that fit no people
+    looked for; contradicted : (u,) bool, of which the releases contradict each other
     """
 
     over: Overlay
@@ -50,7 +50,7 @@ class Chunk:
     def releases_of(self, cell: int) -> tuple[int, ...]:
         """The releases that show the region of an overlay cell."""
         there = zip(self.families, (self.over.regions[cell] >= 0).tolist())
-        return tuple(sorted({one.release for one, inside in there if inside}))
+        return tuple(sorted({family.release for family, inside in there if inside}))
 
     def labels_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, region, and some joint class of the labels of one level of a release that are in this chunk."""
@@ -72,7 +72,7 @@ def cut_overlay(over: Overlay, joint: np.ndarray) -> list[np.ndarray]:
     group = np.unique(over.group_of[wanted], return_inverse=True)[1].reshape(-1)
     sizes = np.bincount(group)
     number = ((np.cumsum(sizes) - sizes) // at_once)[group]
-    return [wanted[number == one] for one in np.unique(number)]
+    return [wanted[number == part] for part in np.unique(number)]
 
 
 def chunk_of(over: Overlay, joint: np.ndarray, k: int, closed: Sequence[int]) -> Chunk:

@@ -39,12 +39,12 @@ class _Shown:
 
     def __init__(self, chunk: Chunk, release: int) -> None:
         cells, members, records, class_of = [], [], [], []
-        for one in (family for family in chunk.families if family.release == release):
-            label, region, joint = chunk.labels_of(one)
-            cells.append(one.members()[:-1][region])
-            members.append(one.class_of[None, :] == one.class_of[joint][:, None])
+        for family in (family for family in chunk.families if family.release == release):
+            label, region, joint = chunk.labels_of(family)
+            cells.append(family.members()[:-1][region])
+            members.append(family.class_of[None, :] == family.class_of[joint][:, None])
             records.append(chunk.over.releases[release].records[label])
-            class_of.append(one.class_of[joint])
+            class_of.append(family.class_of[joint])
         self.cells = sparse.vstack(cells).tocsr()
         self.members = np.concatenate(members)
         self.records, self.class_of = np.concatenate(records), np.concatenate(class_of)

@@ -52,31 +52,31 @@ def related(
     somebody has to say which fields are the same.
     """
     releases = [*earlier, replace(published, title=tr("this release"))]
-    known = list(dict.fromkeys(name for one in releases for name in names_in(one)))
+    known = list(dict.fromkeys(name for release in releases for name in names_in(release)))
     aliases = aliases_of(answers, known)
-    columns = {**table.quasi_identifiers, **{name: one.original for name, one in table.coarsened.items()}}
+    columns = {**table.quasi_identifiers, **{name: column.original for name, column in table.coarsened.items()}}
     own = {name: column.categories.tolist() for name, column in columns.items()}
-    found = matched(named(releases, aliases), aliases, values_at_levels(tables, rules, own))
-    return Related(found, Relating(found.releases, {**tables, **rules}, own))
+    same = matched(named(releases, aliases), aliases, values_at_levels(tables, rules, own))
+    return Related(same, Relating(same.releases, {**tables, **rules}, own))
 
 
 def values_at_levels(
     tables: Mapping[str, HierarchyTable], rules: Mapping[str, HierarchyRule], own: Mapping[str, Sequence[object]]
 ) -> dict[str, list[Collection[str]]]:
     """By name, the values that an attribute has at each of its levels; own : those that its records have."""
-    found: dict[str, list[Collection[str]]] = {name: [as_text(values)] for name, values in own.items()}
+    values_of: dict[str, list[Collection[str]]] = {name: [as_text(values)] for name, values in own.items()}
     for name, table in tables.items():
         levels = [list(table.rows), *(list(dict.fromkeys(column)) for column in zip(*table.rows.values()))]
-        found.setdefault(name, []).extend(as_text(values) for values in levels)
+        values_of.setdefault(name, []).extend(as_text(values) for values in levels)
     for name, rule in rules.items():
         texts = [text for text in as_text(own.get(name, ())) if text]
         if texts and not rule.data_dependent:
             records = np.zeros(len(texts))
-            found[name] += [
+            values_of[name] += [
                 as_text(list(dict.fromkeys(rule.at_level(texts, records, level))))
                 for level in range(1, rule.n_levels + 1)
             ]
-    return found
+    return values_of
 
 
 def refuse_data_dependent_groups(table: RecordTable, rules: Mapping[str, HierarchyRule]) -> None:

@@ -17,7 +17,7 @@ def concluded(
 
     same : which fields are the same; requirement : what is asked of classes beside k
     """
-    of_persons = bool(requirement.members) or any(one.of_persons for one in same.releases)
+    of_persons = bool(requirement.members) or any(release.of_persons for release in same.releases)
     warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(found, k, requirement)]
     sure = not (same.warnings or found.n_undecided or of_persons)
     result = _result(same, found, n_earlier, k) if sure else _unsure(n_earlier)
@@ -35,44 +35,44 @@ def counts_rows(k: int) -> str:
     )
 
 
-def _warnings(found: Examined, k: int, requirement: Requirement) -> list[str]:
+def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]:
     warnings = []
-    if found.n_undecided:
+    if findings.n_undecided:
         warnings.append(
             plural(
                 "{n} count was too hard to decide.",
                 "{n} counts were too many or too hard to decide.",
-                found.n_undecided,
+                findings.n_undecided,
             )
         )
-    if found.n_homogeneous and not requirement.asks_for_values:
+    if findings.n_homogeneous and not requirement.asks_for_values:
         warnings.append(
             plural(
                 "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
                 "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
                 "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
                 "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
-                found.n_homogeneous,
+                findings.n_homogeneous,
                 k=k,
             )
         )
-    if _given_away_before(found):
+    if _given_away_before(findings):
         warnings.append(
             plural(
                 "The earlier releases give away {n} small count without this one, which adds none.",
                 "The earlier releases give away {n} small counts without this one, which adds none.",
-                _given_away_before(found),
+                _given_away_before(findings),
             )
         )
     return warnings
 
 
-def _given_away_before(found: Examined) -> int:
+def _given_away_before(findings: Examined) -> int:
     """Counts that the earlier releases give away by themselves; found : once this release adds none."""
-    return 0 if found.disclosed is None else sum(count.kind != HOMOGENEOUS for count in found.disclosed.counts)
+    return 0 if findings.disclosed is None else sum(count.kind != HOMOGENEOUS for count in findings.disclosed.counts)
 
 
-def _result(same: Matched, found: Examined, n_earlier: int, k: int) -> str:
+def _result(same: Matched, findings: Examined, n_earlier: int, k: int) -> str:
     """The verdict where all could be compared."""
     if same.assumed:
         return plural(
@@ -84,7 +84,7 @@ def _result(same: Matched, found: Examined, n_earlier: int, k: int) -> str:
             k=k,
             assumption=same.assumption,
         )
-    if _given_away_before(found):
+    if _given_away_before(findings):
         return plural(
             "Held against {n} earlier release of the register: no further count of fewer than {k} people was found.",
             "Held against {n} earlier releases of the register: no further count of fewer than {k} people was found.",

@@ -48,7 +48,7 @@ def persons_in(counts: Sequence[Count]) -> int:
     used: set[tuple[int, int]] = set()
     persons = 0
     for count in counts:
-        own = {(cell, one) for cell in to_list(count.cells) for one in to_list(count.joint)}
+        own = {(cell, joint_class) for cell in to_list(count.cells) for joint_class in to_list(count.joint)}
         if used.isdisjoint(own):
             used |= own
             persons += count.low

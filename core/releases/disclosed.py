@@ -34,7 +34,7 @@ class DisclosedCounts:
 
     counts : the disclosed counts, the overlay cells first; k : counts below it are looked for
     n_undecided : counts that were too many or too hard to decide, contradictions apart
-    contradicted : joint classes of which the releases tell things that fit no people: they are not of the same people
+    contradicted : joint classes of which the releases contradict each other: they are not of the same people
     n_programs : counts that propagation left open
     """
 
@@ -84,15 +84,15 @@ def find_disclosed(
     for number, some in enumerate(chunks):
         known: dict[tuple[bytes, bytes, int], Count] = {}
         looked_at = np.zeros(0, np.int64)
-        for chunk, found in _found_in(over, some, k, programs, tuple(range(len(over.schemas)))):
+        for chunk, findings in _found_in(over, some, k, programs, tuple(range(len(over.schemas)))):
             if (keep_bounds or fields) and not np.isin(chunk.joint, looked_at).any():
                 kept.append((chunk.joint, chunk.bounds))
             looked_at = np.union1d(looked_at, chunk.joint)
-            for count in found.counts:
+            for count in findings.counts:
                 known.setdefault(count.key, count)
-            undecided += found.n_undecided
-            by_programs += found.n_by_programs
-            contradicted.append(chunk.joint[found.contradicted])
+            undecided += findings.n_undecided
+            by_programs += findings.n_by_programs
+            contradicted.append(chunk.joint[findings.contradicted])
         counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
@@ -126,20 +126,20 @@ def _found_in(
     """What is disclosed in some joint classes, whole groups of them, for somebody who knows all values there are.
 
     closed : the schemas of which the values that some release shows are taken for all there are. That is believed of a
-    group unless it fits no people, as where all people of a value are suppressed everywhere: then of all these schemas
-    but one, whichever that is.
+    group unless its sums contradict each other, as where all people of a value are suppressed everywhere: then of all
+    these schemas but one, whichever that is.
     """
     chunk = chunk_of(over, joint, k, closed)
-    found = _disclosed_of(chunk, programs)
+    findings = _disclosed_of(chunk, programs)
     believed = joint[over.nobody[joint][:, list(closed)].any(axis=1)]
-    again = found.contradicted & np.isin(over.group_of[joint], over.group_of[believed])
+    again = findings.contradicted & np.isin(over.group_of[joint], over.group_of[believed])
     if not again.any():
-        yield chunk, found
+        yield chunk, findings
         return
     if not again.all():
         yield from _found_in(over, joint[~again], k, programs, closed)
-    for one in closed:
-        yield from _found_in(over, joint[again], k, programs, tuple(other for other in closed if other != one))
+    for release in closed:
+        yield from _found_in(over, joint[again], k, programs, tuple(other for other in closed if other != release))
 
 
 def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
@@ -159,31 +159,31 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
         by_programs = len(new)
         wrong = members[at[answers.contradicted]].indices % chunk.n_joint
         chunk = chunk.without(wrong)
-    found: dict[tuple[bytes, bytes, int], Count] = {}
-    for one in sorted(to_list(np.flatnonzero(disclosed)), key=lambda one: KINDS.index(asked.kind[one])):
-        cells, joint = (np.unique(part) for part in np.divmod(members[one].indices, chunk.n_joint))
+    counts: dict[tuple[bytes, bytes, int], Count] = {}
+    for row in sorted(to_list(np.flatnonzero(disclosed)), key=lambda row: KINDS.index(asked.kind[row])):
+        cells, joint = (np.unique(part) for part in np.divmod(members[row].indices, chunk.n_joint))
         if not chunk.contradicted[joint].any():
-            release = int(asked.release[one])
+            release = int(asked.release[row])
             of = chunk.releases_of(int(cells[0])) if release == NONE else (release,)
-            bounds = int(low[one]), int(high[one])
-            if asked.taken[one]:
-                count = _left(chunk, chunk.count(str(asked.kind[one]), cells, joint, *bounds, of), joint)
+            bounds = int(low[row]), int(high[row])
+            if asked.taken[row]:
+                count = _left(chunk, chunk.count(str(asked.kind[row]), cells, joint, *bounds, of), joint)
             else:
-                count = chunk.count(str(asked.kind[one]), cells, joint, *bounds, of)
+                count = chunk.count(str(asked.kind[row]), cells, joint, *bounds, of)
             # A sum of counts may be what is left of another: one count is enough.
-            found.setdefault(count.key, count)
-    return _Found(list(found.values()), undecided, by_programs, chunk.contradicted)
+            counts.setdefault(count.key, count)
+    return _Found(list(counts.values()), undecided, by_programs, chunk.contradicted)
 
 
 def _tables(chunk: Chunk) -> list[Table]:
     """People who fit all that is known, (cells, u)."""
     problem, free = _problem(chunk)
-    found = []
-    for one in tables_of(problem):
+    tables = []
+    for table in tables_of(problem):
         people, open_ = chunk.bounds.low.ravel().copy(), np.zeros(chunk.bounds.low.size, bool)
-        people[free], open_[free] = one.people, one.open
-        found.append(Table(people.reshape(chunk.bounds.low.shape), open_.reshape(chunk.bounds.low.shape)))
-    return found
+        people[free], open_[free] = table.people, table.open
+        tables.append(Table(people.reshape(chunk.bounds.low.shape), open_.reshape(chunk.bounds.low.shape)))
+    return tables
 
 
 def _decided(chunk: Chunk, asked: sparse.csr_matrix, taken: np.ndarray) -> Answers:
@@ -198,7 +198,7 @@ def _problem(chunk: Chunk) -> tuple[Problem, np.ndarray]:
     """The unknowns that bounds leave open and the sums they are in, nothing asked; and which unknowns those are."""
     bounds = chunk.bounds
     free = np.flatnonzero(((bounds.low < bounds.high) & ~chunk.contradicted).ravel())
-    rows, row_low, row_high = zip(*(_open_rows(chunk, one, free) for one in chunk.families))
+    rows, row_low, row_high = zip(*(_open_rows(chunk, family, free) for family in chunk.families))
     problem = Problem(
         sparse.vstack(rows).tocsr(),
         np.concatenate(row_low),
@@ -211,26 +211,26 @@ def _problem(chunk: Chunk) -> tuple[Problem, np.ndarray]:
     return problem, free
 
 
-def _open_rows(chunk: Chunk, one: Sums, free: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
+def _open_rows(chunk: Chunk, family: Sums, free: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
     """The sums of a family over the free unknowns that their bounds do not fulfil anyway."""
     bounds, n_joint = chunk.bounds, chunk.n_joint
-    n_classes = one.low.shape[1]
+    n_classes = family.low.shape[1]
     cell, joint = np.divmod(np.arange(bounds.low.size), n_joint)
-    region = np.where(one.region >= 0, one.region, one.n_regions)[cell]
-    key = region * n_classes + np.where(one.class_of >= 0, one.class_of, n_classes - 1)[joint]
+    region = np.where(family.region >= 0, family.region, family.n_regions)[cell]
+    key = region * n_classes + np.where(family.class_of >= 0, family.class_of, n_classes - 1)[joint]
     low, high = bounds.low.ravel(), bounds.high.ravel()
-    least = np.bincount(key, low, one.low.size)
-    most = np.bincount(key, high, one.low.size)
+    least = np.bincount(key, low, family.low.size)
+    most = np.bincount(key, high, family.low.size)
     is_free = np.zeros(bounds.low.size, bool)
     is_free[free] = True
-    fixed = np.bincount(key[~is_free], low[~is_free], one.low.size).astype(np.int64)
-    needed = (one.low.ravel() > least) | (one.high.ravel() < most)
+    fixed = np.bincount(key[~is_free], low[~is_free], family.low.size).astype(np.int64)
+    needed = (family.low.ravel() > least) | (family.high.ravel() < most)
     number = np.cumsum(needed) - 1
     at = np.flatnonzero(needed[key[free]])
     shape = (int(needed.sum()), len(free))
     rows = sparse.csr_matrix((np.ones(len(at), np.int64), (number[key[free[at]]], at)), shape=shape)
-    known_high = np.where(one.high.ravel() >= UNBOUNDED, UNBOUNDED, one.high.ravel() - fixed)
-    return rows, (one.low.ravel() - fixed)[needed], known_high[needed]
+    known_high = np.where(family.high.ravel() >= UNBOUNDED, UNBOUNDED, family.high.ravel() - fixed)
+    return rows, (family.low.ravel() - fixed)[needed], known_high[needed]
 
 
 def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
@@ -242,28 +242,28 @@ def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
     """
     (release,) = count.releases
     if not chunk.over.releases[release].nested:
-        (one,) = [family for family in chunk.families if family.release == release]
-        gone = np.zeros_like(one.low, bool)
-        _, region, at = _shown_within(chunk, one, count.cells, joint)
-        gone[region, one.class_of[at]] = True
-        left = ~gone[np.ix_(one.region[count.cells], one.class_of[joint])]
+        (family,) = [family for family in chunk.families if family.release == release]
+        gone = np.zeros_like(family.low, bool)
+        _, region, at = _shown_within(chunk, family, count.cells, joint)
+        gone[region, family.class_of[at]] = True
+        left = ~gone[np.ix_(family.region[count.cells], family.class_of[joint])]
         if left.any():
             # Some of several classes have no name: but for a single one they are all kept.
             kept = left.any(axis=0) if left.any(axis=0).sum() == 1 else np.ones(len(joint), bool)
             joint = joint[kept]
             count = replace(count, cells=count.cells[left.any(axis=1)], joint=chunk.joint[joint])
     families = [family for family in chunk.families if family.release == release]
-    taken = np.concatenate([_shown_within(chunk, one, count.cells, joint)[0] for one in families])
+    taken = np.concatenate([_shown_within(chunk, family, count.cells, joint)[0] for family in families])
     return replace(count, taken=taken, less=int(chunk.over.releases[release].records[taken].sum()))
 
 
 def _shown_within(
-    chunk: Chunk, one: Sums, cells: np.ndarray, joint: np.ndarray
+    chunk: Chunk, family: Sums, cells: np.ndarray, joint: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The labels of a family that lie whole in some cells and joint classes: as `Chunk.labels_of`."""
-    label, region, at = chunk.labels_of(one)
-    whole = _whole(one.region, cells, len(one.low))[region]
-    whole &= _whole(one.class_of, joint, one.low.shape[1])[one.class_of[at]]
+    label, region, at = chunk.labels_of(family)
+    whole = _whole(family.region, cells, len(family.low))[region]
+    whole &= _whole(family.class_of, joint, family.low.shape[1])[family.class_of[at]]
     return label[whole], region[whole], at[whole]
 
 

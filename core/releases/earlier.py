@@ -73,7 +73,7 @@ def held_against_earlier(
     other; InputError where somebody has to say which fields are the same.
     """
     refuse_data_dependent_groups(table, earlier.rules)
-    coarsened = {name: one.level for name, one in table.coarsened.items()}
+    coarsened = {name: column.level for name, column in table.coarsened.items()}
     of_persons = bool(requirement.members)
     published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
     published = replace(published, of_persons=of_persons)
@@ -84,12 +84,12 @@ def held_against_earlier(
     same = related(earlier.releases, published, table, earlier.aliases, earlier.tables, earlier.rules)
     log.info(*same.matched.said)
     log.warn(*same.matched.warnings)
-    held_against = [same.relate(one) for one in same.earlier]
-    found = examine(same.relate(published), held_against, homogeneous=homogeneous)
-    _refuse_contradictions(found)
-    if found.n_counts and earlier.action == STOP:
-        raise PrivacyError(_stopped(found, plan.k))
-    if found.n_counts:
+    held_against = [same.relate(release) for release in same.earlier]
+    findings = examine(same.relate(published), held_against, homogeneous=homogeneous)
+    _refuse_contradictions(findings)
+    if findings.n_counts and earlier.action == STOP:
+        raise PrivacyError(_stopped(findings, plan.k))
+    if findings.n_counts:
         done = repair(
             plan,
             areas,
@@ -103,9 +103,9 @@ def held_against_earlier(
             coarsened=published.coarsened,
             requirement=requirement,
         )
-        plan, published, found = done.plan, replace(done.published, of_persons=of_persons), done.after
+        plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
-    notes = concluded(same.matched, found, len(earlier.releases), plan.k, requirement, log)
+    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, log)
     return HeldAgainst(plan, published, tuple(notes))
 
 
@@ -150,8 +150,8 @@ def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
         )
 
 
-def _refuse_contradictions(found: Examined) -> None:
-    if found.n_contradicted:
+def _refuse_contradictions(findings: Examined) -> None:
+    if findings.n_contradicted:
         raise PrivacyError(
             plural(
                 "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
@@ -162,17 +162,17 @@ def _refuse_contradictions(found: Examined) -> None:
                 "of counts. People were added or changed, and so were the regions, so that nobody can say what they "
                 "give away together. Use the crosswalk of the last release (“Release records”), or a new register if "
                 "these are other people.",
-                found.n_contradicted,
+                findings.n_contradicted,
             )
         )
 
 
-def _stopped(found: Examined, k: int) -> str:
+def _stopped(findings: Examined, k: int) -> str:
     return plural(
         "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: use the "
         "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
         "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: use the "
         "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
-        found.n_counts,
+        findings.n_counts,
         k=k,
     )

@@ -33,11 +33,11 @@ class Examined:
     @property
     def n_counts(self) -> int:
         """Disclosed counts and visible changes."""
-        return len(self.counts) + sum(len(one) for _, one in self.changes)
+        return len(self.counts) + sum(len(changes) for _, changes in self.changes)
 
     @property
     def n_contradicted(self) -> int:
-        """Classes of which the releases tell things that fit no people: people changed, and so did the regions."""
+        """Classes of which the releases contradict each other: people changed, and so did the regions."""
         return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property
@@ -77,13 +77,13 @@ class Examiner:
 
         joint : the joint classes to look at, all where None; programs : as `find_disclosed` takes it
         """
-        k = min(one.k for one in (new, *self._earlier)) if self._k is None else self._k
+        k = min(release.k for release in (new, *self._earlier)) if self._k is None else self._k
         compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
         changes = [
-            (i, one)
+            (i, part)
             for i, (few, homogeneous) in compared
-            for one in (few, homogeneous)[: 1 + self._homogeneous]
-            if len(one)
+            for part in (few, homogeneous)[: 1 + self._homogeneous]
+            if len(part)
         ]
         n_homogeneous = sum(len(homogeneous) for _, (_, homogeneous) in compared)
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
@@ -150,29 +150,29 @@ class AllExamined:
     @property
     def n_counts(self) -> int:
         """Disclosed counts of fewer than k people and visible changes."""
-        return len(self._disclosed()) + sum(len(one) for *_, one in self.changes)
+        return len(self._disclosed()) + sum(len(changes) for *_, changes in self.changes)
 
     @property
     def n_homogeneous(self) -> int:
         """Groups of k people and more who are shown to have one sensitive value by the releases together alone."""
         counts = 0 if self.disclosed is None else sum(count.kind == HOMOGENEOUS for count in self.disclosed.counts)
-        return counts + sum(len(one) for *_, one in self.homogeneous)
+        return counts + sum(len(changes) for *_, changes in self.homogeneous)
 
     @property
     def n_values(self) -> int:
         """Of the counts of fewer than k people, those the sensitive values of whose people are known."""
-        known = sum(bool(values) for *_, one in self.changes for values in one.values)
+        known = sum(bool(values) for *_, changes in self.changes for values in changes.values)
         return known + sum(bool(count.values) for count in self._disclosed())
 
     @property
     def n_persons(self) -> int:
         """People in disclosed counts at least, and by which counts changed."""
         persons = 0 if self.disclosed is None else persons_in(self._disclosed())
-        return persons + sum(one.n_persons for *_, one in self.changes)
+        return persons + sum(changes.n_persons for *_, changes in self.changes)
 
     @property
     def n_contradicted(self) -> int:
-        """Classes of which the releases tell things that fit no people: nobody can say what they give away there."""
+        """Classes of which the releases contradict each other: nobody can say what they give away there."""
         return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property
@@ -189,7 +189,7 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
 
     Raises what `find_disclosed` raises.
     """
-    k = min(one.k for one in releases) if k is None else k
+    k = min(release.k for release in releases) if k is None else k
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
     compared = [(i, j, both) for i, j in pairs if (both := compare(releases[i], releases[j], k)) is not None]
     changes = [(i, j, few) for i, j, (few, _) in compared if len(few)]

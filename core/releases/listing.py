@@ -60,12 +60,12 @@ def quasi_identifiers_of(releases: Sequence[Published]) -> list[str]:
 def _of_count(disclosed: DisclosedCounts, count: Count, kept: tuple[int, ...]) -> Row:
     over = disclosed.overlay
     areas = over.areas[np.isin(over.cell_of, count.cells)]
-    every = [over.values_of(one) for one in to_list(count.joint)]
+    every = [over.values_of(joint_class) for joint_class in to_list(count.joint)]
     values = {}
     for name in every[0]:
-        found = {one[name] for one in every}
-        values[name] = ANY if len(found) > 1 else _text(found.pop())
-    of = tuple(kept[one] for one in count.releases)
+        own_values = {of_class[name] for of_class in every}
+        values[name] = ANY if len(own_values) > 1 else _text(own_values.pop())
+    of = tuple(kept[number] for number in count.releases)
     sensitive = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
     return Row(count.kind, areas, values, count.low, count.high, of, sensitive, count.less)
 
@@ -75,9 +75,10 @@ def _of_changes(kind: str, changes: Changes, later: Published, releases: tuple[i
     rows = []
     columns = (changes.level, changes.region, changes.class_of, changes.people)
     disclosed = (
-        "; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in one) for one in changes.values
+        "; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in of_change)
+        for of_change in changes.values
     )
-    for level, region, class_of, change, sensitive in zip(*(to_list(one) for one in columns), disclosed):
+    for level, region, class_of, change, sensitive in zip(*(to_list(column) for column in columns), disclosed):
         areas = later.areas[later.levels.crosswalks[level].region_of == region]
         values = {name: _text(value) for name, value in zip(later.quasi_identifiers, classes[class_of])}
         rows.append(Row(kind, areas, values, change, change, releases, sensitive))

@@ -68,13 +68,13 @@ def matched(found: Named, aliases: Aliases, levels: Levels) -> Matched:
 class _Matching:
     """The releases while they are matched."""
 
-    def __init__(self, found: Named, aliases: Aliases, levels: Levels) -> None:
-        self.releases = [in_said_words(i, found, aliases) for i in range(len(found.releases))]
-        self.said, self.warnings = list(found.said), list(found.warnings)
+    def __init__(self, naming: Named, aliases: Aliases, levels: Levels) -> None:
+        self.releases = [in_said_words(i, naming, aliases) for i in range(len(naming.releases))]
+        self.said, self.warnings = list(naming.said), list(naming.warnings)
         self.asked: list[str] = []
         self.assumed: list[tuple[str, str]] = []
-        self._own, self._aliases, self._levels = [dict(one) for one in found.own], aliases, levels
-        self._shown = [attributes_of(one) for one in self.releases]
+        self._own, self._aliases, self._levels = [dict(names) for names in naming.own], aliases, levels
+        self._shown = [attributes_of(release) for release in self.releases]
         self._parts: dict[tuple[int, int, tuple[str, ...]], Parts] = {}
         self._seen: set[tuple[str, str]] = set()
         self._apart: dict[str, dict[str, Attribute]] = {}  # by name, those that are not the same under other names
@@ -102,16 +102,22 @@ class _Matching:
 
     def _comparable(self, name: str, i: int, j: int) -> bool:
         """Whether two releases show an attribute at the same level; those of other levels are related by these."""
-        one, other = self._shown[i].get(name), self._shown[j].get(name)
-        return one is not None and other is not None and (one.level, one.sensitive) == (other.level, other.sensitive)
+        attribute, other = self._shown[i].get(name), self._shown[j].get(name)
+        return (
+            attribute is not None
+            and other is not None
+            and (attribute.level, attribute.sensitive) == (other.level, other.sensitive)
+        )
 
     def _compare_kinds(self, name: str, i: int) -> None:
         """Say where an attribute is a quasi-identifier in one release and sensitive in a newer one, or vice versa."""
-        one = self._shown[i].get(name)
+        attribute = self._shown[i].get(name)
         others = (shown[name] for shown in reversed(self._shown[i + 1 :]) if name in shown)
-        other = next((other for other in others if one is not None and other.sensitive != one.sensitive), None)
-        if one is not None and other is not None:
-            first, second = (one, other) if other.sensitive else (other, one)
+        other = next(
+            (other for other in others if attribute is not None and other.sensitive != attribute.sensitive), None
+        )
+        if attribute is not None and other is not None:
+            first, second = (attribute, other) if other.sensitive else (other, attribute)
             self.warnings.append(
                 tr(
                     "“{name}” is a quasi-identifier of {first} and a sensitive field of {second}: what they give away "
@@ -139,9 +145,9 @@ class _Matching:
 
     def _compare_values(self, name: str, i: int, j: int) -> None:
         """Hold the values of one attribute in two releases against each other."""
-        one, other = self._shown[i][name], self._shown[j][name]
-        lacking, new = 1 - one.share_among(other.values), 1 - other.share_among(one.values)
-        if not one.by_value or not other.by_value or not lacking or not new:
+        attribute, other = self._shown[i][name], self._shown[j][name]
+        lacking, new = 1 - attribute.share_among(other.values), 1 - other.share_among(attribute.values)
+        if not attribute.by_value or not other.by_value or not lacking or not new:
             return
         settled = self._settled(name, i, j)
         if settled is not None and (settled.values or settled.field == settled.other) and lacking < 1:
@@ -149,7 +155,7 @@ class _Matching:
         own = self._called(name, i)
         if lacking == 1:
             if settled is not None:
-                raise InputError(ask_for_words(self._called(name, j), own, one, other))
+                raise InputError(ask_for_words(self._called(name, j), own, attribute, other))
             self._compare_words(name, j, self._set_apart(name, i), i, own)
             return
         self.warnings.append(
@@ -159,10 +165,10 @@ class _Matching:
                 "words in ALIASES: {name}, “{own}: 1=M; 2=F”; or {name}, {own} where all is written alike.",
                 name=self._called(name, j),
                 own=own,
-                release=one.title,
-                first=first_values(_only(one, other), 3),
+                release=attribute.title,
+                first=first_values(_only(attribute, other), 3),
                 newer=other.title,
-                others=first_values(_only(other, one), 3),
+                others=first_values(_only(other, attribute), 3),
             )
         )
         if min(lacking, new) > SELDOM and settled is None:
@@ -176,10 +182,10 @@ class _Matching:
 
     def _set_apart(self, name: str, i: int) -> str:
         """Give an attribute of a release a name of its own, the same for older ones that have its values; that name."""
-        one = self._shown[i][name]
-        like = (apart for apart, other in self._apart.get(name, {}).items() if _mostly_in_both(one, other))
+        attribute = self._shown[i][name]
+        like = (apart for apart, other in self._apart.get(name, {}).items() if _mostly_in_both(attribute, other))
         apart = next(like, in_release(name, self.releases[i].title))
-        self._apart.setdefault(name, {}).setdefault(apart, one)
+        self._apart.setdefault(name, {}).setdefault(apart, attribute)
         self._own[i][apart] = self._own[i].pop(name)
         self.releases[i] = with_names(self.releases[i], {name: apart})
         self._shown[i] = attributes_of(self.releases[i])
@@ -194,7 +200,7 @@ class _Matching:
         """Whether nobody said, and no release shows, that two attributes are different."""
         if self._aliases.are_different(self._called(name, j), self._called(other, i)):
             return False
-        return not any(are_apart((name, other), shown, one) for shown, one in zip(self._shown, self.releases))
+        return not any(are_apart((name, other), shown, release) for shown, release in zip(self._shown, self.releases))
 
     def _compare(self, name: str, j: int, other: str, i: int) -> None:
         """Two attributes of different names: the same, perhaps the same, or taken for different ones."""
@@ -259,23 +265,23 @@ class _Matching:
         self.warnings.append(perhaps_same(self._called(name, j), self._shown[j][name], own, old, words))
 
 
-def _mostly_in_both(one: Attribute, other: Attribute) -> bool:
+def _mostly_in_both(attribute: Attribute, other: Attribute) -> bool:
     """Whether most records of each attribute have a value that the other has too."""
-    return min(one.share_among(other.values), other.share_among(one.values)) >= 1 - SELDOM
+    return min(attribute.share_among(other.values), other.share_among(attribute.values)) >= 1 - SELDOM
 
 
 def _plain(shown: Attribute) -> set[str]:
     return {plain(value) for value in shown.by_value}
 
 
-def _common(one: Attribute, other: Attribute) -> list[str]:
+def _common(attribute: Attribute, other: Attribute) -> list[str]:
     there = _plain(other)
-    return [value for value in one.by_value if plain(value) in there]
+    return [value for value in attribute.by_value if plain(value) in there]
 
 
-def _only(one: Attribute, other: Attribute) -> list[str]:
+def _only(attribute: Attribute, other: Attribute) -> list[str]:
     there = _plain(other)
-    return [value for value in one.by_value if plain(value) not in there]
+    return [value for value in attribute.by_value if plain(value) not in there]
 
 
 def _pairs(values: Sequence[tuple[str, str]]) -> str:

@@ -46,7 +46,7 @@ def named(releases: Sequence[Published], aliases: Aliases) -> Named:
             for name, before in names.items()
             if name != before and not aliases.are_same(name, before) and _recognised(name, before)
         ]
-    renamed = [with_names(one, {was: name for name, was in names.items()}) for one, names in zip(releases, own)]
+    renamed = [with_names(release, {was: name for name, was in names.items()}) for release, names in zip(releases, own)]
     return Named(renamed, own, said, warnings)
 
 
@@ -56,7 +56,7 @@ def with_names(release: Published, name_of: Mapping[str, str]) -> Published:
         release,
         quasi_identifiers=tuple(name_of.get(name, name) for name in release.quasi_identifiers),
         coarsened={name_of.get(name, name): level for name, level in release.coarsened.items()},
-        sensitive=tuple(replace(one, field=name_of.get(one.field, one.field)) for one in release.sensitive),
+        sensitive=tuple(replace(field, field=name_of.get(field.field, field.field)) for field in release.sensitive),
     )
 
 
@@ -69,22 +69,24 @@ def with_values(release: Published, name: str, value_of: Mapping[str, str]) -> P
         return np.array([value_of.get(text, text) for text in texts.tolist()], dtype=object)
 
     categories = tuple(
-        written(texts) if one == name else texts for one, texts in zip(release.quasi_identifiers, release.categories)
+        written(texts) if quasi_identifier == name else texts
+        for quasi_identifier, texts in zip(release.quasi_identifiers, release.categories)
     )
     sensitive = tuple(
-        replace(one, categories=written(one.categories)) if one.field == name else one for one in release.sensitive
+        replace(field, categories=written(field.categories)) if field.field == name else field
+        for field in release.sensitive
     )
     return replace(release, categories=categories, sensitive=sensitive)
 
 
 def names_in(release: Published) -> list[str]:
     """The names of all attributes of a release, quasi-identifiers first."""
-    return list(dict.fromkeys([*release.quasi_identifiers, *(one.field for one in release.sensitive)]))
+    return list(dict.fromkeys([*release.quasi_identifiers, *(field.field for field in release.sensitive)]))
 
 
 def _same_areas(releases: Sequence[Published]) -> tuple[list[Published], list[str], list[str]]:
     """The releases with areas written as newer ones write them, what was recognised, and what does not fit."""
-    found: list[Published] = []
+    renamed: list[Published] = []
     said, warnings = [], []
     known: dict[str, None] = {}
     for release in reversed(releases):
@@ -99,14 +101,14 @@ def _same_areas(releases: Sequence[Published]) -> tuple[list[Published], list[st
                     first=_pairs_shown(other),
                 )
             )
-            areas = np.array([other.get(one, one) for one in release.areas.tolist()], dtype=object)
+            areas = np.array([other.get(area, area) for area in release.areas.tolist()], dtype=object)
             release = replace(release, areas=areas)
-        found.insert(0, release)
+        renamed.insert(0, release)
         known.update(dict.fromkeys(release.areas.tolist()))
-    check_areas(found)
-    for position, release in enumerate(found):
-        warnings += next(([one] for newer in found[position + 1 :] if (one := _partly(release, newer))), [])
-    return found, said, warnings
+    check_areas(renamed)
+    for position, release in enumerate(renamed):
+        warnings += next(([warning] for newer in renamed[position + 1 :] if (warning := _partly(release, newer))), [])
+    return renamed, said, warnings
 
 
 def _partly(release: Published, newer: Published) -> str:
@@ -149,10 +151,10 @@ def _names(releases: Sequence[Published], aliases: Aliases) -> list[dict[str, st
             if same == aliases.are_same:
                 _refuse_not_joined(left, releases[position], groups, aliases)
         for name in left:
-            free = all(one.name != name for one in groups)
+            free = all(group.name != name for group in groups)
             title = releases[position].title
             groups.append(_Group(name if free else in_release(name, title), {position: name}))
-    return [{one.name: one.members[i] for one in groups if i in one.members} for i in range(len(releases))]
+    return [{group.name: group.members[i] for group in groups if i in group.members} for i in range(len(releases))]
 
 
 def in_release(name: str, title: str) -> str:
@@ -178,11 +180,11 @@ def _joined(
         ]
         for name in names
     }
-    wanted = [id(found[0]) for found in fitting.values() if len(found) == 1]
+    wanted = [id(candidates[0]) for candidates in fitting.values() if len(candidates) == 1]
     left = []
-    for name, found in fitting.items():
-        if len(found) == 1 and wanted.count(id(found[0])) == 1:
-            found[0].members[position] = name
+    for name, candidates in fitting.items():
+        if len(candidates) == 1 and wanted.count(id(candidates[0])) == 1:
+            candidates[0].members[position] = name
         else:
             left.append(name)
     return left
@@ -206,7 +208,7 @@ def _refuse_two(names: Sequence[str], release: Published, aliases: Aliases) -> N
 def _refuse_not_joined(names: Sequence[str], release: Published, groups: Sequence[_Group], aliases: Aliases) -> None:
     """Refuse names that were said to be what others are that are not the same."""
     for name in names:
-        for other in (one for group in groups for one in group.members.values()):
+        for other in (member for group in groups for member in group.members.values()):
             if aliases.are_same(name, other):
                 raise InputError(
                     tr(

@@ -102,15 +102,15 @@ class Overlay:
 
     def values_of(self, joint: int) -> dict[str, str | None]:
         """The values of a joint class; None where it stands for all values that no release shows with the rest."""
-        found: dict[str, str | None] = dict.fromkeys(self.quasi_identifiers())
+        values: dict[str, str | None] = dict.fromkeys(self.quasi_identifiers())
         for schema, entry in zip(self.schemas, self.entries[joint].tolist()):
             if entry >= 0:
-                found.update(zip(schema.names, schema.classes[entry]))
-        return found
+                values.update(zip(schema.names, schema.classes[entry]))
+        return values
 
     def sums(self, joint: np.ndarray) -> list[Sums]:
         """What is known of the sums of these joint classes, (u,), whole groups of them."""
-        found = []
+        families = []
         column = 0
         for position, release in enumerate(self.releases):
             schema_classes = self.entries[joint, self.schema_of[position]]
@@ -121,9 +121,9 @@ class Overlay:
                 region = self.regions[:, column]
                 n_regions = release.levels.crosswalks[level].n_regions
                 low, high, exact = _known(release, level, self.own_class[position][used])
-                found.append(Sums(position, level, region, n_regions, class_of, low, high, exact))
+                families.append(Sums(position, level, region, n_regions, class_of, low, high, exact))
                 column += 1
-        return found
+        return families
 
 
 def overlay(releases: Sequence[Published]) -> Overlay:
@@ -133,19 +133,19 @@ def overlay(releases: Sequence[Published]) -> Overlay:
     would be more than MOST_JOINT_CLASSES joint classes.
     """
     check_areas(releases)
-    areas = np.array(sorted({one for release in releases for one in release.areas.tolist()}), dtype=object)
+    areas = np.array(sorted({area for release in releases for area in release.areas.tolist()}), dtype=object)
     position = {identifier: i for i, identifier in enumerate(areas.tolist())}
     columns = []
     for release in releases:
-        at = np.fromiter((position[one] for one in release.areas.tolist()), np.int64, len(release.areas))
+        at = np.fromiter((position[area] for area in release.areas.tolist()), np.int64, len(release.areas))
         for crosswalk in release.levels.crosswalks:
             column = np.full(len(areas), NONE, np.int64)
             column[at] = crosswalk.region_of
             columns.append(column)
-    cell_of, regions = combine_codes([one + 1 for one in columns], [int(one.max()) + 2 for one in columns])
+    cell_of, regions = combine_codes([codes + 1 for codes in columns], [int(codes.max()) + 2 for codes in columns])
     schemas, schema_of = _schemas(releases)
     entries, group_of = _grouped(_joint_classes(schemas))
-    own_class = tuple(_own_classes(one, schemas[of]) for one, of in zip(releases, schema_of))
+    own_class = tuple(_own_classes(release, schemas[of]) for release, of in zip(releases, schema_of))
     return Overlay(
         tuple(releases),
         areas,
@@ -162,7 +162,7 @@ def overlay(releases: Sequence[Published]) -> Overlay:
 
 def differences(outer: Sums, inner: Sums) -> Iterator[tuple[int, int, np.ndarray]]:
     """Regions of one family, smaller ones of another within them, and the two or more overlay cells between them."""
-    sizes = [np.bincount(one.region[one.region >= 0], minlength=one.n_regions) for one in (outer, inner)]
+    sizes = [np.bincount(family.region[family.region >= 0], minlength=family.n_regions) for family in (outer, inner)]
     around = region_around(outer, inner)
     for a in to_list(np.flatnonzero(around >= 0)):
         b = int(around[a])
@@ -190,8 +190,8 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
     for finer in range(level + 1):
         here = np.flatnonzero((release.level == finer) & (column_of[release.class_of] >= 0))
         region = release.region[here]
-        for one in range(finer, level):
-            region = release.levels.parents(one)[region]
+        for lower in range(finer, level):
+            region = release.levels.parents(lower)[region]
         np.add.at(low, (region, column_of[release.class_of[here]]), release.records[here])
         if finer == level:
             single[region, column_of[release.class_of[here]]] = release.records[here]
@@ -225,22 +225,25 @@ def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[i
     for release in releases:
         for name, values in zip(release.quasi_identifiers, release.categories):
             seen.setdefault(name, set()).update(values.tolist())
-    names = sorted({tuple(sorted(one.quasi_identifiers)) for one in releases}, key=lambda one: (-len(one), one))
-    found: list[Schema] = []
+    names = sorted(
+        {tuple(sorted(release.quasi_identifiers)) for release in releases},
+        key=lambda schema_names: (-len(schema_names), schema_names),
+    )
+    schemas: list[Schema] = []
     for own in names:
         classes: set[tuple[str, ...]] = set()
         for release in releases:
             if tuple(sorted(release.quasi_identifiers)) == own:
                 classes.update(_in_order(release, own))
-        for larger in found:
+        for larger in schemas:
             if set(own) < set(larger.names):
                 at = [larger.names.index(name) for name in own]
                 classes.update(tuple(values[i] for i in at) for values in larger.classes)
         if len(names) > 1 and prod(len(seen[name]) for name in own) <= MOST_CLASSES_OF_ALL_VALUES:
             classes.update(_possible(own, seen, classes))
-        found.append(Schema(own, sorted(classes)))
-    of = tuple(names.index(tuple(sorted(one.quasi_identifiers))) for one in releases)
-    return tuple(found), of
+        schemas.append(Schema(own, sorted(classes)))
+    of = tuple(names.index(tuple(sorted(release.quasi_identifiers))) for release in releases)
+    return tuple(schemas), of
 
 
 def _possible(
@@ -248,13 +251,13 @@ def _possible(
 ) -> Iterator[tuple[str, ...]]:
     """All classes that the values make, but for those in which a coarser value is not that of the finer one."""
     above = [
-        (fine, coarse, {one[fine]: one[coarse] for one in classes})
+        (fine, coarse, {values[fine]: values[coarse] for values in classes})
         for fine, coarse in permutations(range(len(names)), 2)
         if is_level_of(names[coarse], names[fine]) and len(seen[names[fine]]) >= len(seen[names[coarse]])
     ]
-    for one in product(*(sorted(seen[name]) for name in names)):
-        if all(coarser.get(one[fine], one[coarse]) == one[coarse] for fine, coarse, coarser in above):
-            yield one
+    for values in product(*(sorted(seen[name]) for name in names)):
+        if all(coarser.get(values[fine], values[coarse]) == values[coarse] for fine, coarse, coarser in above):
+            yield values
 
 
 def is_level_of(coarse: str, fine: str) -> bool:
@@ -290,8 +293,8 @@ def _joint_classes(schemas: Sequence[Schema]) -> np.ndarray:
                     most_joint_classes=MOST_JOINT_CLASSES,
                 )
             )
-    found = np.array(rows, np.int64).reshape(len(rows), len(schemas))
-    return found[(found >= 0).any(axis=1)]
+    entries = np.array(rows, np.int64).reshape(len(rows), len(schemas))
+    return entries[(entries >= 0).any(axis=1)]
 
 
 # Of the names shared with what was chosen before: the classes by their values.
@@ -308,36 +311,38 @@ def _agreeing(row: tuple[int, ...], before: Sequence[Schema], schema: Schema, in
     if shared not in index:
         at = [schema.names.index(name) for name in shared]
         index[shared] = {}
-        for number, one in enumerate(schema.classes):
-            index[shared].setdefault(tuple(one[i] for i in at), []).append(number)
-    found = index[shared].get(tuple(values[name] for name in shared), [])
-    determined = len(shared) == len(schema.names) and found
-    return found if determined else [*found, NONE]
+        for number, of_class in enumerate(schema.classes):
+            index[shared].setdefault(tuple(of_class[i] for i in at), []).append(number)
+    numbers = index[shared].get(tuple(values[name] for name in shared), [])
+    determined = len(shared) == len(schema.names) and numbers
+    return numbers if determined else [*numbers, NONE]
 
 
 def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
     """`nobody` of Overlay: where a release shows every class that agrees with the rest, none is left for NONE."""
     seen = _Seen(schemas)
-    found = np.zeros(entries.shape, bool)
+    nobody = np.zeros(entries.shape, bool)
     for position, schema in enumerate(schemas):
         lacking = np.flatnonzero(entries[:, position] == NONE)
         there = entries[lacking] >= 0
         for pattern in np.unique(there, axis=0):
-            others = [one for one in to_list(np.flatnonzero(pattern)) if set(schemas[one].names) & set(schema.names)]
+            others = [
+                number for number in to_list(np.flatnonzero(pattern)) if set(schemas[number].names) & set(schema.names)
+            ]
             rows = lacking[(there == pattern).all(axis=1)]
             if not others:
-                found[rows, position] = len(schema.classes) >= seen.n_classes(schema, {})
+                nobody[rows, position] = len(schema.classes) >= seen.n_classes(schema, {})
                 continue
-            shared = sorted({name for one in others for name in schemas[one].names} & set(schema.names))
-            column = {name: next(one for one in others if name in schemas[one].names) for name in shared}
+            shared = sorted({name for other in others for name in schemas[other].names} & set(schema.names))
+            column = {name: next(other for other in others if name in schemas[other].names) for name in shared}
             codes = [seen.codes(schemas[column[name]], name)[entries[rows, column[name]]] for name in shared]
             own = [seen.codes(schema, name) for name in shared]
             sizes = [len(seen.values[name]) for name in shared]
-            both, known = combine_codes([np.concatenate(one) for one in zip(codes, own)], sizes)
+            both, known = combine_codes([np.concatenate(parts) for parts in zip(codes, own)], sizes)
             shown = np.bincount(both[len(rows) :], minlength=len(known))
-            there_can_be = np.array([seen.n_classes(schema, dict(zip(shared, one))) for one in to_list(known)])
-            found[rows, position] = (shown >= there_can_be)[both[: len(rows)]]
-    return found
+            there_can_be = np.array([seen.n_classes(schema, dict(zip(shared, code))) for code in to_list(known)])
+            nobody[rows, position] = (shown >= there_can_be)[both[: len(rows)]]
+    return nobody
 
 
 class _Seen:
@@ -361,7 +366,7 @@ class _Seen:
     def codes(self, schema: Schema, name: str) -> np.ndarray:
         """The value of each class of a schema, as a number."""
         at = schema.names.index(name)
-        return np.array([self._number[name][one[at]] for one in schema.classes], np.int64)
+        return np.array([self._number[name][of_class[at]] for of_class in schema.classes], np.int64)
 
     def n_classes(self, schema: Schema, known: dict[str, int]) -> int:
         """How many classes there can be with these values, if those that are seen are all there are."""
@@ -379,9 +384,9 @@ class _Seen:
     def _determined(self, schemas: Sequence[Schema], fine: str, coarse: str) -> np.ndarray | None:
         """The coarser value of each finer one, if it has one alone."""
         pairs = [
-            np.column_stack([self.codes(one, fine), self.codes(one, coarse)])
-            for one in schemas
-            if {fine, coarse} <= set(one.names)
+            np.column_stack([self.codes(schema, fine), self.codes(schema, coarse)])
+            for schema in schemas
+            if {fine, coarse} <= set(schema.names)
         ]
         if not pairs:
             return None
@@ -390,7 +395,9 @@ class _Seen:
 
 
 def _values_of(schemas: Sequence[Schema], name: str) -> set[str]:
-    return {one[schema.names.index(name)] for schema in schemas if name in schema.names for one in schema.classes}
+    return {
+        of_class[schema.names.index(name)] for schema in schemas if name in schema.names for of_class in schema.classes
+    }
 
 
 def _grouped(entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -58,8 +58,8 @@ class Problem:
         links = sparse.vstack([self.rows, self.asked]).tocoo()
         size = n + links.shape[0]
         graph = sparse.csr_matrix((np.ones(links.nnz), (n + links.row, links.col)), shape=(size, size))
-        found = sparse.csgraph.connected_components(graph, directed=False)[1]
-        return found[:n], found[n : n + m], found[n + m :]
+        component = sparse.csgraph.connected_components(graph, directed=False)[1]
+        return component[:n], component[n : n + m], component[n + m :]
 
 
 @dataclass(eq=False)
@@ -95,7 +95,7 @@ def tables_of(problem: Problem) -> list[Table]:
     batch = np.cumsum(sizes[due]) // AT_ONCE
     rng = np.random.default_rng(0)
     n = len(problem.low)
-    found = []
+    tables = []
     for objective in (np.ones(n), -np.ones(n), *(rng.uniform(-1.0, 1.0, n) for _ in range(DRAWS))):
         people, open_ = problem.low.copy(), ~alone[of_unknown]
         for number in np.unique(batch):
@@ -104,8 +104,8 @@ def tables_of(problem: Problem) -> list[Table]:
             table, _ = _solve(part, objective[own])
             if table is not None:
                 people[own], open_[own] = table, False
-        found.append(Table(people, open_))
-    return found
+        tables.append(Table(people, open_))
+    return tables
 
 
 def decide(problem: Problem, k: int) -> Answers:
@@ -159,11 +159,11 @@ def _left_by_rows(problem: Problem) -> np.ndarray:
     """What the rows of each unknown leave for it at most, (n,); more than anything for an unknown without rows."""
     left = np.where(problem.row_high >= UNBOUNDED, UNBOUNDED, problem.row_high - problem.rows @ problem.low)
     by_unknown = problem.rows.tocsc()
-    found = np.full(len(problem.low), 2 * UNBOUNDED)
+    limits = np.full(len(problem.low), 2 * UNBOUNDED)
     used = np.flatnonzero(np.diff(by_unknown.indptr))
     if len(used):
-        found[used] = np.minimum.reduceat(left[by_unknown.indices], by_unknown.indptr[used])
-    return found + problem.low
+        limits[used] = np.minimum.reduceat(left[by_unknown.indices], by_unknown.indptr[used])
+    return limits + problem.low
 
 
 def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) -> None:
@@ -238,13 +238,13 @@ def _solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, 
     # The corners of most problems here are whole numbers. Whole numbers are asked for only where they are not, and then
     # without presolve, which in the HiGHS of SciPy 1.10 takes some problems with a solution for infeasible.
     for whole, presolve in ((False, True), (True, False)):
-        status, found = _run(problem, objective, whole, presolve)
+        status, solution = _run(problem, objective, whole, presolve)
         if status == INFEASIBLE and presolve:
-            status, found = _run(problem, objective, whole, False)
+            status, solution = _run(problem, objective, whole, False)
         if status == INFEASIBLE:
             return None, False
-        if status == SOLVED and found is not None and _fits(problem, found):
-            return np.rint(found).astype(np.int64), True
+        if status == SOLVED and solution is not None and _fits(problem, solution):
+            return np.rint(solution).astype(np.int64), True
     return None, True
 
 
@@ -259,20 +259,20 @@ def _run(problem: Problem, objective: np.ndarray, whole: bool, presolve: bool) -
     if len(problem.row_low):
         row_high = np.where(problem.row_high >= UNBOUNDED, np.inf, problem.row_high)
         constraints = [LinearConstraint(problem.rows, problem.row_low, row_high)]
-    found = milp(
+    solution = milp(
         objective,
         integrality=np.full(len(objective), int(whole)),
         bounds=VariableBounds(problem.low, np.minimum(problem.high, most)),
         constraints=constraints,
         options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},
     )
-    return int(found.status), found.x
+    return int(solution.status), solution.x
 
 
-def _fits(problem: Problem, found: np.ndarray) -> bool:
+def _fits(problem: Problem, solution: np.ndarray) -> bool:
     """Whether a table is of whole numbers and within all bounds."""
-    table = np.rint(found)
-    if len(table) and np.abs(found - table).max() > TOLERANCE:
+    table = np.rint(solution)
+    if len(table) and np.abs(solution - table).max() > TOLERANCE:
         return False
     sums = problem.rows @ table
     inside = (table >= problem.low).all() and (table <= problem.high).all()

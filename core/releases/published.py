@@ -109,7 +109,7 @@ def publish(
         bounded,
         whole,
         held_back,
-        tuple(values_of_cells(one, position[plan.label_of]) for one in sensitive),
+        tuple(values_of_cells(sensitive_field, position[plan.label_of]) for sensitive_field in sensitive),
         coarsened,
     )
 
@@ -133,10 +133,12 @@ def publish_rows(
     Raises InputError where a class has fewer than k records.
     """
     columns = list(fields.values())
-    class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
+    class_of, classes = combine_codes(
+        [column.codes for column in columns], [len(column.categories) for column in columns]
+    )
     label_of, labels = combine_codes(
         [level, region, class_of],
-        [len(levels), max(one.n_regions for one in levels.crosswalks), max(len(classes), 1)],
+        [len(levels), max(crosswalk.n_regions for crosswalk in levels.crosswalks), max(len(classes), 1)],
     )
     records = np.bincount(label_of, counts, len(labels)).astype(np.int64)
     if (records < k).any():
@@ -153,7 +155,7 @@ def publish_rows(
                 k=k,
             )
         )
-    categories, codes = _shown_categories([one.categories for one in columns], classes)
+    categories, codes = _shown_categories([column.categories for column in columns], classes)
     at_level, at_region, of_class = labels.T
     values = tuple(
         values_of_rows(name, column.categories, label_of, column.codes, counts)
@@ -180,12 +182,12 @@ def _shown_categories(
     categories: Sequence[np.ndarray], classes: np.ndarray
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """The values in use as text, and the classes by them; classes : (C, Q) codes of the values given."""
-    found, codes = [], np.empty_like(classes)
+    texts, codes = [], np.empty_like(classes)
     for position, values in enumerate(categories):
         used, at = np.unique(classes[:, position], return_inverse=True)
-        found.append(np.array(as_text([values[code] for code in used.tolist()]), dtype=object))
+        texts.append(np.array(as_text([values[code] for code in used.tolist()]), dtype=object))
         codes[:, position] = at.reshape(-1)
-    return tuple(found), codes
+    return tuple(texts), codes
 
 
 def _held_back(plan: Plan) -> tuple[np.ndarray, bool, bool]:

@@ -63,13 +63,13 @@ class Relating:
                 continue
             hierarchy = self._hierarchies[name]
             own = level_of(release, hierarchy)
-            for level in (one for one in self._used[name] if one >= own):
+            for level in (used for used in self._used[name] if used >= own):
                 above = _labels(hierarchy, own, level)
-                found, at = np.unique(
+                values, at = np.unique(
                     np.array([above[text] for text in shown.tolist()], dtype=str), return_inverse=True
                 )
                 names.append(name if not level else tr("{name} (level {level})", name=name, level=level))
-                categories.append(found.astype(object))
+                categories.append(values.astype(object))
                 codes.append(at.reshape(-1)[column])
         classes = np.column_stack(codes) if codes else release.classes
         return replace(release, quasi_identifiers=tuple(names), categories=tuple(categories), classes=classes)
@@ -80,14 +80,14 @@ def with_levels(release: Published, tables: Mapping[str, HierarchyTable]) -> Pub
 
     Attributes without a table, and those whose values are of no level, stay as they are.
     """
-    found = {}
+    shown_levels = {}
     for name, shown in zip(release.quasi_identifiers, release.categories):
         if name in tables:
             texts = set(shown.tolist()) - {MISSING}
             hierarchy = tables[name].hierarchy(np.array(list(tables[name].rows), dtype=object))
-            levels = (as_text(one.tolist()) for one in hierarchy.categories)
-            found[name] = next((level for level, values in enumerate(levels) if texts <= set(values)), 0)
-    return replace(release, coarsened={name: level for name, level in found.items() if level})
+            levels = (as_text(level_values.tolist()) for level_values in hierarchy.categories)
+            shown_levels[name] = next((level for level, values in enumerate(levels) if texts <= set(values)), 0)
+    return replace(release, coarsened={name: level for name, level in shown_levels.items() if level})
 
 
 def level_of(release: Published, hierarchy: Hierarchy) -> int:
@@ -112,7 +112,7 @@ def level_of(release: Published, hierarchy: Hierarchy) -> int:
 
 def _hierarchy(name: str, releases: Sequence[Published], source: Source | None, own: Sequence[object]) -> Hierarchy:
     """The hierarchy of all values that the releases show of an attribute."""
-    levels = ", ".join(f"{one.title}: {one.coarsened.get(name, 0)}" for one in releases)
+    levels = ", ".join(f"{release.title}: {release.coarsened.get(name, 0)}" for release in releases)
     if source is None:
         raise InputError(
             tr(
@@ -133,8 +133,8 @@ def _hierarchy(name: str, releases: Sequence[Published], source: Source | None, 
             )
         )
     if isinstance(source, HierarchyTable):
-        as_they_are = (one for one in releases if not one.coarsened.get(name, 0))
-        values = dict.fromkeys([*source.rows, *(text for one in as_they_are for text in _shown(one, name))])
+        as_they_are = (release for release in releases if not release.coarsened.get(name, 0))
+        values = dict.fromkeys([*source.rows, *(text for release in as_they_are for text in _shown(release, name))])
         return source.hierarchy(np.array([*(value for value in values if value is not None), None], dtype=object))
     return _by_rule(source, releases, own)
 
@@ -146,7 +146,7 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
     shows a value, that stays what it is.
     """
     made_at: dict[str, int] = {text: 0 for text in as_text(own) if text != MISSING}
-    for release in sorted(releases, key=lambda one: one.coarsened.get(rule.attribute, 0)):
+    for release in sorted(releases, key=lambda candidate: candidate.coarsened.get(rule.attribute, 0)):
         level = release.coarsened.get(rule.attribute, 0)
         for text in _shown(release, rule.attribute):
             made_at.setdefault(text, level)
@@ -167,6 +167,6 @@ def _shown(release: Published, name: str) -> list[str]:
 
 def _labels(hierarchy: Hierarchy, level: int, above: int) -> Label:
     """The value at a higher level of each value at a level, as releases write them."""
-    fine, coarse = (as_text(to_list(hierarchy.categories[one])) for one in (level, above))
+    fine, coarse = (as_text(to_list(hierarchy.categories[of_level])) for of_level in (level, above))
     pairs = zip(to_list(hierarchy.codes[level]), to_list(hierarchy.codes[above]))
-    return {fine[one]: coarse[other] for one, other in pairs}
+    return {fine[code]: coarse[other] for code, other in pairs}

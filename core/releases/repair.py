@@ -130,13 +130,13 @@ class _Work:
             comparable = self.relate(published)
             # Linear programs take long, and are asked only where propagation finds nothing more.
             for programs in (False, True):
-                found = self.examiner.examine(comparable, joint, programs)
-                chosen = _labels_that_tell(plan, comparable, found, by_size, self.ties)
+                findings = self.examiner.examine(comparable, joint, programs)
+                chosen = _labels_that_tell(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
                     break
             if not chosen.any():
                 break
-            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
+            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in findings.counts)])
             plan = without(plan, chosen)
         return plan, published, self.examiner.examine(self.relate(published))
 
@@ -159,19 +159,21 @@ class _Work:
             shown = self.relate(self.published(trial, False))
             class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
             group = _groups_of(after, shown, class_of)
-            found = self.examiner.examine(shown, None if after.disclosed is None else np.flatnonzero(group.concerned))
-            if found.n_undecided or found.n_contradicted:
+            findings = self.examiner.examine(
+                shown, None if after.disclosed is None else np.flatnonzero(group.concerned)
+            )
+            if findings.n_undecided or findings.n_contradicted:
                 continue
-            telling = [group.of_class[one.class_of] for _, one in found.changes]
-            if found.disclosed is not None:
-                telling += [found.disclosed.overlay.group_of[count.joint] for count in found.counts]
+            telling = [group.of_class[changes.class_of] for _, changes in findings.changes]
+            if findings.disclosed is not None:
+                telling += [findings.disclosed.overlay.group_of[count.joint] for count in findings.counts]
             bad = np.concatenate([np.empty(0, np.int64), *telling])
             new = _with(new, tried[~np.isin(group.of_class[class_of], bad)])
         if new.n_released == plan.n_released:
             return plan, published, after
         shown = self.published(new, False)
-        found = self.examiner.examine(self.relate(shown))
-        return (plan, published, after) if found.n_counts or found.n_undecided else (new, shown, found)
+        findings = self.examiner.examine(self.relate(shown))
+        return (plan, published, after) if findings.n_counts or findings.n_undecided else (new, shown, findings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,9 +232,9 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     label_of, last = plan.label_of, len(plan.levels) - 1
     marked = (label_of != SUPPRESSED) & labels[label_of]
     level_of = np.where(label_of != SUPPRESSED, plan.level_of, SUPPRESSED)
-    lifted = marked & (level_of < last)
+    promoted = marked & (level_of < last)
     at_top = marked & (level_of == last)
-    level_of[lifted] += 1
+    level_of[promoted] += 1
     region = plan.levels.crosswalks[last].region_of[area_of_cells(plan.profile)]
     top = region * len(plan.profile.classes) + plan.profile.counts.indices
     finer = (label_of != SUPPRESSED) & (plan.level_of < last)
@@ -243,22 +245,22 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
 
 
-def _labels_that_tell(plan: Plan, published: Published, found: Examined, by_size: bool, ties: Ties) -> np.ndarray:
+def _labels_that_tell(plan: Plan, published: Published, findings: Examined, by_size: bool, ties: Ties) -> np.ndarray:
     """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
 
     by_size : only labels that show the very people; else also those around them.
     """
     chosen = np.zeros(len(plan.records), bool)
     shown = np.flatnonzero(plan.shown)  # the order of what is published
-    for _, changes in found.changes:
+    for _, changes in findings.changes:
         chosen[shown[_changed(published, changes)]] = True
-    if found.disclosed is None:
+    if findings.disclosed is None:
         return chosen
-    over, last = found.disclosed.overlay, len(found.disclosed.overlay.releases) - 1
+    over, last = findings.disclosed.overlay, len(findings.disclosed.overlay.releases) - 1
     by_class = _Labels(over, last)
     size = np.empty(len(shown), np.int64)
     size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
-    for count in found.counts:
+    for count in findings.counts:
         labels = by_class.showing(count)
         if not len(labels) and count.kind == REST:
             labels = by_class.beside(count)
@@ -271,7 +273,7 @@ def _labels_that_tell(plan: Plan, published: Published, found: Examined, by_size
 
 def _changed(published: Published, changes: Changes) -> np.ndarray:
     """The labels whose counts changed; for a total those of the coarsest region, or if it has none, all within."""
-    found: list[np.ndarray] = [np.empty(0, np.int64)]
+    labels: list[np.ndarray] = [np.empty(0, np.int64)]
     last = len(published.levels) - 1
     for level, region, class_of, total in zip(changes.level, changes.region, changes.class_of, changes.total):
         here = published.class_of == class_of
@@ -281,8 +283,8 @@ def _changed(published: Published, changes: Changes) -> np.ndarray:
             here &= published.coarsest_region == region
             at_top = here & (published.level == last)
             here = at_top if at_top.any() else here
-        found.append(np.flatnonzero(here))
-    return np.concatenate(found)
+        labels.append(np.flatnonzero(here))
+    return np.concatenate(labels)
 
 
 class _Labels:
@@ -291,7 +293,7 @@ class _Labels:
     def __init__(self, over: Overlay, release: int) -> None:
         self._over, self._release = over, release
         self._published = over.releases[release]
-        first = sum(len(one.levels) for one in over.releases[:release])
+        first = sum(len(older.levels) for older in over.releases[:release])
         self._columns = over.regions[:, first : first + len(self._published.levels)]
         self._by_class = np.argsort(self._published.class_of, kind="stable")
         self._starts = np.searchsorted(
@@ -314,8 +316,8 @@ class _Labels:
             own = np.unique(column[count.cells])
             near |= np.isin(column, own[own >= 0])
         joint = self._related(count)
-        found = self._in_cells(np.flatnonzero(near), joint)
-        return found if len(found) else self._in_cells(np.arange(len(regions)), joint)
+        labels = self._in_cells(np.flatnonzero(near), joint)
+        return labels if len(labels) else self._in_cells(np.arange(len(regions)), joint)
 
     def _related(self, count: Count) -> np.ndarray:
         return np.flatnonzero(np.isin(self._over.group_of, self._over.group_of[count.joint]))
@@ -323,10 +325,13 @@ class _Labels:
     def _in_cells(self, cells: np.ndarray, joint: np.ndarray) -> np.ndarray:
         schema_class = np.unique(self._over.entries[joint, self._over.schema_of[self._release]])
         own = self._over.own_class[self._release][schema_class[schema_class >= 0]]
-        parts = [self._by_class[self._starts[one] : self._starts[one + 1]] for one in own[own != NONE].tolist()]
+        parts = [
+            self._by_class[self._starts[own_class] : self._starts[own_class + 1]]
+            for own_class in own[own != NONE].tolist()
+        ]
         labels = np.concatenate([np.empty(0, np.int64), *parts])
         level, region = self._published.level[labels], self._published.region[labels]
         there = np.zeros(len(labels), bool)
-        for one in range(self._columns.shape[1]):
-            there |= (level == one) & np.isin(region, self._columns[cells, one])
+        for own_level in range(self._columns.shape[1]):
+            there |= (level == own_level) & np.isin(region, self._columns[cells, own_level])
         return labels[there]

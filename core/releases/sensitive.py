@@ -30,7 +30,7 @@ class DisclosedValues:
     """What the values of one field add.
 
     counts : those given, with the values of their people where they are known, and those that only values tell
-    contradicted : joint classes whose values fit no people
+    contradicted : joint classes whose values contradict each other
     """
 
     counts: list[Count]
@@ -50,7 +50,9 @@ def tell_values(
     bounds : joint classes, whole groups of them, with the bounds of their people; counts : the counts found in them
     Of people who are in several overlay cells, differences of two regions and the counts given are looked at.
     """
-    categories = sorted({text for one in over.releases for v in _of(one, field) for text in to_list(v.categories)})
+    categories = sorted(
+        {text for release in over.releases for v in _of(release, field) for text in to_list(v.categories)}
+    )
     kept, new = list(counts), []
     wrong: list[np.ndarray] = [np.empty(0, np.int64)]
     by_joint: dict[int, list[int]] = {}
@@ -59,11 +61,11 @@ def tell_values(
     for joint, low, high in _chunks(over, bounds, len(categories) + 1):
         part = _Part(over, joint, low, high, field, categories, k)
         wrong.append(joint[part.contradicted])
-        own = [number for one in to_list(joint) for number in by_joint.get(one, [])]
+        own = [number for joint_class in to_list(joint) for number in by_joint.get(joint_class, [])]
         for number in own:
             kept[number] = part.with_values(kept[number])
         known = {kept[number].key for number in own}
-        new += [one for one in part.found() if one.key not in known]
+        new += [new_count for new_count in part.found() if new_count.key not in known]
     return DisclosedValues([*kept, *new], np.concatenate(wrong))
 
 
@@ -72,9 +74,9 @@ def _chunks(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Joint classes in whole groups, contradicted ones left out, with the bounds of their people."""
     at_once = max(1, UNKNOWNS_AT_ONCE // max(over.n_cells * n_values, 1))
-    for joint, one in bounds:
+    for joint, of_part in bounds:
         group = over.group_of[joint]
-        fits = np.flatnonzero(~np.isin(group, group[one.contradicted]))
+        fits = np.flatnonzero(~np.isin(group, group[of_part.contradicted]))
         if not len(fits):
             continue
         number = np.unique(group[fits], return_inverse=True)[1].reshape(-1)
@@ -82,7 +84,7 @@ def _chunks(
         chunk = ((np.cumsum(sizes) - sizes) // at_once)[number]
         for some in np.unique(chunk):
             at = fits[chunk == some]
-            yield joint[at], one.low[:, at], one.high[:, at]
+            yield joint[at], of_part.low[:, at], of_part.high[:, at]
 
 
 def _of(release: Published, field: str) -> list[Values]:
@@ -108,17 +110,17 @@ class _Part:
         self._counted = low, high
         cells = np.arange(over.n_cells)
         people = Sums(NONE, 0, cells, over.n_cells, np.arange(len(joint)), _framed(low, 0), _framed(high), True)
-        self._shown = [self._by_value(one) for one in plain if _of(over.releases[one.release], field)]
-        families = [self._of_all_values(one) for one in (people, *plain)] + self._shown
-        found = propagate(families, over.n_cells, np.repeat(over.group_of[joint], self._n))
+        self._shown = [self._by_value(family) for family in plain if _of(over.releases[family.release], field)]
+        families = [self._of_all_values(family) for family in (people, *plain)] + self._shown
+        bounds = propagate(families, over.n_cells, np.repeat(over.group_of[joint], self._n))
         shape = (over.n_cells, len(joint), self._n)
-        self._low, self._high = found.low.reshape(shape), found.high.reshape(shape)
-        self._people_low = np.maximum(found.sum_low[0][:-1, :-1], self._low.sum(axis=2))
-        self._people_high = np.minimum(found.sum_high[0][:-1, :-1], self._high.sum(axis=2))
+        self._low, self._high = bounds.low.reshape(shape), bounds.high.reshape(shape)
+        self._people_low = np.maximum(bounds.sum_low[0][:-1, :-1], self._low.sum(axis=2))
+        self._people_high = np.minimum(bounds.sum_high[0][:-1, :-1], self._high.sum(axis=2))
         first = len(families) - len(self._shown)
-        self._sums = list(zip(found.sum_low[first:], found.sum_high[first:]))
+        self._sums = list(zip(bounds.sum_low[first:], bounds.sum_high[first:]))
         groups = over.group_of[joint]
-        wrong = found.contradicted.reshape(len(joint), self._n).any(axis=1)
+        wrong = bounds.contradicted.reshape(len(joint), self._n).any(axis=1)
         self.contradicted = np.isin(groups, groups[wrong])
 
     def found(self) -> list[Count]:
@@ -128,14 +130,14 @@ class _Part:
         disclosed = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
         homogeneous = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
         one_value = homogeneous & people & (self._people_high >= self._k) & fits
-        found = []
+        counts = []
         for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (HOMOGENEOUS, one_value & ~self._homogeneous_anyway())):
             for cell, column in to_list(np.argwhere(where)):
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
-                shown_by = tuple(one.release for one in self._shown if one.region[cell] >= 0)
+                shown_by = tuple(family.release for family in self._shown if family.region[cell] >= 0)
                 count = Count(kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(shown_by))))
-                found.append(self.with_values(count))
-        return found + self._differences()
+                counts.append(self.with_values(count))
+        return counts + self._differences()
 
     def with_values(self, count: Count) -> Count:
         """A count with the values of its people, if they follow."""
@@ -152,17 +154,19 @@ class _Part:
             return count
         if len(known) == 1:
             low[known] = max(int(low[known[0]]), count.low)
-        disclosed = tuple((self._field, self._categories[one], int(low[one])) for one in to_list(known[low[known] > 0]))
+        disclosed = tuple(
+            (self._field, self._categories[code], int(low[code])) for code in to_list(known[low[known] > 0])
+        )
         return replace(count, values=(*count.values, *disclosed))
 
     def _by_value_of(self, count: Count) -> np.ndarray:
         """The people whom a count takes away, by value, (values,); nobody of a release that does not show the field."""
-        found = np.zeros(self._n, np.int64)
+        people = np.zeros(self._n, np.int64)
         for values in _of(self._over.releases[count.releases[0]], self._field):
             there = np.isin(values.label, count.taken)
             at = np.searchsorted(self._categories, values.categories.astype(str))
-            np.add.at(found, at[values.value[there]], values.records[there])
-        return found
+            np.add.at(people, at[values.value[there]], values.records[there])
+        return people
 
     def _of_group(self, cells: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the people of some cells and joint classes by value, (values,).
@@ -176,12 +180,14 @@ class _Part:
             return low, high
         group = np.zeros(self._people_low.shape, bool)
         group[at] = True
-        for one, (least, most) in zip(self._shown, self._sums):
-            region, own = one.region[cells], self._own(one, columns)
+        for family, (least, most) in zip(self._shown, self._sums):
+            region, own = family.region[cells], self._own(family, columns)
             if region[0] < 0 or own[0] < 0 or (region != region[0]).any() or (own != own[0]).any():
                 continue
             values = own[0] * self._n + np.arange(self._n)
-            rest = (one.region == region[0])[:, None] & (self._own(one, np.arange(len(self._joint))) == own[0])[None, :]
+            rest = (family.region == region[0])[:, None] & (self._own(family, np.arange(len(self._joint))) == own[0])[
+                None, :
+            ]
             taken = self._known_parts(rest & ~group)
             if taken is not None:
                 low = np.maximum(low, least[region[0], values] - taken)
@@ -194,17 +200,17 @@ class _Part:
         rest : (cells, u) bool
         """
         rest, total = rest.copy(), np.zeros(self._n, np.int64)
-        for one, (least, most) in zip(self._shown, self._sums):
+        for family, (least, most) in zip(self._shown, self._sums):
             if not rest.any():
                 break
-            own, n_own = self._own(one, np.arange(len(self._joint))), (one.low.shape[1] - 1) // self._n
+            own, n_own = self._own(family, np.arange(len(self._joint))), (family.low.shape[1] - 1) // self._n
             if not n_own:
                 continue
-            there = (one.region >= 0)[:, None] & (own >= 0)[None, :]
-            place = np.maximum(one.region, 0)[:, None] * n_own + np.maximum(own, 0)[None, :]
-            size = np.bincount(place[there], minlength=one.n_regions * n_own)
-            inside = np.bincount(place[there & rest], minlength=one.n_regions * n_own)
-            shape = (one.n_regions, n_own, self._n)
+            there = (family.region >= 0)[:, None] & (own >= 0)[None, :]
+            place = np.maximum(family.region, 0)[:, None] * n_own + np.maximum(own, 0)[None, :]
+            size = np.bincount(place[there], minlength=family.n_regions * n_own)
+            inside = np.bincount(place[there & rest], minlength=family.n_regions * n_own)
+            shape = (family.n_regions, n_own, self._n)
             bounds = [sums[:-1, :-1].reshape(shape) for sums in (least, most)]
             whole = ((size == inside) & (size > 0)).reshape(shape[:2]) & (bounds[0] == bounds[1]).all(axis=2)
             total += bounds[0][whole].sum(axis=0)
@@ -216,7 +222,7 @@ class _Part:
 
     def _differences(self) -> list[Count]:
         """People of a region of one release who are not in a smaller one of another, all of one value."""
-        found = []
+        counts = []
         pairs = [(i, j) for i in range(len(self._shown)) for j in range(len(self._shown))]
         anyway = self._homogeneous_anyway()
         for i, j in pairs:
@@ -238,8 +244,8 @@ class _Part:
                     value = self._categories[int(np.argmax(high[column]))]
                     disclosed = ((self._field, value, people),)
                     most = int(high[column].sum())
-                    found.append(Count(HOMOGENEOUS, left, self._joint[[column]], people, most, both, disclosed))
-        return found
+                    counts.append(Count(HOMOGENEOUS, left, self._joint[[column]], people, most, both, disclosed))
+        return counts
 
     def _difference(self, large: int, small: int, b: int, a: int) -> tuple[np.ndarray, np.ndarray]:
         """Bounds by joint class and value, (u, values), of who is in region b and not in region a; 0 where unknown."""
@@ -256,50 +262,50 @@ class _Part:
 
     def _homogeneous_anyway(self) -> np.ndarray:
         """Overlay cells and joint classes in a class of some release that shows one value, (cells, u) bool."""
-        found = np.zeros(self._people_low.shape, bool)
-        for one in self._shown:
-            n_own = (one.low.shape[1] - 1) // self._n
-            shape = (one.n_regions, n_own, self._n)
-            low, high = (bound[:-1, :-1].reshape(shape) for bound in (one.low, one.high))
+        cells_alike = np.zeros(self._people_low.shape, bool)
+        for family in self._shown:
+            n_own = (family.low.shape[1] - 1) // self._n
+            shape = (family.n_regions, n_own, self._n)
+            low, high = (bound[:-1, :-1].reshape(shape) for bound in (family.low, family.high))
             homogeneous = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
             framed = np.pad(homogeneous, ((0, 1), (0, 1)))
-            found |= framed[np.ix_(one.region, self._own(one, np.arange(len(self._joint))))]
-        return found
+            cells_alike |= framed[np.ix_(family.region, self._own(family, np.arange(len(self._joint))))]
+        return cells_alike
 
-    def _own(self, one: Sums, columns: np.ndarray) -> np.ndarray:
+    def _own(self, family: Sums, columns: np.ndarray) -> np.ndarray:
         """The class, in a family by value, of some joint classes."""
-        of = one.class_of.reshape(len(self._joint), self._n)[columns, 0]
+        of = family.class_of.reshape(len(self._joint), self._n)[columns, 0]
         return np.where(of >= 0, of // self._n, NONE)
 
-    def _of_all_values(self, one: Sums) -> Sums:
+    def _of_all_values(self, family: Sums) -> Sums:
         """A family of sums over all values."""
-        return replace(one, class_of=np.repeat(one.class_of, self._n))
+        return replace(family, class_of=np.repeat(family.class_of, self._n))
 
-    def _by_value(self, one: Sums) -> Sums:
+    def _by_value(self, family: Sums) -> Sums:
         """What a release shows of a family of sums, value by value."""
-        release = self._over.releases[one.release]
-        n_own = one.low.shape[1] - 1
-        low = np.zeros((one.n_regions, n_own * self._n), np.int64)
-        schema_class = self._over.entries[self._joint, self._over.schema_of[one.release]]
-        own = np.append(self._over.own_class[one.release], NONE)[schema_class]
+        release = self._over.releases[family.release]
+        n_own = family.low.shape[1] - 1
+        low = np.zeros((family.n_regions, n_own * self._n), np.int64)
+        schema_class = self._over.entries[self._joint, self._over.schema_of[family.release]]
+        own = np.append(self._over.own_class[family.release], NONE)[schema_class]
         column_of = np.full(len(release.classes) + 1, NONE)
-        there = (own >= 0) & (one.class_of >= 0)
-        column_of[own[there]] = one.class_of[there]
+        there = (own >= 0) & (family.class_of >= 0)
+        column_of[own[there]] = family.class_of[there]
         for values in _of(release, self._field):
             at = np.searchsorted(self._categories, values.categories.astype(str))
             level, column = release.level[values.label], column_of[release.class_of[values.label]]
             region = release.region[values.label].copy()
-            for finer in range(one.level):
+            for finer in range(family.level):
                 below = level <= finer
                 region[below] = release.levels.parents(finer)[region[below]]
-            here = (level <= one.level) & (column >= 0)
+            here = (level <= family.level) & (column >= 0)
             place = (region[here], column[here] * self._n + at[values.value[here]])
             np.add.at(low, place, values.records[here])
-        known = ((one.low == one.high) & (one.low > 0))[:-1, :-1]
+        known = ((family.low == family.high) & (family.low > 0))[:-1, :-1]
         high = np.where(np.repeat(known, self._n, axis=1), low, UNBOUNDED)
-        class_of = np.where(one.class_of >= 0, one.class_of, 0)[:, None] * self._n + np.arange(self._n)
-        class_of[one.class_of < 0] = NONE
-        return replace(one, class_of=class_of.ravel(), low=_framed(low, 0), high=_framed(high))
+        class_of = np.where(family.class_of >= 0, family.class_of, 0)[:, None] * self._n + np.arange(self._n)
+        class_of[family.class_of < 0] = NONE
+        return replace(family, class_of=class_of.ravel(), low=_framed(low, 0), high=_framed(high))
 
 
 def _framed(values: np.ndarray, edge: int = int(UNBOUNDED)) -> np.ndarray:

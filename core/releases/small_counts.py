@@ -29,10 +29,10 @@ class Asked:
 def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:
     """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n)."""
     sizes = np.asarray(inner.sum(axis=1)).ravel()
-    found = (outer @ inner.T).tocoo()
-    whole = found.data == sizes[found.col]
+    overlaps = (outer @ inner.T).tocoo()
+    whole = overlaps.data == sizes[overlaps.col]
     ones = np.ones(int(whole.sum()), np.int64)
-    return sparse.csr_matrix((ones, (found.row[whole], found.col[whole])), shape=found.shape)
+    return sparse.csr_matrix((ones, (overlaps.row[whole], overlaps.col[whole])), shape=overlaps.shape)
 
 
 def pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:

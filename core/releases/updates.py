@@ -55,20 +55,20 @@ def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
     at = [position.get(identifier, -1) for identifier in new.areas.tolist()]
     if len(position) != len(at) or min(at) < 0:
         return None
-    found = []
+    old_numbers = []
     for before, after in zip(old.levels.crosswalks, new.levels.crosswalks):
         pairs = np.unique(np.column_stack([after.region_of, before.region_of[at]]), axis=0)
         pairs = pairs[(pairs != -1).any(axis=1)]
         if not (len(pairs) == before.n_regions == after.n_regions) or (pairs < 0).any():
             return None
-        found.append(pairs[:, 1])
-    return found
+        old_numbers.append(pairs[:, 1])
+    return old_numbers
 
 
 def visible_changes(old: Published, new: Published, k: int | None = None) -> Changes | None:
     """The counts shown by both releases that differ by 1 to k-1 people, or whose values do; see `compare`."""
-    found = compare(old, new, k)
-    return None if found is None else found[0]
+    changes = compare(old, new, k)
+    return None if changes is None else changes[0]
 
 
 def compare(old: Published, new: Published, k: int | None = None) -> tuple[Changes, Changes] | None:
@@ -84,11 +84,13 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
     before, after = _counts(old, None), _counts(new, regions)
     few, homogeneous = [], []
     for key in sorted(after.keys() & before.keys()):
-        one = _change(before[key], after[key], key[0] < 0)
-        if 1 <= one.people < k:
-            few.append(one)
-        elif one.people and any(one.one_value(field) for field in dict.fromkeys(field for field, *_ in one.values)):
-            homogeneous.append(one)
+        change = _change(before[key], after[key], key[0] < 0)
+        if 1 <= change.people < k:
+            few.append(change)
+        elif change.people and any(
+            change.one_value(field) for field in dict.fromkeys(field for field, *_ in change.values)
+        ):
+            homogeneous.append(change)
     return _changes(few), _changes(homogeneous)
 
 
@@ -140,28 +142,38 @@ def _change(before: _Shown, after: _Shown, total: bool) -> _Change:
     people = abs(after.records - before.records)
     for name in {of for of, *_ in values}:
         numbers = [number for of, _, number in values if of == name]
-        people = max(people, sum(one for one in numbers if one > 0), -sum(one for one in numbers if one < 0))
+        people = max(
+            people, sum(number for number in numbers if number > 0), -sum(number for number in numbers if number < 0)
+        )
     return _Change(before.records, after, total, people, values)
 
 
 def _difference(before: _Shown, after: _Shown) -> tuple[tuple[str, str, int], ...]:
     """By how many more people of a class have which value, for the fields that both show."""
-    found = []
+    differences = []
     for name in sorted(before.values.keys() & after.values.keys()):
         old, new = before.values[name], after.values[name]
         for value in sorted(old.keys() | new.keys()):
             if old.get(value, 0) != new.get(value, 0):
-                found.append((name, value, new.get(value, 0) - old.get(value, 0)))
-    return tuple(found)
+                differences.append((name, value, new.get(value, 0) - old.get(value, 0)))
+    return tuple(differences)
 
 
-def _changes(found: Sequence[_Change]) -> Changes:
+def _changes(changes: Sequence[_Change]) -> Changes:
     rows = [
-        (one.after.level, one.after.region, one.after.class_of, one.before, one.after.records, one.total, one.people)
-        for one in found
+        (
+            change.after.level,
+            change.after.region,
+            change.after.class_of,
+            change.before,
+            change.after.records,
+            change.total,
+            change.people,
+        )
+        for change in changes
     ]
     level, region, class_of, before, after, total, people = np.array(rows, np.int64).reshape(len(rows), 7).T
-    values = tuple(one.values for one in found)
+    values = tuple(change.values for change in changes)
     return Changes(level, region, class_of, before, after, total.astype(bool), people, values)
 
 
@@ -174,28 +186,30 @@ def _counts(release: Published, old_number: list[np.ndarray] | None) -> dict[Key
     at = [release.quasi_identifiers.index(name) for name in names]
     of_class = [tuple(row[i] for i in at) for row in release.values_of_classes()]
     of_label = _values_of_labels(release)
-    found: dict[Key, _Shown] = {}
+    counts: dict[Key, _Shown] = {}
     last = len(release.levels) - 1
-    rows = zip(*(to_list(one) for one in (release.level, release.region, release.class_of, release.records)))
+    rows = zip(*(to_list(column) for column in (release.level, release.region, release.class_of, release.records)))
     parents = [release.levels.parents(level) for level in range(last)]
     for label, (level, region, class_of, records) in enumerate(rows):
         number = region if old_number is None else int(old_number[level][region])
         key = (level, number, of_class[class_of])
-        found.setdefault(key, _Shown(level, region, class_of)).add(records, of_label[label])
+        counts.setdefault(key, _Shown(level, region, class_of)).add(records, of_label[label])
         if last:
             top = region
-            for one in range(level, last):
-                top = int(parents[one][top])
+            for lower in range(level, last):
+                top = int(parents[lower][top])
             number = top if old_number is None else int(old_number[last][top])
             key = (-1, number, of_class[class_of])
-            found.setdefault(key, _Shown(last, top, class_of)).add(records, of_label[label])
-    return found
+            counts.setdefault(key, _Shown(last, top, class_of)).add(records, of_label[label])
+    return counts
 
 
 def _values_of_labels(release: Published) -> list[list[tuple[str, str, int]]]:
     """Sensitive field, value and records, of each label."""
-    found: list[list[tuple[str, str, int]]] = [[] for _ in range(len(release.records))]
-    for one in release.sensitive:
-        for label, value, records in zip(*(to_list(part) for part in (one.label, one.value, one.records))):
-            found[label].append((one.field, one.categories[value], records))
-    return found
+    of_labels: list[list[tuple[str, str, int]]] = [[] for _ in range(len(release.records))]
+    for sensitive_field in release.sensitive:
+        for label, value, records in zip(
+            *(to_list(part) for part in (sensitive_field.label, sensitive_field.value, sensitive_field.records))
+        ):
+            of_labels[label].append((sensitive_field.field, sensitive_field.categories[value], records))
+    return of_labels

@@ -41,7 +41,7 @@ class Values:
 
 def kept_values(records: Records, requirement: Requirement) -> tuple[KeptValues, ...]:
     """The sensitive fields of records, all of which are released; requirement : what is asked of these records."""
-    return tuple(KeptValues(one, records.table.kept[one.field].categories) for one in requirement.shares)
+    return tuple(KeptValues(share, records.table.kept[share.field].categories) for share in requirement.shares)
 
 
 def values_of_cells(kept: KeptValues, label_of: np.ndarray) -> Values:
@@ -73,5 +73,5 @@ def _added(field: str, categories: np.ndarray, label: np.ndarray, codes: np.ndar
     there = total > 0
     of_label, code = np.divmod(keys[there], n_values)
     used, value = np.unique(code, return_inverse=True)
-    texts = np.array(as_text([categories[one] for one in used.tolist()]), dtype=object)
+    texts = np.array(as_text([categories[position] for position in used.tolist()]), dtype=object)
     return Values(field, texts, of_label, value.reshape(-1).astype(np.int64), total[there])

@@ -18,9 +18,9 @@ _WHOLE = re.compile(r"\+?(-?)0*([0-9]+?)(\.0+)?")
 
 def plain(text: str) -> str:
     """A value without what is only writing: letters' case, blanks around and between, zeros in front of a number."""
-    found = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
-    number = _WHOLE.fullmatch(found)
-    return found if number is None else number[1] + number[2]
+    words = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+    number = _WHOLE.fullmatch(words)
+    return words if number is None else number[1] + number[2]
 
 
 def same_but_for_case(name: str, other: str) -> bool:

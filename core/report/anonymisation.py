@@ -41,14 +41,14 @@ def regions_section(account: Account, audit: RegionAudit, map_data: MapData) -> 
     worst = np.lexsort((numbers, -audit.suppressed))[:WORST_REGIONS]
     rows = [
         (
-            str(numbers[one]),
-            int(audit.areas[one]),
-            int(audit.records[one]),
-            int(audit.suppressed[one]),
-            float(share[one]),
-            int(audit.anonymity[one]),
+            str(numbers[region]),
+            int(audit.areas[region]),
+            int(audit.records[region]),
+            int(audit.suppressed[region]),
+            float(share[region]),
+            int(audit.anonymity[region]),
         )
-        for one in to_list(worst)
+        for region in to_list(worst)
     ]
     header = (
         tr("Region"),

@@ -12,15 +12,15 @@ from .page import Section
 def costs_section(costs: Sequence[AttributeCost], percent: float) -> Section:
     """Suppression with the same regions, without each attribute and with it coarser; percent : with all as they are."""
     ordered = sorted(costs, key=lambda cost: cost.without)
-    rows: list[tuple[object, ...]] = [(one.quasi_identifier, one.without) for one in ordered]
+    rows: list[tuple[object, ...]] = [(cost.quasi_identifier, cost.without) for cost in ordered]
     header: tuple[str, ...] = (tr("Quasi-identifier"), tr("Suppressed without it, %"))
     texts = [
         cost_sentence(percent, list(costs)),
         tr("Figures for the same regions; with fewer attributes you could also have smaller regions."),
     ]
-    if any(one.coarser is not None for one in costs):
-        given_up = [None if one.given_up is None else 100.0 * one.given_up for one in ordered]
-        rows = [(*row, one.coarser, share) for row, one, share in zip(rows, ordered, given_up)]
+    if any(cost.coarser is not None for cost in costs):
+        given_up = [None if cost.given_up is None else 100.0 * cost.given_up for cost in ordered]
+        rows = [(*row, cost.coarser, share) for row, cost, share in zip(rows, ordered, given_up)]
         header += (tr("Suppressed with it one level coarser, %"), tr("of its entropy given up by that, %"))
         texts.append(tr("Empty where no coarser values are given."))
     return Section(tr("Which attribute costs what"), texts, header, rows)

@@ -78,15 +78,15 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     rows = [
         (
             *map(value_text, values),
-            int(found.records[one]),
-            int(found.people[one]),
+            int(found.records[row]),
+            int(found.people[row]),
         )
-        for one, values in zip(
+        for row, values in zip(
             fails.tolist(),
             zip(*(c.categories[found.classes[fails, i]] for i, c in enumerate(quasi_identifiers.values()))),
         )
     ]
-    sentences = [*found.problems, *(text for one in found.kept for text in (one.refusal, one.warning) if text)]
+    sentences = [*found.problems, *(text for field in found.kept for text in (field.refusal, field.warning) if text)]
     sections = [
         Section(tr("Risk"), (), (tr("Measure"), tr("Value"), tr("Meaning")), risk),
         Section(

@@ -33,10 +33,12 @@ LIMITS = tr(
 
 def coarser_section(coarser: CoarserLevels, requirement: Requirement) -> Section:
     """Which level shows what, and who is shown coarser; requirement : what was asked of the classes."""
-    found = coarser_by_value(coarser.plan, coarser.places)
-    share = 100.0 * found.coarser / np.maximum(found.records, 1)
-    columns = (found.records, found.as_is, found.coarser, share, found.suppressed)
-    rows = list(zip(found.quasi_identifiers, map(value_text, found.values), *(to_list(column) for column in columns)))
+    by_value = coarser_by_value(coarser.plan, coarser.places)
+    share = 100.0 * by_value.coarser / np.maximum(by_value.records, 1)
+    columns = (by_value.records, by_value.as_is, by_value.coarser, share, by_value.suppressed)
+    rows = list(
+        zip(by_value.quasi_identifiers, map(value_text, by_value.values), *(to_list(column) for column in columns))
+    )
     return Section(tr("Who is shown coarser"), (*coarser_sentences(coarser, requirement), LIMITS), HEADER, rows)
 
 

@@ -64,7 +64,7 @@ def comparison_report(
     numbered = list(enumerate(outcomes, 1))
     chosen = sorted(numbered, key=lambda pair: not pair[1].recommended)
     series = [f"k = {outcome.k}" for outcome in outcomes] if len(ks) > 1 else []
-    by_name = [one for one in rated if one.budget is None]
+    by_name = [candidate for candidate in rated if candidate.budget is None]
     sections = [
         *choice,
         searched_section(numbered),
@@ -95,7 +95,7 @@ def comparison_report(
 
 
 def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
-    """What coarser attributes buy: the unbeaten rows of the search, those that give up least first."""
+    """What coarser attributes buy: the rows of the search on the Pareto front, those that give up least first."""
     searched = [(i, o, o.measures) for i, o in numbered if o.budget is not None and o.measures is not None]
     best = sorted((row for row in searched if row[1].pareto), key=lambda row: row[1].given_up)
     rows = [
@@ -137,8 +137,8 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
         *(
             [
                 plural(
-                    "{n} further unbeaten row is in the table COMPARISON.",
-                    "{n} further unbeaten rows are in the table COMPARISON.",
+                    "{n} further row of the Pareto front is in the table COMPARISON.",
+                    "{n} further rows of the Pareto front are in the table COMPARISON.",
                     n_left,
                 )
             ]
@@ -155,19 +155,21 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
 def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
     """Suppression against compactness; those that no other of their series beats in both are numbered and named."""
     series = series or [""] * len(outcomes)
-    rated = [(i, o, o.measures, one) for i, (o, one) in enumerate(zip(outcomes, series), 1) if o.measures is not None]
+    rated = [
+        (i, o, o.measures, group) for i, (o, group) in enumerate(zip(outcomes, series), 1) if o.measures is not None
+    ]
     if not rated:
         return Section(tr("What is traded for what"))
-    both = [(m.suppression_percent, m.compactness, one) for _, _, m, one in rated]
-    unbeaten = [
-        not any(x <= own[0] and y <= own[1] and one == own[2] and (x, y, one) != own for x, y, one in both)
+    both = [(m.suppression_percent, m.compactness, group) for _, _, m, group in rated]
+    pareto_front = [
+        not any(x <= own[0] and y <= own[1] and group == own[2] and (x, y, group) != own for x, y, group in both)
         for own in both
     ]
     points = [
-        Point(str(i), outcome.name, pair[0], pair[1], best, one)
-        for (i, outcome, _, one), pair, best in zip(rated, both, unbeaten)
+        Point(str(i), outcome.name, pair[0], pair[1], best, group)
+        for (i, outcome, _, group), pair, best in zip(rated, both, pareto_front)
     ]
-    named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, unbeaten) if best]
+    named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, pareto_front) if best]
     return Section(
         tr("What is traded for what"),
         (tr("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:"),),
@@ -190,7 +192,7 @@ _HEADER = (
     tr("Group that loses most"),
     tr("of it suppressed, %"),
     tr("Seconds"),
-    tr("Unbeaten"),
+    tr("Pareto-optimal"),
 )
 
 

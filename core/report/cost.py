@@ -199,11 +199,11 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     if left_out:
         text += " " + tr("Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
     heads: dict[int, str] = {}
-    for position, one in enumerate(to_list(most)):
-        name = by_value.quasi_identifiers[one]
+    for position, row in enumerate(to_list(most)):
+        name = by_value.quasi_identifiers[row]
         if name not in heads.values():
             heads[position] = name
-    names = [value_text(by_value.values[one]) for one in to_list(most)]
+    names = [value_text(by_value.values[row]) for row in to_list(most)]
     picture = horizontal_bars(names, to_list(share[most]), text, measures.suppression_percent, heads)
     advice = tr("Rare values lose most. Group them (widowed with divorced, say) or accept the loss knowingly.")
     worst = worst_group(by_value, k) if measures.n_suppressed else None
@@ -214,6 +214,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
 def convergence_section(found: Sequence[Convergence]) -> Section:
     """How the methods came to rest, a picture each."""
     pictures = [
-        lines({one.name: (one.steps, one.values)}, one.name, one.step, one.measure, from_zero=False) for one in found
+        lines({curve.name: (curve.steps, curve.values)}, curve.name, curve.step, curve.measure, from_zero=False)
+        for curve in found
     ]
     return Section(tr("Did the computation converge? (appendix)"), (), pictures=pictures)

@@ -95,6 +95,6 @@ def lost_map(map_data: MapData, labels: Sequence[str], share: np.ndarray) -> str
     """The share of suppressed records by region, per cent."""
     shapes = map_data.levels[0]
     there = drawn(shapes)
-    own = [label for label, one in zip(labels, to_list(there)) if one]
+    own = [label for label, is_drawn in zip(labels, to_list(there)) if is_drawn]
     text = tr("Records suppressed, by region.")
     return region_map(shapes[there], share[there], own, text, REDS, tr("% of the region's records"), map_data.north)

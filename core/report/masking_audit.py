@@ -35,14 +35,14 @@ def audit_report(
     names : m identifiers; north : degrees clockwise from the top of the maps; notes : sentences; provenance : what the
     run was.
     """
-    triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
-    found = tr(
+    triple = all(inner.k_inner is not None and inner.k_inner <= TRIPLE * inner.k_min for inner in smallest)
+    sentence = tr(
         "At most {wanted_percent:g} % of the masked households fall short of K_MIN with {smallest}.",
         wanted_percent=wanted_percent,
-        smallest=in_turn(_sentence(one) for one in smallest),
+        smallest=in_turn(_sentence(inner) for inner in smallest),
     )
     enough = tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here.")
-    verdict = f"{found} {enough}"
+    verdict = f"{sentence} {enough}"
     sections = [
         _grid_section(grid, wanted_percent),
         _candidates_section(grid),
@@ -55,10 +55,10 @@ def audit_report(
     return render(Report(tr("Donut audit report"), verdict, triple, True, sections, provenance.date))
 
 
-def _sentence(one: SmallestKInner) -> str:
-    if one.k_inner is None:
-        return tr("no K_INNER that leaves points to mask (K_MIN = {k_min:g})", k_min=one.k_min)
-    return tr("K_INNER = {k_inner} for K_MIN = {k_min:g}", k_inner=one.k_inner, k_min=one.k_min)
+def _sentence(inner: SmallestKInner) -> str:
+    if inner.k_inner is None:
+        return tr("no K_INNER that leaves points to mask (K_MIN = {k_min:g})", k_min=inner.k_min)
+    return tr("K_INNER = {k_inner} for K_MIN = {k_min:g}", k_inner=inner.k_inner, k_min=inner.k_min)
 
 
 def _grid_section(grid: Audit, wanted_percent: float) -> Section:
@@ -96,13 +96,13 @@ def _candidates_section(grid: Audit) -> Section:
 def _smallest_section(smallest: Sequence[SmallestKInner]) -> Section:
     rows = [
         (
-            one.k_min,
-            one.k_inner,
-            None if one.k_inner is None else one.k_inner / one.k_min,
-            _known(one.percent_below),
-            _known(one.percent_not_masked),
+            inner.k_min,
+            inner.k_inner,
+            None if inner.k_inner is None else inner.k_inner / inner.k_min,
+            _known(inner.percent_below),
+            _known(inner.percent_not_masked),
         )
-        for one in smallest
+        for inner in smallest
     ]
     text = tr(
         "The paper found that tripling keeps the failures below 1 % in its county. A larger K_INNER leaves more points "

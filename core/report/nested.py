@@ -140,17 +140,17 @@ def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Meas
         )
     ]
     if single is not None:
-        name, one = single
+        name, outcome = single
         paragraphs.append(
             tr(
                 "One level of regions ({name}) would have {regions}, suppress {records} "
                 "({suppression_percent} %) and have a mean distance of {mean_distance} m; the nested "
                 "release suppresses {n_nested} ({percent_nested} %) and has {distance_nested} m.",
                 name=name,
-                regions=counted.regions(one.n_regions),
-                records=counted.records(one.n_suppressed),
-                suppression_percent=shown(one.suppression_percent),
-                mean_distance=shown(round(one.mean_distance)),
+                regions=counted.regions(outcome.n_regions),
+                records=counted.records(outcome.n_suppressed),
+                suppression_percent=shown(outcome.suppression_percent),
+                mean_distance=shown(round(outcome.mean_distance)),
                 n_nested=shown(measures.n_suppressed),
                 percent_nested=shown(measures.suppression_percent),
                 distance_nested=shown(round(measures.mean_distance)),
@@ -247,7 +247,7 @@ def _maps_section(audit: LevelAudit, map_data: MapData) -> Section:
             region_map(
                 of_level[there],
                 shares[here][there],
-                [label for label, one in zip(labels, there) if one],
+                [label for label, is_drawn in zip(labels, there) if is_drawn],
                 caption,
                 unit=tr("% of the region's records"),
                 north=map_data.north,

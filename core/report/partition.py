@@ -49,7 +49,7 @@ def partition_report(
     """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
     from the top of the map; provenance : what the run was; seconds : by step."""
     measures = partition.measures
-    short = all_of(tr("{k:g} in {fields}", k=one.k, fields=_field_names(cells, one)) for one in minimums)
+    short = all_of(tr("{k:g} in {fields}", k=minimum.k, fields=_field_names(cells, minimum)) for minimum in minimums)
     verdict = plural(
         "{n} group, connected and with at least {short}, in every year, recounted from the "
         "cells. {non_pop:.2f} % of the people are left out.",
@@ -139,7 +139,7 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
 
 
 def _group_labels(groups: GroupDescriptions) -> list[str]:
-    columns = [to_list(one) for one in (groups.cells, groups.least[:, 0], groups.sqrt_hull)]
+    columns = [to_list(column) for column in (groups.cells, groups.least[:, 0], groups.sqrt_hull)]
     return [
         tr(
             "Group {i}: {cells}, {least:g} people in the year with the fewest, √hull {hull:.0f} m",

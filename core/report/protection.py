@@ -43,14 +43,14 @@ HEADER = (
 
 def protection_section(account: Account) -> Section:
     """What the classes have in common, whom they hold, and what the kept fields give away."""
-    requirement, found, kept, plan = account.requirement, account.found, account.kept, account.plan
+    requirement, protection, kept, plan = account.requirement, account.found, account.kept, account.plan
     paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
-    for kind, smallest in found.smallest.items():
+    for kind, smallest in protection.smallest.items():
         paragraphs.append(
             tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)
         )
-    paragraphs += [sentence for one in kept for sentence in (one.refusal, one.warning) if sentence]
-    for name, diversity in found.diversity.items():
+    paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
+    for name, diversity in protection.diversity.items():
         shown = plan.shown
         homogeneous = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
@@ -72,8 +72,8 @@ def protection_section(account: Account) -> Section:
                 by_region=_by_region(plan, diversity.distance),
             )
         )
-    if found.diversity:
-        paragraphs += [tr(WHO_HAS_A_VALUE[kind]) for kind in found.smallest]
+    if protection.diversity:
+        paragraphs += [tr(WHO_HAS_A_VALUE[kind]) for kind in protection.smallest]
     if requirement.asks_for_values:
         paragraphs.append(
             tr(
@@ -90,16 +90,16 @@ def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
     """A row per kept field, under HEADER."""
     return [
         (
-            one.name,
-            one.values,
-            one.rows,
-            100 * one.unique,
-            one.bits_before,
-            one.bits_left,
-            100 * one.in_one_area,
-            one.below_k,
+            field.name,
+            field.values,
+            field.rows,
+            100 * field.unique,
+            field.bits_before,
+            field.bits_left,
+            100 * field.in_one_area,
+            field.below_k,
         )
-        for one in kept
+        for field in kept
     ]
 
 

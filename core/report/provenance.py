@@ -49,8 +49,8 @@ def how_it_was_done(
     notes: Sequence[str], provenance: Provenance, step: str = "", seconds: Mapping[str, float] | None = None
 ) -> list[Section]:
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
-    inputs = [(one.parameter, one.name, one.rows, one.where, one.sha256) for one in provenance.inputs]
-    taken = [sentence for one in provenance.inputs for sentence in one.taken]
+    inputs = [(source.parameter, source.name, source.rows, source.where, source.sha256) for source in provenance.inputs]
+    taken = [sentence for source in provenance.inputs for sentence in source.taken]
     return [
         Section(tr("How it was done"), tuple(notes), (tr("Parameter"), tr("Value")), settings(provenance.parameters)),
         Section(

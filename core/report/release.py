@@ -205,9 +205,11 @@ def _values(published: PublicReport) -> Section:
         released = np.bincount(column.codes, counts, len(column.categories)).astype(np.int64)
         used = np.flatnonzero(released)
         far = None if metres is None else np.bincount(column.codes, counts * metres, len(column.categories))
-        for one in to_list(used):
-            value = value_text(column.categories[one])
-            rows.append((name, value, int(released[one]), *(() if far is None else (float(far[one] / released[one]),))))
+        for code in to_list(used):
+            value = value_text(column.categories[code])
+            rows.append(
+                (name, value, int(released[code]), *(() if far is None else (float(far[code] / released[code]),)))
+            )
     header = (
         tr("Quasi-identifier"),
         tr("Value"),

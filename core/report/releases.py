@@ -97,30 +97,30 @@ def _contradicted(n: int) -> str:
     )
 
 
-def _given_away(found: AllExamined, k: int) -> str:
+def _given_away(findings: AllExamined, k: int) -> str:
     return plural(
         "The releases together give away {n} count of 1 to {k} people, with at least {people} in it, although each "
         "release has {least} and more in every class.",
         "The releases together give away {n} counts of 1 to {k} people, with at least {people} in them, although each "
         "release has {least} and more in every class.",
-        found.n_counts,
+        findings.n_counts,
         k=k - 1,
-        people=counted.people(found.n_persons),
+        people=counted.people(findings.n_persons),
         least=k,
     )
 
 
-def _nothing_given_away(found: AllExamined, k: int) -> str:
-    if found.n_undecided:
+def _nothing_given_away(findings: AllExamined, k: int) -> str:
+    if findings.n_undecided:
         return plural(
             "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
             "and may be given away.",
             "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
             "and may be given away.",
-            found.n_undecided,
+            findings.n_undecided,
             k=k - 1,
         )
-    if found.n_contradicted:
+    if findings.n_contradicted:
         return tr("In the other classes no count of 1 to {k} people was found.", k=k - 1)
     return tr("No count of 1 to {k} people was found that the releases give away together.", k=k - 1)
 
@@ -139,15 +139,15 @@ def _releases_section(releases: Sequence[Published]) -> Section:
     table = [
         (
             number + 1,
-            one.title,
-            one.k,
-            ", ".join(str(crosswalk.n_regions) for crosswalk in one.levels.crosswalks),
-            ", ".join(one.quasi_identifiers),
-            ", ".join(values.field for values in one.sensitive),
-            len(one.records),
-            int(one.records.sum()),
+            release.title,
+            release.k,
+            ", ".join(str(crosswalk.n_regions) for crosswalk in release.levels.crosswalks),
+            ", ".join(release.quasi_identifiers),
+            ", ".join(values.field for values in release.sensitive),
+            len(release.records),
+            int(release.records.sum()),
         )
-        for number, one in enumerate(releases)
+        for number, release in enumerate(releases)
     ]
     return Section(tr("Releases"), (), header, table)
 
@@ -176,36 +176,36 @@ def _kinds_section(rows: Sequence[Row], k: int) -> Section:
 def _together_section(rows: Sequence[Row]) -> Section:
     """Which releases tell."""
     together = Counter(row.releases for row in rows)
-    table = [("; ".join(str(one + 1) for one in sorted(releases)), n) for releases, n in together.most_common()]
+    table = [("; ".join(str(number + 1) for number in sorted(releases)), n) for releases, n in together.most_common()]
     return Section(tr("Which releases tell together"), (), (tr("Releases"), tr("Counts")), table)
 
 
-def _notes(found: AllExamined, releases: Sequence[Published]) -> list[str]:
+def _notes(findings: AllExamined, releases: Sequence[Published]) -> list[str]:
     notes = [tr("Releases of the same regions whose counts differ are updates: they are compared count by count.")]
-    if any(one.sensitive for one in releases):
+    if any(release.sensitive for release in releases):
         notes.append(
             tr(
                 "Sensitive values are bounded by interval propagation, one field at a time: what several fields tell "
                 "together, or only linear programming would find, is not looked at."
             )
         )
-    if found.disclosed is not None:
+    if findings.disclosed is not None:
         notes.append(
             tr(
                 "Looked at: cells of the overlay ({n_cells}) and classes ({n_classes}). Found by linear programming "
                 "alone: {n_by_programs} of the counts. Not decided: {n_undecided}.",
-                n_cells=found.disclosed.overlay.n_cells,
-                n_classes=len(found.disclosed.overlay.entries),
-                n_by_programs=found.disclosed.n_by_programs,
-                n_undecided=found.disclosed.n_undecided,
+                n_cells=findings.disclosed.overlay.n_cells,
+                n_classes=len(findings.disclosed.overlay.entries),
+                n_by_programs=findings.disclosed.n_by_programs,
+                n_undecided=findings.disclosed.n_undecided,
             )
         )
-        if len(found.disclosed.contradicted):
+        if len(findings.disclosed.contradicted):
             notes.append(
                 plural(
                     "In {n} class the releases contradict each other: it was not looked at.",
                     "In {n} classes the releases contradict each other: they were not looked at.",
-                    len(found.disclosed.contradicted),
+                    len(findings.disclosed.contradicted),
                 )
             )
     return notes

@@ -12,6 +12,7 @@ from ..evaluation import Measures
 from ..outcome import Outcome
 from .runs import EVERYWHERE, ScenarioRun
 
+
 def _distance(m: Measures) -> float:
     """Over the records released; not known where there are none."""
     return m.mean_distance if m.n_suppressed < m.n_records else np.nan

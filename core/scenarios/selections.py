@@ -23,9 +23,9 @@ def random_selections(
 ) -> list[tuple[str, ...]]:
     """Different random selections of the attributes, each in the order of `attributes`.
 
-    number : how many; all that there are where there are no more. least, most : attributes of a selection, `most` being
-    at most all; how many a selection has is drawn first, each number being as likely. The same seed begins with the same
-    ones. Raises InputError where no selection has that many.
+    number : how many; all that there are where there are no more. least, most : attributes of a selection, where `most`
+    is cut to all; how many a selection has is drawn first, each size being as likely. The same seed begins with the
+    same ones. Raises InputError where no selection has that many.
     """
     n, highest = len(attributes), min(most, len(attributes))
     if not 1 <= least <= highest:

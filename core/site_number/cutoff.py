@@ -44,28 +44,28 @@ class GapsModel:
         Raises InputError where the numbers of a custom model lead nowhere.
         """
         try:
-            found = self.coefficient * x**self.exponent
+            people = self.coefficient * x**self.exponent
         except OverflowError:
-            found = np.inf
-        if found > LARGEST_CUTOFF and not self.own:
+            people = np.inf
+        if people > LARGEST_CUTOFF and not self.own:
             raise InputError(
                 tr(
                     "QUASI_IDENTIFIERS have too many combinations of values for any region: choose fewer of them, or "
                     "coarser ones."
                 )
             )
-        if not 1 <= found <= LARGEST_CUTOFF:
+        if not 1 <= people <= LARGEST_CUTOFF:
             raise InputError(
                 tr(
                     "GAPS_COEFFICIENT {coefficient:g} and GAPS_EXPONENT {exponent:g} give a cut-off of "
                     "{found:g} people per region: choose numbers that give between 1 and {largest_cutoff:g}.",
                     coefficient=self.coefficient,
                     exponent=self.exponent,
-                    found=found,
+                    found=people,
                     largest_cutoff=LARGEST_CUTOFF,
                 )
             )
-        return found
+        return people
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class MiddleModel:
 
     def cutoff(self, x: float) -> float:
         """The middle one of the models' cut-offs, the lower of the two middle ones of an even number."""
-        found = sorted(model.cutoff(x) for model in self.models)
-        return found[(len(found) - 1) // 2]
+        cutoffs = sorted(model.cutoff(x) for model in self.models)
+        return cutoffs[(len(cutoffs) - 1) // 2]
 
 
 GAPS_MODELS = {
@@ -121,9 +121,9 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
     codes = provinces_of(identifiers)
     if codes is None:
         return MIDDLE, MiddleModel(tuple(GAPS_MODELS.values()))
-    found = {PROVINCES[code] for code in codes}
-    if len(found) == 1:
-        (name,) = found
+    names = {PROVINCES[code] for code in codes}
+    if len(names) == 1:
+        (name,) = names
         return name, GAPS_MODELS[name]
     choices = ", ".join(tr("“{name}”", name=name) for name in (*GAPS_MODELS, CUSTOM))
     raise InputError(
@@ -143,7 +143,7 @@ def provinces_of(identifiers: Sequence[object]) -> list[str] | None:
     Statistics Canada, Dissemination area (DA) and Dissemination Geography Unique Identifier, 2021.
     """
     codes = set()
-    for identifier in {str(one).strip() for one in identifiers if one is not None}:
+    for identifier in {str(label).strip() for label in identifiers if label is not None}:
         match = _DISSEMINATION.fullmatch(identifier)
         code = "" if match is None else match[1] or match[2]
         if code not in PROVINCES:

@@ -13,8 +13,8 @@ from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 def max_combinations_2018(
     profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
 ) -> SiteNumber:
-    """As max combinations, but every value counts, as published: one suppressed record with a value of its own can
-    change the number of regions, which a release shows (Croft 2018, Eqs. 2 to 4).
+    """The paper's max combinations: every value counts, however few records have it, so that one suppressed record
+    with a value of its own can change the number of regions, which a release shows (Croft 2018, Eqs. 2 to 4).
 
     Sites = N / Cutoff(MaxCombs).
     """

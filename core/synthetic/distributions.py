@@ -50,9 +50,9 @@ class Distributions:
         """The table (province, attribute, category, share) of all shares above 0, as `make_distributions` reads it."""
         return [
             (province, attribute, category, share)
-            for attribute, found in self.attributes.items()
-            for province, row in zip(to_list(self.provinces), to_list(found.shares))
-            for category, share in zip(to_list(found.categories), row)
+            for attribute, distribution in self.attributes.items()
+            for province, row in zip(to_list(self.provinces), to_list(distribution.shares))
+            for category, share in zip(to_list(distribution.categories), row)
             if share > 0
         ]
 
@@ -71,7 +71,10 @@ class Distributions:
 
     def samplers(self) -> tuple[Sampler, ...]:
         """A sampler per attribute, rows in the order of the provinces: each attribute is drawn independently."""
-        return tuple(sampler_of_shares(name, found.categories, found.shares) for name, found in self.attributes.items())
+        return tuple(
+            sampler_of_shares(name, distribution.categories, distribution.shares)
+            for name, distribution in self.attributes.items()
+        )
 
 
 def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
@@ -81,8 +84,8 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     """
     labels = column_from_values([identifier_text(label) for label in provinces])
     position = {province: i for i, province in enumerate(known.tolist())}
-    found = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
-    lost = found < 0
+    rows = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
+    lost = rows < 0
     if lost.any():
         raise InputError(
             plural(
@@ -95,7 +98,7 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
                 known=first_values(known),
             )
         )
-    return found[labels.codes]
+    return rows[labels.codes]
 
 
 def make_distributions(
@@ -131,15 +134,15 @@ def make_distributions(
         )
     scale, note = _scale(sums, province, attribute)
     share = share / sums[group]
-    found: dict[str, Shares] = {}
+    shares_of: dict[str, Shares] = {}
     # In the order in which the table first names them, which is the order a form shows.
     for code in dict.fromkeys(to_list(attribute.codes)):
         mine = attribute.codes == code
         used, position = np.unique(category.codes[mine], return_inverse=True)
         table = np.zeros((n_provinces, len(used)))
         table[province.codes[mine], position.reshape(-1)] = share[mine]
-        found[attribute.categories[code]] = Shares(category.categories[used], table)
-    return Distributions(province.categories, found, note if scale == 1 else (PER_CENT_NOTE, *note))
+        shares_of[attribute.categories[code]] = Shares(category.categories[used], table)
+    return Distributions(province.categories, shares_of, note if scale == 1 else (PER_CENT_NOTE, *note))
 
 
 def distributions_of_table(provinces: Sequence[str], per_cent: PerCent) -> Distributions:

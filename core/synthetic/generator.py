@@ -257,12 +257,15 @@ def tilted_samplers(
     return tuple(
         sampler_of_shares(
             name,
-            found.categories,
+            distribution.categories,
             _tilted(
-                found.shares, rows, population, tilt.strength * _random_fields(tilt, name, found.shares.shape[1], seed)
+                distribution.shares,
+                rows,
+                population,
+                tilt.strength * _random_fields(tilt, name, distribution.shares.shape[1], seed),
             ),
         )
-        for name, found in distributions.attributes.items()
+        for name, distribution in distributions.attributes.items()
     )
 
 

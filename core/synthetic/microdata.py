@@ -96,7 +96,7 @@ def estimate_distributions(
     """
     data = read_microdata(provinces, attributes, weights, missing)
     n_provinces = len(data.provinces)
-    found: dict[str, Shares] = {}
+    shares: dict[str, Shares] = {}
     notes = list(data.notes)
     for name, column in data.columns.items():
         stated = data.stated[name]
@@ -118,7 +118,7 @@ def estimate_distributions(
                 )
             )
         used = table.any(axis=0)
-        found[name] = Shares(column.categories[used], table[:, used] / totals)
+        shares[name] = Shares(column.categories[used], table[:, used] / totals)
         if not stated.all():
             notes.append(
                 plural(
@@ -129,7 +129,7 @@ def estimate_distributions(
                     n_rows=len(stated),
                 )
             )
-    return Distributions(data.provinces, found, tuple(notes))
+    return Distributions(data.provinces, shares, tuple(notes))
 
 
 def missing_codes(text: str, attributes: Collection[str]) -> dict[str, list[str]]:

@@ -6,16 +6,16 @@ from . import cells, points, privacy, regions, scenarios, testdata
 from .schema import OutputTable
 
 TABLES = tuple(
-    one
+    table
     for room in (regions, scenarios, points, cells, privacy, testdata)
-    for one in vars(room).values()
-    if isinstance(one, OutputTable)
+    for table in vars(room).values()
+    if isinstance(table, OutputTable)
 )
 
 
 def tables_of(parameter: str) -> tuple[OutputTable, ...]:
     """The tables that algorithms write as an output of this name: forms may call different ones the same."""
-    return tuple(one for one in TABLES if one.parameter == parameter)
+    return tuple(table for table in TABLES if table.parameter == parameter)
 
 
 def table_of(output: str, text: str) -> OutputTable | None:
@@ -23,9 +23,9 @@ def table_of(output: str, text: str) -> OutputTable | None:
 
     text : begins with what the rows of the table are, in the language that is spoken
     """
-    return next((one for one in tables_of(output.rpartition(":")[2]) if text.startswith(one.help)), None)
+    return next((table for table in tables_of(output.rpartition(":")[2]) if text.startswith(table.help)), None)
 
 
 def alias_of(parameter: str, field: str) -> str:
     """What a field of an output is called for a reader; empty for a field of the user's own."""
-    return next((alias for one in tables_of(parameter) if (alias := one.alias_of(field))), "")
+    return next((alias for table in tables_of(parameter) if (alias := table.alias_of(field))), "")

@@ -70,10 +70,10 @@ class OutputField:
         if not self.several:
             return self.alias if name == self.name else ""
         head, place, _ = re.split(r"[{}]", self.name)
-        found = re.fullmatch(re.escape(head) + (r"(.+)" if place == "attribute" else r"(\d+(?:_\d+)?)"), name)
-        if found is None:
+        match = re.fullmatch(re.escape(head) + (r"(.+)" if place == "attribute" else r"(\d+(?:_\d+)?)"), name)
+        if match is None:
             return ""
-        return self.alias.format(**{place: found[1] if place == "attribute" else found[1].replace("_", ".")})
+        return self.alias.format(**{place: match[1] if place == "attribute" else match[1].replace("_", ".")})
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class OutputTable:
     @property
     def explained(self) -> str:
         """What its rows are, and its fields."""
-        told = in_turn(tr("“{field}”: {meaning}", field=one.name, meaning=one.meaning) for one in self.fields)
+        told = in_turn(tr("“{field}”: {meaning}", field=field.name, meaning=field.meaning) for field in self.fields)
         return f"{self.help} {tr('Fields: {fields}.', fields=told)}" if self.fields else self.help
 
     @property
@@ -116,15 +116,15 @@ class OutputTable:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its fields, without the user's own and those of which there are several."""
-        return tuple(one.name for one in self.fields if one.name != OWN and not one.several)
+        return tuple(field.name for field in self.fields if field.name != OWN and not field.several)
 
     def alias_of(self, name: str) -> str:
         """The alias of the field of this name; empty for a field of the user's own."""
-        return next((alias for one in self.fields if (alias := one.alias_of(name))), "")
+        return next((alias for field in self.fields if (alias := field.alias_of(name))), "")
 
     def fields_of(self, nested: bool) -> Iterator[OutputField]:
         """The fields of the table of a release of one level, or of nested ones."""
-        return (one for one in self.fields if one.levels in (ALL, NESTED if nested else ONE_LEVEL))
+        return (field for field in self.fields if field.levels in (ALL, NESTED if nested else ONE_LEVEL))
 
 
 text = OutputField

@@ -105,11 +105,11 @@ def numbers_on_curve(n_areas: int, most: int = MOST_POINTS) -> list[int]:
 def coarse_to_fine(numbers: Sequence[int]) -> list[int]:
     """The same numbers, one at least, in the order in which they tell most: both ends, then the middle of each gap."""
     ends = dict.fromkeys((0, len(numbers) - 1))
-    found, gaps = [numbers[position] for position in ends], deque([(0, len(numbers) - 1)])
+    order, gaps = [numbers[position] for position in ends], deque([(0, len(numbers) - 1)])
     while gaps:
         low, high = gaps.popleft()
         if high - low > 1:
             middle = (low + high) // 2
-            found.append(numbers[middle])
+            order.append(numbers[middle])
             gaps += [(low, middle), (middle, high)]
-    return found
+    return order

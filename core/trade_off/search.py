@@ -97,7 +97,7 @@ class Search:
             step = part(progress, done / len(self.ks), (done + 1) / len(self.ks))
             at_least = 1
             for budget in sorted(set(self.budgets)):
-                finer = (known[one].get((k, budget), 0) for one in below(node) if one in known)
+                finer = (known[child].get((k, budget), 0) for child in below(node) if child in known)
                 at_least = max(at_least, *finer, 1)
                 tried = numbers_tried(partial(counted.percent, k), len(self.areas), budget, step, at_least)
                 n_sites = most_within(tried, budget)
@@ -108,11 +108,11 @@ class Search:
 
     def _bits(self) -> list[list[float]]:
         """The entropy of each quasi-identifier at each of its levels, bits per record."""
-        found = []
+        bits = []
         for name, records in zip(self.profile.quasi_identifiers, records_by_value(self.profile)):
             levels = self.hierarchies[name].codes if name in self.hierarchies else [np.arange(len(records))]
-            found.append([entropy(np.bincount(codes, records)) for codes in levels])
-        return found
+            bits.append([entropy(np.bincount(codes, records)) for codes in levels])
+        return bits
 
 
 class _Counted:
@@ -122,9 +122,9 @@ class _Counted:
         self._search, self._profile, self._class_of, self._shared = search, profile, class_of, shared
         self._found: dict[tuple[int, int], float] = {}
         self._own: dict[int, Trials] = {}
-        one = search.configuration
-        looks = aggregation.APPROACHES[one.aggregation].uses_attribute_counts
-        located = not one.chooses_sites and site_location.APPROACHES[one.site_location].uses_attribute_counts
+        settings = search.configuration
+        looks = aggregation.APPROACHES[settings.aggregation].uses_attribute_counts
+        located = not settings.chooses_sites and site_location.APPROACHES[settings.site_location].uses_attribute_counts
         self._own_regions = looks or located
 
     def trials(self, k: int) -> Trials:
@@ -132,9 +132,9 @@ class _Counted:
         if not self._own_regions:
             return self._shared
         if k not in self._own:
-            search, one = self._search, self._search.configuration
-            options = replace(one.location_options, k=k), replace(one.aggregation_options, k=k)
-            asked = replace(one, location_options=options[0], aggregation_options=options[1])
+            search, settings = self._search, self._search.configuration
+            options = replace(settings.location_options, k=k), replace(settings.aggregation_options, k=k)
+            asked = replace(settings, location_options=options[0], aggregation_options=options[1])
             self._own[k] = Trials(search.areas, self._profile, asked)
         return self._own[k]
 

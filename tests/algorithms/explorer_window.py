@@ -29,10 +29,10 @@ def wait_for(condition):
 
 def settle(dock):
     """Until no work is left: one piece of it may start another."""
-    wait_for(lambda: not dock.looking.busy)
+    wait_for(lambda: not dock.session.busy)
     let_pass()
-    while dock.looking.busy:
-        wait_for(lambda: not dock.looking.busy)
+    while dock.session.busy:
+        wait_for(lambda: not dock.session.busy)
         let_pass()
 
 
@@ -64,4 +64,4 @@ def favour(dock, word, site_location="", aggregation=""):
 
 def crosswalk_of(layer, identifier, numbers):
     """Region numbers by area, of one or several fields."""
-    return {feature[identifier]: tuple(feature[one] for one in numbers) for feature in layer.getFeatures()}
+    return {feature[identifier]: tuple(feature[number] for number in numbers) for feature in layer.getFeatures()}

@@ -85,7 +85,7 @@ def test_job(run, town, monkeypatch, job):
             return str(own / value[1:])
         return town[value[1:]] if isinstance(value, str) and value.startswith("@") else value
 
-    known = {one.name() for one in algorithm.parameterDefinitions()}
+    known = {parameter.name() for parameter in algorithm.parameterDefinitions()}
     parameters = {key: given(value) for key, value in JOBS[job].items()}
     assert set(parameters) <= known, set(parameters) - known
     for out in algorithm.destinationParameterDefinitions():
@@ -95,8 +95,8 @@ def test_job(run, town, monkeypatch, job):
     facts = {
         "results": {key: value for key, value in done.results.items() if key != "RUNNING_TIME"},
         "parameters": {
-            one.name(): one.options() if one.type() == "enum" else one.type()
-            for one in algorithm.parameterDefinitions()
+            parameter.name(): parameter.options() if parameter.type() == "enum" else parameter.type()
+            for parameter in algorithm.parameterDefinitions()
         },
         "tables": {file.name: _rows(file) for file in sorted(own.glob("*.gpkg"))},
     }
@@ -112,6 +112,6 @@ def _rows(file):
             if table != "layer_styles":
                 rows = connection.execute(f'SELECT * FROM "{table}"')
                 names = [column[0] for column in rows.description]
-                kept = [i for i, one in enumerate(names) if one not in ("time", "seconds", "problem")]
+                kept = [i for i, name in enumerate(names) if name not in ("time", "seconds", "problem")]
                 found[table] = [[names[i] for i in kept], [[str(row[i]) for i in kept] for row in rows]]
         return found

@@ -103,11 +103,15 @@ def test_no_help_of_a_form_is_english(provider, english, name):
     definitions = algorithm.parameterDefinitions()
     titles = [algorithm.displayName(), algorithm.group()]
     titles += [one.description() for one in (*definitions, *algorithm.outputDefinitions())]
-    titles += [header for one in definitions if one.type() == "matrix" for header in one.headers()]
+    titles += [header for definition in definitions if definition.type() == "matrix" for header in definition.headers()]
     assert not set(titles) & english
-    helps = [plain(algorithm.shortHelpString()), algorithm.shortDescription(), *(one.help() for one in definitions)]
+    helps = [
+        plain(algorithm.shortHelpString()),
+        algorithm.shortDescription(),
+        *(definition.help() for definition in definitions),
+    ]
     for text in helps:
         assert not english_words(text), text
     # The choices are the words of the command line, the same in every language.
-    choices = [word for one in definitions if one.type() == "enum" for word in one.options()]
+    choices = [word for definition in definitions if definition.type() == "enum" for word in definition.options()]
     assert all(word.isascii() for word in choices)

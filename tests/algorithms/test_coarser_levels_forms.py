@@ -319,7 +319,7 @@ def test_by_its_crosswalk_it_is_the_same_release(nested, stepped, tmp_path, more
 
 
 def test_over_one_level_of_regions_the_levels_show_coarser_values(stepped, town):
-    crosswalk = [{"da": one, "vbas_region_1": i // 12} for i, one in enumerate(town.identifiers)]
+    crosswalk = [{"da": identifier, "vbas_region_1": i // 12} for i, identifier in enumerate(town.identifiers)]
     layer = make_layer({"da": [row["da"] for row in crosswalk], "vbas_region": [i // 12 for i in range(36)]})
     done = stepped(layer, REGIONS=None, REGION_ID=None, POPULATION=None, KEEP_FIELDS=None, K=12)
     repeated = [
@@ -378,7 +378,11 @@ def test_a_coarser_value_that_names_the_area_is_refused(nested, town):
     rows = [(row[0], row[1], f"{row[0]}/{i % 2}") for i, row in enumerate(town.records)]
     layer = make_layer(dict(zip(("home", "sex", "block"), map(list, zip(*rows)))))
     blocks = sorted({row[2] for row in rows})
-    table = {"attribute": ["block"] * len(blocks), "value": blocks, "level_1": [one.split("/")[0] for one in blocks]}
+    table = {
+        "attribute": ["block"] * len(blocks),
+        "value": blocks,
+        "level_1": [block.split("/")[0] for block in blocks],
+    }
     with pytest.raises(QgsProcessingException, match="“block” holds the identifier of the record's area"):
         nested(
             RECORDS=layer,

@@ -21,7 +21,7 @@ QUASI = ["sex", "age"]
 def parquet(grid, tmp_path):
     """The grid's records as a Parquet file."""
     arrow, files = needed("pyarrow"), needed("pyarrow.parquet")
-    rows = [[value if value else None for value in one.attributes()] for one in grid[1].getFeatures()]
+    rows = [[value if value else None for value in feature.attributes()] for feature in grid[1].getFeatures()]
     table = arrow.table(dict(zip(grid[1].fields().names(), map(list, zip(*rows)))))
     files.write_table(table, tmp_path / "people.parquet")
     return tmp_path / "people.parquet"
@@ -70,8 +70,8 @@ def test_the_profile_is_that_of_the_layer(there, run, grid):
     ours = there("profiledatabase", PROFILE="memory:")
     theirs = run("profilerecords", RECORDS=grid[1], RECORD_REGION="home", QUASI_IDENTIFIERS=QUASI, PROFILE="memory:")
     assert ours.rows("PROFILE") == theirs.rows("PROFILE")
-    kinds = [(one.name(), one.type()) for one in ours.layer("PROFILE").fields()]
-    assert kinds == [(one.name(), one.type()) for one in theirs.layer("PROFILE").fields()]
+    kinds = [(field.name(), field.type()) for field in ours.layer("PROFILE").fields()]
+    assert kinds == [(field.name(), field.type()) for field in theirs.layer("PROFILE").fields()]
 
 
 def test_only_some_rows_are_meant(there, grid):

@@ -90,7 +90,7 @@ def test_what_classes_of_coarser_last_levels_have_in_common_is_told_as_of_a_laye
     ours, theirs, *runs = both(CROSSWALK=levels, SENSITIVE="diagnosis", PERSON_ID="home", **given)
     assert ours == theirs
     assert max(dict(row)["vbas_level"] for row in ours) > 2
-    told = [[line for line in one.log if "k counts persons" in line or "in common" in line] for one in runs]
+    told = [[line for line in run.log if "k counts persons" in line or "in common" in line] for run in runs]
     assert told[0] == told[1] and len(told[0]) == 2
 
 
@@ -101,7 +101,7 @@ def test_what_last_levels_of_coarser_values_do_not_go_with_is_said_before_anythi
             there("releasedatabase", RECORD_REGION="no such field", **given, **{name: value})
     with pytest.raises(QgsProcessingException, match="nothing says what its coarser values are"):
         there("releasedatabase", **given)
-    assert {one.name for one in tmp_path.iterdir()} == {"people.parquet"}
+    assert {path.name for path in tmp_path.iterdir()} == {"people.parquet"}
 
 
 def test_what_last_levels_would_show_is_held_against_the_records(there, levels, tmp_path, monkeypatch):  # noqa: F811
@@ -222,7 +222,7 @@ def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run,
             there("releasedatabase", DESTINATION=str(tmp_path / "1.parquet"), SENSITIVE="diagnosis", **given)
         with sqlite3.connect(register) as connection:
             tables = ("vbas_crosswalks", "vbas_counts", "vbas_values")
-            found.append([sorted(connection.execute(f"SELECT * FROM {one}").fetchall(), key=str) for one in tables])
+            found.append([sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=str) for table in tables])
     assert found[0] == found[1]
     assert all(found[0])
 
@@ -264,7 +264,7 @@ def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     with pytest.raises(QgsProcessingException, match="No space left"):
         there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["people.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
 
 
 @pytest.mark.parametrize(
@@ -293,5 +293,5 @@ def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, tmp_path, m
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet"), "REGISTER": str(register)}
     with pytest.raises(QgsProcessingException, match=said) as error:
         there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["people.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
     assert ended == [str(error.value)]

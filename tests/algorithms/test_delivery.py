@@ -101,7 +101,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
             failures += 1
             said = str(error)
             assert any(
-                one in said for one in ("Nothing was changed.", "the database cannot be reached", "database says")
+                text in said for text in ("Nothing was changed.", "the database cannot be reached", "database says")
             )
             assert "Input/output error" in str(error)
             monkeypatch.setattr(address.DatabaseTable, "connect", real[1])

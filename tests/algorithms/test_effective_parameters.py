@@ -54,7 +54,7 @@ def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
         "is “entropy”."
     )
     log = next(line for line in done.log if line.startswith("Settings used: "))
-    assert "Number of regions = entropy · " in log
+    assert "counts as the paper does) = entropy · " in log
     assert "Given number only" not in log
 
 
@@ -102,13 +102,13 @@ def test_what_counts_is_told_without_whom_else_it_serves(anonymize, tmp_path):
     report, public_report = tmp_path / "report.html", tmp_path / "public_report.html"
     done = anonymize(COMBINATION="custom", SITE_NUMBER="given number", N_SITES=6, REPORT=str(report))
     log = next(line for line in done.log if line.startswith("Settings used: "))
-    assert "Number of regions = given number · " in log and "Regions to aim for = 6 · " in log
+    assert "counts as the paper does) = given number · " in log and "Regions to aim for = 6 · " in log
     anonymize(REPORT=str(report), RELEASE_REPORT=str(public_report))
     page = report.read_text(encoding="utf-8")
     for shown in (page, public_report.read_text(encoding="utf-8")):
         assert "Where the sites go (SITE_LOCATION)" in shown and "k: smallest class allowed (K)" in shown
         assert "ustom only" not in shown and "ested levels only" not in shown
-    assert "Number of regions (SITE_NUMBER)" in page
+    assert "counts as the paper does) (SITE_NUMBER)" in page
 
 
 def test_a_least_population_is_not_for_nested_levels_only(provider):
@@ -120,10 +120,10 @@ def test_a_least_population_is_not_for_nested_levels_only(provider):
 
 
 def test_combinations_by_transport_have_no_location_and_no_limit(provider):
-    found = effective("anonymize", COMBINATION="compact by transport").values()
-    assert found["AGGREGATION"] == "transportation-location"
-    assert found["CAPACITY_FACTOR"] == 0
-    assert "SITE_LOCATION" not in found
+    values = effective("anonymize", COMBINATION="compact by transport").values()
+    assert values["AGGREGATION"] == "transportation-location"
+    assert values["CAPACITY_FACTOR"] == 0
+    assert "SITE_LOCATION" not in values
 
 
 def test_defaults_are_never_warned_of(provider):
@@ -274,9 +274,9 @@ def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_noth
         "sitenumber": ["BUDGET", "FAIR", "AGGREGATION"],
     }
     wanted = expected[name] if counts_for_nothing is None else counts_for_nothing
-    found = effective(name, **given)
-    assert [sentence.split(" = ")[0] for sentence in found.idle()] == wanted
-    assert not set(wanted) & set(found.values())
+    values = effective(name, **given)
+    assert [sentence.split(" = ")[0] for sentence in values.idle()] == wanted
+    assert not set(wanted) & set(values.values())
 
 
 def test_the_log_of_a_form_warns_and_goes_on(run, tmp_path):

@@ -38,7 +38,8 @@ def dock(entry, grid):
         copy = layer.clone()
         if name == "areas":  # other populations than the records would give
             people = {
-                one.id(): {copy.fields().indexOf("people"): 5 + 40 * (one.id() % 7)} for one in copy.getFeatures()
+                feature.id(): {copy.fields().indexOf("people"): 5 + 40 * (feature.id() % 7)}
+                for feature in copy.getFeatures()
             }
             copy.dataProvider().changeAttributeValues(people)
         copy.setName(name)
@@ -53,9 +54,9 @@ def dock(entry, grid):
 
 def shown_crosswalk(dock):
     """Numbers of the regions by area, the finest first, as the dock has them."""
-    seen = dock.looking.seen
-    columns = [one.numbers[one.region_of].tolist() for one in seen.shown.levels.crosswalks]
-    return dict(zip(seen.explored.layer.identifiers, zip(*columns)))
+    state = dock.session.state
+    columns = [crosswalk.numbers[crosswalk.region_of].tolist() for crosswalk in state.shown.levels.crosswalks]
+    return dict(zip(state.explorer_data.layer.identifiers, zip(*columns)))
 
 
 CHOSEN = [
@@ -79,18 +80,18 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, locat
     favour(dock, word, location, how)
     look(dock, *FIELDS)
     choose_number(dock, 9)
-    seen = dock.looking.seen
-    assert seen.shown.n_sites == 9 and seen.parameters["N_SITES"] == 9
-    named, made = RECOMMENDED.get(word), seen.settings.configuration
+    state = dock.session.state
+    assert state.shown.n_sites == 9 and state.parameters["N_SITES"] == 9
+    named, made = RECOMMENDED.get(word), state.settings.configuration
     assert made.aggregation == (named.aggregation if named else how)
     assert made.chooses_sites or made.site_location == (named.site_location if named else location)
     outputs = dict.fromkeys(("RELEASED_RECORDS", "CROSSWALK", "REGION_AUDIT"), "memory:")
-    done = run("anonymize", **seen.parameters, **outputs)
-    levels = len(seen.shown.levels)
+    done = run("anonymize", **state.parameters, **outputs)
+    levels = len(state.shown.levels)
     assert (levels > 1) == nested
     names = [f"vbas_region_{level + 1}" for level in range(levels)] if nested else ["vbas_region"]
     assert crosswalk_of(done.layer("CROSSWALK"), "da", names) == shown_crosswalk(dock)
-    measures = seen.shown.measures
+    measures = state.shown.measures
     assert measures.n_suppressed == done.results["N_SUPPRESSED"] > -1
     assert measures.suppression_percent == pytest.approx(done.results["SUPPRESSION_PERCENT"])
     assert measures.mean_distance == pytest.approx(done.results["MEAN_DISTANCE"])
@@ -120,7 +121,7 @@ def test_regions_that_follow_borders_are_those_that_anonymise_makes(entry, run):
     favour(dock, CUSTOM, "balanced density", "population floor")
     look(dock, "age")
     choose_number(dock, 12)
-    done = run("anonymize", **dock.looking.seen.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
+    done = run("anonymize", **dock.session.state.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
     assert crosswalk_of(done.layer("CROSSWALK"), "da", ["vbas_region"]) == shown_crosswalk(dock)
 
 
@@ -141,7 +142,7 @@ def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nest
     choose_number(dock, 7)
     dock.anonymise.click()
     let_pass(0.1)
-    widget, wanted = dock._dialog.mainWidget(), dock.looking.seen.parameters
+    widget, wanted = dock._dialog.mainWidget(), dock.session.state.parameters
     made = getattr(widget, "createProcessingParameters", None) or dock._dialog.getParameterValues
     filled = made()
     dock._dialog.close()
@@ -157,31 +158,31 @@ def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nest
 
 def test_other_choices_are_shown_from_the_profile_without_reading_again(dock, monkeypatch):
     look(dock, *FIELDS)
-    own = dock.looking.seen.shown.n_sites
-    monkeypatch.setattr("vbas.algorithms.explored.records_of", None)  # which nothing may call any more
+    own = dock.session.state.shown.n_sites
+    monkeypatch.setattr("vbas.algorithms.explorer_data.records_of", None)  # which nothing may call any more
     dock.choices.k.setValue(9)
     settle(dock)
-    assert dock.looking.seen.settings.k == 9 and dock.looking.seen.shown.n_sites == own
-    assert dock.looking.seen.parameters["K"] == 9
+    assert dock.session.state.settings.k == 9 and dock.session.state.shown.n_sites == own
+    assert dock.session.state.parameters["K"] == 9
     choose_number(dock, 11)
     dock.choices.nested.setChecked(True)
     settle(dock)
-    assert dock.looking.seen.shown.n_sites == 11  # the user's own number stays
-    assert len(dock.looking.seen.shown.levels) > 1
-    before = dock.looking.seen.curve
+    assert dock.session.state.shown.n_sites == 11  # the user's own number stays
+    assert len(dock.session.state.shown.levels) > 1
+    before = dock.session.state.curve
     favour(dock, "all-rounder by transport")
     assert dock.message.isHidden(), dock.message.text()
-    assert dock.looking.seen.curve is not before and dock.looking.seen.shown.n_sites == 11
+    assert dock.session.state.curve is not before and dock.session.state.shown.n_sites == 11
 
 
 def test_choices_that_do_not_go_together_are_told_and_what_is_shown_stays(dock):
     dock.choices.nested.setChecked(True)
     look(dock, *FIELDS)
     choose_number(dock, 11)
-    before = dock.looking.seen
+    before = dock.session.state
     favour(dock, "most compact")  # which makes no level of fewer than three regions of this town
     assert "cannot make fewer than 3 regions" in dock.message.text()
-    assert dock.looking.seen.shown is before.shown and dock.looking.seen.parameters == before.parameters
+    assert dock.session.state.shown is before.shown and dock.session.state.parameters == before.parameters
 
 
 def test_a_choice_made_while_the_records_are_read_is_taken_up(dock):
@@ -189,19 +190,19 @@ def test_a_choice_made_while_the_records_are_read_is_taken_up(dock):
     dock.look.click()
     dock.choices.k.setValue(8)
     settle(dock)
-    assert dock.looking.seen.settings.k == 8
+    assert dock.session.state.settings.k == 8
 
 
 def test_the_whole_curve_comes_and_the_budget_finds_the_most_regions(dock):
     look(dock, *FIELDS)
-    seen = dock.looking.seen
-    assert seen.curve.whole and [one.n_sites for one in seen.points][-1] == 36
-    every = {number: seen.curve.point(number).percent for number in range(1, 37)}
+    state = dock.session.state
+    assert state.curve.whole and [point.n_sites for point in state.points][-1] == 36
+    every = {number: state.curve.point(number).percent for number in range(1, 37)}
     budget = float(np.round((every[36] + every[12]) / 2, 2))
     dock.chooser.budget.setValue(budget)
     dock.chooser.find.click()
     settle(dock)
-    found = dock.looking.seen.shown.n_sites
+    found = dock.session.state.shown.n_sites
     assert every[found] <= budget < every[36] and (every[found + 1] > budget)
     assert dock.chooser.value() == found
     dock.choices.k.setValue(500)
@@ -210,15 +211,15 @@ def test_the_whole_curve_comes_and_the_budget_finds_the_most_regions(dock):
     dock.chooser.find.click()
     settle(dock)
     assert "No number of regions suppresses at most 0 %" in dock.message.text()
-    assert dock.looking.seen.shown.n_sites == found
+    assert dock.session.state.shown.n_sites == found
 
 
 def test_the_first_number_is_the_one_that_the_choice_has_itself(dock, run):
     look(dock, *FIELDS)
     dock.choices.k.setValue(6)
     settle(dock)
-    given = {**dock.looking.seen.data, "K": 6, "COMBINATION": "all-rounder", "RELEASED_RECORDS": "memory:"}
-    assert run("anonymize", **given).results["N_SITES"] == dock.looking.seen.shown.measures.n_regions
+    given = {**dock.session.state.data, "K": 6, "COMBINATION": "all-rounder", "RELEASED_RECORDS": "memory:"}
+    assert run("anonymize", **given).results["N_SITES"] == dock.session.state.shown.measures.n_regions
 
 
 def test_records_may_be_counted_and_areas_points(entry, run):
@@ -238,9 +239,9 @@ def test_records_may_be_counted_and_areas_points(entry, run):
     dock.data.record_count.setField("n")
     look(dock, "age")
     choose_number(dock, 6)
-    seen = dock.looking.seen
-    assert seen.shown.measures.n_records == sum(rows["n"])
-    done = run("anonymize", **seen.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
+    state = dock.session.state
+    assert state.shown.measures.n_records == sum(rows["n"])
+    done = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
     assert crosswalk_of(done.layer("CROSSWALK"), "da", ["vbas_region"]) == shown_crosswalk(dock)
 
 
@@ -248,14 +249,14 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     records = QgsProject.instance().mapLayersByName("people")[0]
     records.dataProvider().changeAttributeValues({1: {records.fields().indexOf("home"): "nowhere"}})
     look(dock, *FIELDS)
-    nothing = dock.looking.seen
+    nothing = dock.session.state
     assert nothing is None
     assert "“nowhere”" in dock.message.text() and "Area code" not in dock.summary.text()
     dock.data.leave_out.setChecked(True)
     look(dock, *FIELDS)
     assert "1 record has no known area" in dock.message.text()
-    assert dock.looking.seen.parameters["UNMATCHED"] == "suppress"
-    assert dock.looking.seen.shown.measures.n_records == 36 * 40
+    assert dock.session.state.parameters["UNMATCHED"] == "suppress"
+    assert dock.session.state.shown.measures.n_records == 36 * 40
 
 
 @pytest.mark.slow

@@ -31,15 +31,15 @@ def layer(name):
 
 
 def groups():
-    return [one.name() for one in QgsProject.instance().layerTreeRoot().findGroups()]
+    return [group.name() for group in QgsProject.instance().layerTreeRoot().findGroups()]
 
 
 @pytest.fixture
 def slow(monkeypatch):
     """Reading that takes until it is cancelled; `seen` tells what was there when it ended."""
-    from vbas.algorithms import explored
+    from vbas.algorithms import explorer_data
 
-    begun, read = threading.Event(), explored.records_of
+    begun, read = threading.Event(), explorer_data.records_of
     seen: dict[str, Any] = {"begun": begun}
 
     def wait(form, areas, k):
@@ -53,7 +53,7 @@ def slow(monkeypatch):
         form.check_cancelled()
         return read(form, areas, k)
 
-    monkeypatch.setattr(explored, "records_of", wait)
+    monkeypatch.setattr(explorer_data, "records_of", wait)
     return seen
 
 
@@ -62,10 +62,10 @@ def test_the_window_lives_while_records_are_read_and_cancel_ends_it(dock, slow):
     dock.look.click()
     wait_for(slow["begun"].is_set)
     let_pass()
-    assert dock.cancel.isVisibleTo(dock) and dock.bar.isVisibleTo(dock) and dock.looking.seen is None
+    assert dock.cancel.isVisibleTo(dock) and dock.bar.isVisibleTo(dock) and dock.session.state is None
     dock.cancel.click()
     settle(dock)
-    assert dock.message.text().startswith("Cancelled") and dock.looking.seen is None
+    assert dock.message.text().startswith("Cancelled") and dock.session.state is None
     assert not dock.cancel.isVisibleTo(dock) and dock.map.layer is None
 
 
@@ -82,7 +82,7 @@ def test_layers_that_leave_while_they_are_read_wait_until_nobody_reads_them(dock
         QgsProject.instance().clear()
     assert slow["layer was there"]
     settle(dock)
-    assert dock.looking.seen is None and not dock.looking.busy
+    assert dock.session.state is None and not dock.session.busy
     if how == "layer":
         assert dock.message.text() == "The layer “people” was removed from the project: choose another one."
     dock.look.click()
@@ -96,7 +96,7 @@ def test_clearing_while_records_are_read_ends_it_without_a_word(dock, slow):
     wait_for(slow["begun"].is_set)
     dock.forget()
     settle(dock)
-    assert dock.looking.seen is None and dock.map.layer is None and dock.message.isHidden()
+    assert dock.session.state is None and dock.map.layer is None and dock.message.isHidden()
 
 
 def test_a_layer_that_is_removed_or_edited_afterwards_asks_for_another_look(dock):
@@ -108,7 +108,7 @@ def test_a_layer_that_is_removed_or_edited_afterwards_asks_for_another_look(dock
     let_pass()
     assert "changed since it was read" in dock.message.text() and not dock.anonymise.isEnabled()
     look(dock, *FIELDS)  # with the edits, as the algorithm would read them
-    ages = dock.looking.seen.explored.profile.categories[1].tolist()
+    ages = dock.session.state.explorer_data.profile.categories[1].tolist()
     assert 77 in ages and dock.anonymise.isEnabled()
     assert dock.message.text() == (
         "Records (RECORDS) has edits that were not saved: it is read with them, as QGIS shows it."
@@ -117,12 +117,12 @@ def test_a_layer_that_is_removed_or_edited_afterwards_asks_for_another_look(dock
     let_pass()
     assert not dock.anonymise.isEnabled()
     look(dock, *FIELDS)
-    assert 77 not in dock.looking.seen.explored.profile.categories[1].tolist() and dock.message.isHidden()
+    assert 77 not in dock.session.state.explorer_data.profile.categories[1].tolist() and dock.message.isHidden()
     QgsProject.instance().removeMapLayer(records)
     assert "“people” was removed" in dock.message.text() and not dock.anonymise.isEnabled()
     dock.anonymise.click()
     dock.choices.k.setValue(7)  # nothing to ask for any more
-    assert not dock.looking.busy and dock._dialog is None
+    assert not dock.session.busy and dock._dialog is None
 
 
 def test_other_data_ask_for_another_look_until_they_are_taken_back(dock):
@@ -136,7 +136,7 @@ def test_other_data_ask_for_another_look_until_they_are_taken_back(dock):
     dock.look.click()
     settle(dock)
     assert "No record's “diagnosis” is found in" in dock.message.text()
-    assert dock.looking.seen.data["RECORD_REGION"] == "home" and not dock.anonymise.isEnabled()
+    assert dock.session.state.data["RECORD_REGION"] == "home" and not dock.anonymise.isEnabled()
 
 
 BAD = {
@@ -158,23 +158,23 @@ def test_bad_input_ends_in_one_sentence(dock, case):
     dock.look.click()
     settle(dock)
     if sentence is None:
-        assert dock.looking.seen.shown.measures.n_suppressed == 36 * 40
+        assert dock.session.state.shown.measures.n_suppressed == 36 * 40
     else:
         assert sentence in dock.message.text() and "\n" not in dock.message.text()
-        assert dock.looking.seen is None and dock.map.layer is None
+        assert dock.session.state is None and dock.map.layer is None
 
 
 def test_a_fault_of_the_program_is_told_without_what_it_holds(dock, monkeypatch):
     def fail(*_):
         raise KeyError("Jane Doe")
 
-    monkeypatch.setattr("vbas.algorithms.explored.populated", fail)
+    monkeypatch.setattr("vbas.algorithms.explorer_data.populated", fail)
     look(dock, *FIELDS)
     assert "A fault of VBAS itself" in dock.message.text() and "KeyError" in dock.message.text()
-    assert "Jane" not in dock.message.text() and dock.looking.seen is None
+    assert "Jane" not in dock.message.text() and dock.session.state is None
     monkeypatch.undo()
     look(dock, *FIELDS)
-    assert dock.looking.seen is not None and dock.message.isHidden()
+    assert dock.session.state is not None and dock.message.isHidden()
 
 
 def test_empty_layers_end_in_one_sentence(entry):
@@ -202,7 +202,7 @@ def test_the_curve_is_drawn_and_its_mark_moves(dock):
     assert min(x for x, _ in coloured(dock.curve, MARK)) > max(x for x, _ in first)
     # What is drawn is where it is said to be, more per cent higher up.
     assert dock.curve.place(1, 20.0).y() < dock.curve.place(1, 1.0).y() < dock.curve.frame().bottom()
-    point = dock.looking.seen.points[0]
+    point = dock.session.state.points[0]
     place = dock.curve.place(point.n_regions, point.percent)
     assert any(abs(x - place.x()) < 4 and abs(y - place.y()) < 4 for x, y in line)
     assert "33 regions" in dock.curve.accessibleDescription()
@@ -217,11 +217,11 @@ def coloured(widget, colour):
 
 def test_a_click_on_the_curve_chooses_the_nearest_number(dock):
     look(dock, *FIELDS)
-    point = dock.looking.seen.points[-1]
+    point = dock.session.state.points[-1]
     place = dock.curve.place(point.n_regions, point.percent).toPoint()
     QTest.mouseClick(dock.curve, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     settle(dock)
-    assert dock.looking.seen.shown.n_sites == 36 == dock.chooser.value()
+    assert dock.session.state.shown.n_sites == 36 == dock.chooser.value()
 
 
 def test_the_map_follows_the_slider_when_it_is_let_go_and_not_before(dock):
@@ -230,7 +230,7 @@ def test_the_map_follows_the_slider_when_it_is_let_go_and_not_before(dock):
     slider.setSliderDown(True)
     slider.setValue(slider.maximum() // 2)
     let_pass()
-    assert not dock.looking.busy and dock.map.layer.featureCount() == before
+    assert not dock.session.busy and dock.map.layer.featureCount() == before
     assert dock.chooser.value() == dock.chooser._numbers[slider.maximum() // 2] != before
     slider.setSliderDown(False)
     settle(dock)
@@ -245,7 +245,7 @@ def test_between_two_drags_only_the_last_is_drawn(dock):
     for number in (5, 20, 9, 30, 12):
         dock.chooser.number.setValue(number)
     settle(dock)
-    assert dock.map.layer.featureCount() == 12 == dock.looking.seen.shown.n_sites and dock.looking.seen.curve.whole
+    assert dock.map.layer.featureCount() == 12 == dock.session.state.shown.n_sites and dock.session.state.curve.whole
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -288,7 +288,7 @@ def test_larger_regions_are_told_of_too(dock):
     dock.choices.nested.setChecked(True)
     look(dock, *FIELDS)
     choose_number(dock, 8)
-    last = len(dock.looking.seen.shown.levels) - 1
+    last = len(dock.session.state.shown.levels) - 1
     dock.map.select(last, 1)
     assert f"Level {last + 1}: " in dock.panel.text.text() and "1440 records" in dock.panel.text.text()
 
@@ -326,7 +326,7 @@ def test_closing_or_clearing_takes_its_layer_away(dock, entry):
     look(dock, *FIELDS)
     dock.clear.click()
     assert dock.map.layer is None and groups() == [] and len(QgsProject.instance().mapLayers()) == 2
-    assert dock.looking.seen is None and not dock.results.isVisibleTo(dock)
+    assert dock.session.state is None and not dock.results.isVisibleTo(dock)
     look(dock, *FIELDS)
     assert dock.map.layer is not None and dock.data.chosen() == list(FIELDS)
     dock.close()
@@ -351,7 +351,7 @@ def test_a_new_project_begins_with_an_empty_dock(dock):
     look(dock, *FIELDS)
     QgsProject.instance().clear()
     let_pass()
-    assert dock.looking.seen is None and dock.map.layer is None and dock.hint.isVisibleTo(dock)
+    assert dock.session.state is None and dock.map.layer is None and dock.hint.isVisibleTo(dock)
     assert dock.message.isHidden()
 
 
@@ -377,7 +377,7 @@ def test_unloading_ends_the_work_and_takes_the_layer_away(dock, entry, monkeypat
     dock.choices.nested.setChecked(True)  # which is not waited for
     entry.remove()
     monkeypatch.setattr(entry, "remove", lambda: None)  # which was done
-    assert not dock.looking.busy and dock.looking.seen is None
+    assert not dock.session.busy and dock.session.state is None
     assert groups() == [] and len(QgsProject.instance().mapLayers()) == 2
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     QgsProject.instance().removeAllMapLayers()

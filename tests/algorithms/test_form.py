@@ -28,14 +28,14 @@ def test_all_declared_numbers_come_out_and_the_running_time_ends_with_the_delive
     results = anonymize(RELEASED_RECORDS=str(tmp_path / "released.gpkg"), COMBINATION="most compact").results
     elapsed = time.perf_counter() - started
     form = QgsApplication.processingRegistry().algorithmById("vbas:anonymize")
-    declared = {one.name() for one in form.outputDefinitions() if one.type() == "outputNumber"}
+    declared = {output.name() for output in form.outputDefinitions() if output.type() == "outputNumber"}
     assert len(declared) == 10
     assert declared <= set(results)
     assert 0.5 < results["RUNNING_TIME"] <= elapsed
 
 
 def test_the_toolbox_of_names_is_the_toolbox_of_forms(provider):
-    forms = {one.name(): one for one in provider.algorithms() if one.name() in TOOLBOX}
+    forms = {algorithm.name(): algorithm for algorithm in provider.algorithms() if algorithm.name() in TOOLBOX}
     assert list(TOOLBOX) == [one for one in TOOLBOX if one in forms]
     assert len(provider.algorithms()) == len(TOOLBOX) + len(TITLES)  # of the models
     for name, (title, group) in TOOLBOX.items():

@@ -138,7 +138,7 @@ def test_a_spreadsheet_program_runs_formulas_of_a_csv(tmp_path, program):
     file = tmp_path / "rows.csv"
     file.write_text("region,job\n" + "".join(f'1,"{text}"\n' for text in ("=1+1", "a", "=NOW()")), encoding="utf-8")
     texts, formulas = OPENERS[program](file, tmp_path)
-    assert sorted(one.lower().removeprefix("of:") for one in formulas) == ["=1+1", "=now()"] and "a" in texts
+    assert sorted(formula.lower().removeprefix("of:") for formula in formulas) == ["=1+1", "=now()"] and "a" in texts
 
 
 @pytest.mark.parametrize("program", OPENERS)
@@ -178,7 +178,7 @@ def test_a_spreadsheet_program_runs_nothing_of_a_release_in_place(run, tmp_path)
     for text in RUN:
         with pytest.raises(QgsProcessingException, match="would hold texts that spreadsheet programs run"):
             release(["x", text])
-        assert [one.name for one in tmp_path.iterdir()] == ["records.parquet"]
+        assert [path.name for path in tmp_path.iterdir()] == ["records.parquet"]
     release([*COMPUTED, *HARMLESS])
     (tmp_path / "opened").mkdir()
     assert opened_by_gnumeric(place, tmp_path / "opened")[1] == []

@@ -32,7 +32,9 @@ def by_value(rows, name, weight=None):
 
 
 def test_a_release_shows_the_coarser_value_and_counts_k_on_it(anonymize, grid, table):
-    records = [dict(zip(("home", "sex", "age", "diagnosis"), one.attributes())) for one in grid[1].getFeatures()]
+    records = [
+        dict(zip(("home", "sex", "age", "diagnosis"), feature.attributes())) for feature in grid[1].getFeatures()
+    ]
     fine = anonymize(K=30)
     done = anonymize(K=30, GENERALISE=["age", 1, "SEX", "0"], HIERARCHIES=table)
     rows = done.rows("RELEASED_RECORDS")
@@ -41,7 +43,7 @@ def test_a_release_shows_the_coarser_value_and_counts_k_on_it(anonymize, grid, t
     assert done.results["N_SUPPRESSED"] < fine.results["N_SUPPRESSED"]
     # By hand: region by region of the crosswalk, every coarser class of k and more is there, and no other.
     region = {row["da"]: row["vbas_region"] for row in done.rows("CROSSWALK")}
-    by_hand = Counter((region[one["home"]], one["sex"], YOUNG[one["age"]]) for one in records)
+    by_hand = Counter((region[record["home"]], record["sex"], YOUNG[record["age"]]) for record in records)
     assert classes == {key: number for key, number in by_hand.items() if number >= 30}
     assert done.layer("RELEASED_RECORDS").fields().field("age").typeName().lower() in ("string", "text")
     told = next(line for line in done.log if "is shown at level" in line)
@@ -183,7 +185,7 @@ def test_tables_that_are_none_end_in_a_sentence(anonymize, columns, words):
 def with_field(records, name, value_of):
     """The records with a further field."""
     names = ("home", "sex", "age", "diagnosis")
-    rows = [dict(zip(names, one.attributes())) for one in records.getFeatures()]
+    rows = [dict(zip(names, feature.attributes())) for feature in records.getFeatures()]
     columns = {one: [row[one] for row in rows] for one in names[:3]}
     return make_layer({**columns, name: [value_of(i, row) for i, row in enumerate(rows)]})
 
@@ -220,8 +222,8 @@ def test_published_totals_are_those_of_the_coarser_values(anonymize, grid, table
     done = anonymize(K=k, GENERALISE=["age", 1], HIERARCHIES=table, PUBLISHED_MARGINS="age")
     region = {row["da"]: row["vbas_region"] for row in done.rows("CROSSWALK")}
     names = ("home", "sex", "age")
-    records = [dict(zip(names, one.attributes())) for one in grid[1].getFeatures()]
-    everybody = Counter((region[one["home"]], one["sex"], YOUNG[one["age"]]) for one in records)
+    records = [dict(zip(names, feature.attributes())) for feature in grid[1].getFeatures()]
+    everybody = Counter((region[record["home"]], record["sex"], YOUNG[record["age"]]) for record in records)
     shown = Counter((row["vbas_region"], row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS"))
     lost: Counter[tuple] = Counter()
     for (where, sex, age), number in everybody.items():

@@ -41,8 +41,8 @@ def test_a_coarser_release_is_held_against_a_finer_one(anonymize, run, table, tm
     number = 2 if finer_first else 1
     classes = {one for (one,) in rows_of(register, f"SELECT class FROM vbas_counts WHERE release = {number}")}
     assert all('"young"' in one or '"middle"' in one or '"old"' in one for one in classes)
-    found = run("checkreleases", REGISTER=register, HIERARCHIES=table, K=14, PINNED="memory:")
-    assert found.results["N_PINNED"] == 0
+    outcome = run("checkreleases", REGISTER=register, HIERARCHIES=table, K=14, PINNED="memory:")
+    assert outcome.results["N_PINNED"] == 0
     with pytest.raises(QgsProcessingException, match=r"show “age” at different levels .release 1: .*: give HIER"):
         run("checkreleases", REGISTER=register, K=14, PINNED="memory:")
 
@@ -69,8 +69,8 @@ def test_releases_as_layers_are_related_by_the_table(anonymize, run, grid, table
     for one, own in zip(({}, COARSER), files):
         anonymize(**SAME_REGIONS, **one, **own, HIERARCHIES=table)
     given = {
-        "RELEASES": [one["RELEASED_RECORDS"] for one in files],
-        "CROSSWALKS": [one["CROSSWALK"] for one in files],
+        "RELEASES": [file["RELEASED_RECORDS"] for file in files],
+        "CROSSWALKS": [file["CROSSWALK"] for file in files],
         "QUASI_IDENTIFIERS": "sex;age",
         "K": 14,
     }
@@ -79,16 +79,16 @@ def test_releases_as_layers_are_related_by_the_table(anonymize, run, grid, table
     assert alone.results["N_NOT_COMPARED"] == 1 and any("it cannot be said what they give" in one for one in alone.log)
     told = alone.rows("PINNED")
     assert "age (level 1)" not in told[0] and {row["age"] for row in told} == {"(several)"}
-    people = [(one["home"], one["sex"], str(one["age"])) for one in grid[1].getFeatures()]
+    people = [(feature["home"], feature["sex"], str(feature["age"])) for feature in grid[1].getFeatures()]
     sums = [row for row in told if row["kind"] == "sum of counts"]
     assert sums
     for row in sums:
         areas, class_of = row["areas"].split(";"), (row["sex"], row["age (release 1)"])
         assert row["low"] <= sum(area in areas and class_of == (sex, age) for area, sex, age in people) <= row["high"]
-    found = run("checkreleases", **given, HIERARCHIES=table, PINNED="memory:")
-    assert found.results["N_NOT_COMPARED"] == 0
+    outcome = run("checkreleases", **given, HIERARCHIES=table, PINNED="memory:")
+    assert outcome.results["N_NOT_COMPARED"] == 0
     # Who knows the table knows more: whatever was told of a sex, an age and a place still is.
     assert {(row["sex"], row["age (release 1)"], row["areas"]) for row in sums} <= {
-        (row["sex"], row["age"], row["areas"]) for row in found.rows("PINNED")
+        (row["sex"], row["age"], row["areas"]) for row in outcome.rows("PINNED")
     }
-    assert {"age", "age (level 1)"} <= set(found.rows("PINNED")[0])
+    assert {"age", "age (level 1)"} <= set(outcome.rows("PINNED")[0])

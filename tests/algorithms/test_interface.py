@@ -184,7 +184,7 @@ def test_models_keep_their_names_and_inputs(provider):
     """What a model of one level asks for has an effect in it: levels are for the nested one."""
     common = set(f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED SITE_LOCATION AGGREGATION CAPACITY_FACTOR SEED".split())
     of_levels = {*LEVELS.split(), "LOSS"}
-    inputs = {name: {one.name() for one in algorithm(name).parameterDefinitions()} for name in TITLES}
+    inputs = {name: {parameter.name() for parameter in algorithm(name).parameterDefinitions()} for name in TITLES}
     assert common | {"COMBINATION", *NUMBER.split()} <= inputs["anonymizestepbystep"]
     assert not (of_levels | {"RELEASE", "FINEST"}) & inputs["anonymizestepbystep"]
     assert common | of_levels <= inputs["nestedstepbystep"]

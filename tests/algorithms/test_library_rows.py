@@ -22,11 +22,11 @@ from vbas.core.site_number.options import SiteNumberOptions
 def of_the_library(grid, n_sites, register, nested):
     """The rows, as the toolbox writes them: level where there are several, region, sex and age."""
     areas, records = grid
-    columns = {name: [one[name] for one in records.getFeatures()] for name in ("home", "sex", "age")}
-    centres = [one.geometry().centroid().asPoint() for one in areas.getFeatures()]
-    names = [one["da"] for one in areas.getFeatures()]
+    columns = {name: [feature[name] for feature in records.getFeatures()] for name in ("home", "sex", "age")}
+    centres = [feature.geometry().centroid().asPoint() for feature in areas.getFeatures()]
+    names = [feature["da"] for feature in areas.getFeatures()]
     quasi = {name: column_from_values(columns[name]) for name in ("sex", "age")}
-    places = make_areas(names, [(one.x(), one.y()) for one in centres])
+    places = make_areas(names, [(centre.x(), centre.y()) for centre in centres])
     records = match_records(RecordTable(column_from_values(columns["home"]), quasi, {}), places, k=5)
     places = places.with_population(records.profile.area_sizes)
     if nested:

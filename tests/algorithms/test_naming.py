@@ -18,12 +18,12 @@ def other_case(value):
 
 
 def fields_of(algorithm):
-    return [one for one in algorithm.parameterDefinitions() if one.type() == "field"]
+    return [parameter for parameter in algorithm.parameterDefinitions() if parameter.type() == "field"]
 
 
 def layers_for(algorithm):
     """A layer for each parameter that fields are chosen from, with the fields a1, a2, ..."""
-    parents = {one.parentLayerParameterName() for one in fields_of(algorithm)}
+    parents = {field.parentLayerParameterName() for field in fields_of(algorithm)}
     return {name: make_layer({f"a{i}": [i] for i in range(5)}, ["Point (1 2)"]) for name in parents}
 
 

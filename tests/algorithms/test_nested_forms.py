@@ -92,14 +92,14 @@ def test_files_hold_a_release_that_anybody_may_recount(nested, town, tmp_path, s
     assert list(rows[0]) == ["vbas_level", "vbas_region", "sex", "age", "diagnosis"]
     if suffix == ".gpkg":
         assert smallest_class_by_sql(places["RELEASED_RECORDS"]) >= 5
-    found = Recount(rows, rows_in(places["CROSSWALK"]))
-    suppressed = found.check(town.live(), 5)
+    recount = Recount(rows, rows_in(places["CROSSWALK"]))
+    suppressed = recount.check(town.live(), 5)
     assert suppressed == done.results["N_SUPPRESSED"] == len(town.records) - len(rows)
     # The four of a kind are the rare ones, and the five of a kind are there.
     values = Counter((row["sex"], row["age"]) for row in rows)
     assert values["F", 98] == 0 and values["M", 99] == 5 and values[None, 1] > 0 and values["F", None] > 0
-    found.check_regions(rows_in(places["RELEASED_REGIONS"]))
-    found.check_audit(rows_in(places["REGION_AUDIT"]), town.live(), 5)
+    recount.check_regions(rows_in(places["RELEASED_REGIONS"]))
+    recount.check_audit(rows_in(places["REGION_AUDIT"]), town.live(), 5)
 
 
 def test_nothing_for_release_names_a_person_or_says_where_one_lives(nested, tmp_path):
@@ -134,28 +134,28 @@ def test_order_of_the_rows_tells_nothing(nested, town):
 @pytest.mark.parametrize("k", [2, 3, 5, 9, 25])
 def test_numbers_equal_a_recount(nested, town, k):
     done = nested(K=k)
-    found = recounted(done)
-    suppressed = found.check(town.live(), k)
+    recount = recounted(done)
+    suppressed = recount.check(town.live(), k)
     results = done.results
-    assert results["N_LEVELS"] == found.n_levels > 3
-    assert results["N_SITES"] == len(set(found.region_of[1].values())) == 36
+    assert results["N_LEVELS"] == recount.n_levels > 3
+    assert results["N_SITES"] == len(set(recount.region_of[1].values())) == 36
     assert results["N_RECORDS"] == len(town.records)
     assert results["N_SUPPRESSED"] == suppressed
     assert results["SUPPRESSION_PERCENT"] == pytest.approx(100 * suppressed / len(town.records))
-    assert results["DISCERNIBILITY"] == sum(n**2 for n in found.labels.values())
-    assert results["MEAN_DISTANCE"] == pytest.approx(found.mean_distance(people_of(town), points_of(town)), rel=1e-6)
+    assert results["DISCERNIBILITY"] == sum(n**2 for n in recount.labels.values())
+    assert results["MEAN_DISTANCE"] == pytest.approx(recount.mean_distance(people_of(town), points_of(town)), rel=1e-6)
     assert results["RUNNING_TIME"] > 0
-    found.check_regions(done.rows("RELEASED_REGIONS"))
+    recount.check_regions(done.rows("RELEASED_REGIONS"))
     audit = done.rows("REGION_AUDIT")
-    found.check_audit(audit, town.live(), k)
-    for level in range(1, found.n_levels + 1):
+    recount.check_audit(audit, town.live(), k)
+    for level in range(1, recount.n_levels + 1):
         of_level = [row for row in audit if row["vbas_level"] == level]
         assert sum(row["records"] for row in of_level) == len(town.records)
         assert sum(row["suppressed"] for row in of_level) == suppressed
         assert sum(row["population"] for row in of_level) == sum(town.people)
         assert sum(row["areas"] for row in of_level) == 36
         assert sum(row["area_km2"] for row in of_level) == pytest.approx(9.0)
-    metres = found.distances(people_of(town), points_of(town))
+    metres = recount.distances(people_of(town), points_of(town))
     for row in audit:
         assert row["distance"] == pytest.approx(metres[row["vbas_level"], row["vbas_region"]], rel=1e-6, abs=1e-6)
         assert row["parts"] == 1
@@ -164,8 +164,8 @@ def test_numbers_equal_a_recount(nested, town, k):
 def test_compactness_and_entropy_of_two_levels_equal_a_recount(nested, town):
     """With the areas and one region, where a record is shown follows from the release itself."""
     done = nested(RATIO=1e6)
-    found = recounted(done)
-    assert found.n_levels == 2
+    recount = recounted(done)
+    assert recount.n_levels == 2
     points = points_of(town)
     centre = np.mean(list(points.values()), axis=0)
     entropy = 0.0
@@ -175,26 +175,26 @@ def test_compactness_and_entropy_of_two_levels_equal_a_recount(nested, town):
     for (area, _one), n in town.live().items():
         sizes[area] += n
     for (area, one), n in town.live().items():
-        if (1, found.region_of[1][area], one) in found.labels:
+        if (1, recount.region_of[1][area], one) in recount.labels:
             released[area] += n
-        elif (2, 1, one) in found.labels:
+        elif (2, 1, one) in recount.labels:
             released[area] += n
             up[area] += n
             entropy += n * math.log2(len(town.records) / sizes[area])
     compactness = sum(np.linalg.norm(np.subtract(points[area], centre)) * up[area] / released[area] for area in up)
-    assert sum(released.values()) == found.n_released
+    assert sum(released.values()) == recount.n_released
     assert done.results["NON_UNIFORM_ENTROPY"] == pytest.approx(entropy)
     assert done.results["COMPACTNESS"] == pytest.approx(compactness, rel=1e-6)
 
 
 def test_regions_are_drawn_where_their_areas_lie(nested, town):
     done = nested()
-    found = recounted(done)
+    recount = recounted(done)
     layer = done.layer("RELEASED_REGIONS")
     shape = {(f["vbas_level"], f["vbas_region"]): f.geometry() for f in layer.getFeatures()}
-    for level in range(1, found.n_levels + 1):
+    for level in range(1, recount.n_levels + 1):
         for area, wkt in zip(town.identifiers, town.squares()):
-            assert shape[level, found.region_of[level][area]].contains(QgsGeometry.fromWkt(wkt).centroid())
+            assert shape[level, recount.region_of[level][area]].contains(QgsGeometry.fromWkt(wkt).centroid())
         surface = sum(one.area() for (of_level, _), one in shape.items() if of_level == level)
         assert surface == pytest.approx(36 * SIZE**2)
 
@@ -257,12 +257,12 @@ def test_records_of_unknown_areas_are_refused_or_counted_as_suppressed(nested, t
 
 def test_without_a_population_the_records_are_counted(nested, town):
     done = nested(POPULATION=None)
-    found = recounted(done)
-    found.check(town.live(), 5)
+    recount = recounted(done)
+    recount.check(town.live(), 5)
     people: Counter[str] = Counter()
     for (area, _), n in town.live().items():
         people[area] += n
-    assert done.results["MEAN_DISTANCE"] == pytest.approx(found.mean_distance(people, points_of(town)), rel=1e-6)
+    assert done.results["MEAN_DISTANCE"] == pytest.approx(recount.mean_distance(people, points_of(town)), rel=1e-6)
     for row in done.rows("REGION_AUDIT"):
         assert row["population"] == row["records"]
 
@@ -270,15 +270,15 @@ def test_without_a_population_the_records_are_counted(nested, town):
 def test_areas_as_points(nested, town):
     wkts = [f"Point({x} {y})" for x, y in points_of(town).values()]
     done = nested(REGIONS=town.area_layer(wkts))
-    found = recounted(done)
-    found.check(town.live(), 5)
-    found.check_regions(done.rows("RELEASED_REGIONS"))
+    recount = recounted(done)
+    recount.check(town.live(), 5)
+    recount.check_regions(done.rows("RELEASED_REGIONS"))
     plain = nested()
     assert done.rows("RELEASED_RECORDS") == plain.rows("RELEASED_RECORDS")
     shape = {(f["vbas_level"], f["vbas_region"]): f.geometry() for f in done.layer("RELEASED_REGIONS").getFeatures()}
-    for level in range(1, found.n_levels + 1):
+    for level in range(1, recount.n_levels + 1):
         for area, wkt in zip(town.identifiers, wkts):
-            assert shape[level, found.region_of[level][area]].contains(QgsGeometry.fromWkt(wkt))
+            assert shape[level, recount.region_of[level][area]].contains(QgsGeometry.fromWkt(wkt))
 
 
 def test_geographic_coordinates_are_measured_in_metres(nested, town):
@@ -291,12 +291,12 @@ def test_geographic_coordinates_are_measured_in_metres(nested, town):
         geometry.transform(turn)
         wkts.append(geometry.asWkt(12))
     done, here = nested(REGIONS=town.area_layer(wkts, "EPSG:4326")), nested()
-    found = recounted(done)
-    found.check(town.live(), 5)
+    recount = recounted(done)
+    recount.check(town.live(), 5)
     assert done.layer("RELEASED_REGIONS").crs().authid() == "EPSG:4326"
-    found.check_regions(done.rows("RELEASED_REGIONS"))
+    recount.check_regions(done.rows("RELEASED_REGIONS"))
     assert done.results["MEAN_DISTANCE"] == pytest.approx(here.results["MEAN_DISTANCE"], rel=0.3)
-    assert found.mean_distance(people_of(town), points_of(town)) == pytest.approx(
+    assert recount.mean_distance(people_of(town), points_of(town)) == pytest.approx(
         done.results["MEAN_DISTANCE"], rel=5e-3
     )
     of_finest = [row["area_km2"] for row in done.rows("RELEASED_REGIONS") if row["vbas_level"] == 1]
@@ -310,57 +310,57 @@ def test_the_finest_level_may_be_the_regions_of_the_combination(nested, town):
     custom = {"COMBINATION": "custom", "SITE_NUMBER": "given number", "N_SITES": 12}
     single = nested(RELEASE=None, **custom)
     done = nested(FINEST="configuration", **custom)
-    found = recounted(done)
-    found.check(town.live(), 5)
-    assert found.region_of[1] == {row["da"]: row["vbas_region"] for row in single.rows("CROSSWALK")}
+    recount = recounted(done)
+    recount.check(town.live(), 5)
+    assert recount.region_of[1] == {row["da"]: row["vbas_region"] for row in single.rows("CROSSWALK")}
     assert done.results["N_SITES"] == 12
     assert nested(**custom).results["N_SITES"] == 36
 
 
 @pytest.mark.parametrize("coarsest", [2, 5])
 def test_the_coarsest_level_has_the_regions_asked_for(nested, town, coarsest):
-    found = recounted(nested(COARSEST=coarsest))
-    assert len(set(found.region_of[-1].values())) == coarsest
-    found.check(town.live(), 5)
+    recount = recounted(nested(COARSEST=coarsest))
+    assert len(set(recount.region_of[-1].values())) == coarsest
+    recount.check(town.live(), 5)
 
 
 @pytest.mark.parametrize("ratio", [1.2, 2, 3, 6])
 def test_a_larger_ratio_makes_fewer_levels(nested, town, ratio):
-    found = recounted(nested(RATIO=ratio))
-    sizes = [len(set(column.values())) for column in found.region_of[1:]]
+    recount = recounted(nested(RATIO=ratio))
+    sizes = [len(set(column.values())) for column in recount.region_of[1:]]
     assert sizes[0] == 36 and sizes[-1] == 1
     for fine, coarse in zip(sizes, sizes[1:]):
         assert coarse == max(1, min(round(fine / ratio), fine - 1))
-    found.check(town.live(), 5)
+    recount.check(town.live(), 5)
 
 
 @pytest.mark.parametrize("how", ["basic Voronoi", "site optimisation", "transportation-location", "population floor"])
 def test_levels_by_other_approaches_nest_too(nested, town, how):
     done = nested(COMBINATION="custom", SITE_NUMBER="given number", N_SITES=6, AGGREGATION=how)
-    found = recounted(done)
-    found.check(town.live(), 5)
-    found.check_regions(done.rows("RELEASED_REGIONS"))
+    recount = recounted(done)
+    recount.check(town.live(), 5)
+    recount.check_regions(done.rows("RELEASED_REGIONS"))
 
 
 def test_levels_from_fields_are_those_of_the_fields(nested, town):
     done = nested(LEVEL_FIELDS=["da", "district", "borough"])
-    found = recounted(done)
-    found.check(town.live(), 5)
-    assert found.n_levels == 3
+    recount = recounted(done)
+    recount.check(town.live(), 5)
+    assert recount.n_levels == 3
     regions = done.rows("RELEASED_REGIONS")
     name = {(row["vbas_level"], row["vbas_region"]): row["name"] for row in regions}
     for level, column in enumerate((town.identifiers, town.district, town.borough), start=1):
         for area, value in zip(town.identifiers, column):
-            assert name[level, found.region_of[level][area]] == value
+            assert name[level, recount.region_of[level][area]] == value
     # The boroughs do not make one: what is rare in each of them is not shown.
-    assert ("M", 99) not in {one for _, _, one in found.labels}
+    assert ("M", 99) not in {one for _, _, one in recount.labels}
 
 
 def test_areas_without_a_value_of_a_finer_field_are_the_rest_of_the_coarser_one(nested, town):
     some = [None if value == "d00" else value for value in town.district]
     done = nested(REGIONS=replace(town, district=some).area_layer(), LEVEL_FIELDS=["district", "borough"])
-    found = recounted(done)
-    found.check(town.live(), 5)
+    recount = recounted(done)
+    recount.check(town.live(), 5)
     name = {row["name"]: row["areas"] for row in done.rows("RELEASED_REGIONS") if row["vbas_level"] == 1}
     assert name["rest of b0"] == 4 and len(name) == 9
     # Without any value an area is left out, and its records are suppressed.
@@ -401,8 +401,8 @@ def test_fields_that_make_no_levels_are_refused_in_one_sentence(nested, town, tm
 @pytest.mark.parametrize("least", [400, 1500])
 def test_regions_of_made_levels_have_the_least_population(nested, town, least):
     done = nested(LEAST_POPULATION=least)
-    found = recounted(done)
-    found.check(town.live(), 5, (people_of(town), least))
+    recount = recounted(done)
+    recount.check(town.live(), 5, (people_of(town), least))
     for row in done.rows("REGION_AUDIT"):
         assert row["population"] >= least
     assert done.results["N_SITES"] < 36
@@ -411,8 +411,8 @@ def test_regions_of_made_levels_have_the_least_population(nested, town, least):
 def test_units_of_fields_below_the_least_population_are_joined_within_the_next_unit(nested, town):
     least = sorted(town.people)[18]
     done = nested(LEVEL_FIELDS=["da", "district", "borough"], LEAST_POPULATION=least)
-    found = recounted(done)
-    found.check(town.live(), 5, (people_of(town), least))
+    recount = recounted(done)
+    recount.check(town.live(), 5, (people_of(town), least))
     for row in done.rows("REGION_AUDIT"):
         assert row["population"] >= least
     names = [row["name"] for row in done.rows("RELEASED_REGIONS") if row["vbas_level"] == 1]
@@ -503,8 +503,8 @@ def test_chained_steps_equal_the_main_algorithm(run, nested, layers, town, how):
 def _flattened_at_every_level(run, whole, k):
     """`vbas:flattenrelease` against a recount of the release."""
     rows = whole.rows("RELEASED_RECORDS")
-    found = recounted(whole)
-    n = found.n_levels
+    recount = recounted(whole)
+    n = recount.n_levels
     for level in range(1, n + 1):
         flat = run(
             "flattenrelease",
@@ -516,7 +516,7 @@ def _flattened_at_every_level(run, whole, k):
             FLATTENED="memory:",
         )
         expected = Counter(
-            (found.above(row["vbas_level"], row["vbas_region"], level), row["sex"], row["age"], row["diagnosis"])
+            (recount.above(row["vbas_level"], row["vbas_region"], level), row["sex"], row["age"], row["diagnosis"])
             for row in rows
             if row["vbas_level"] <= level
         )
@@ -612,9 +612,9 @@ def test_levels_from_several_crosswalks(run, layers, town, project):
 def test_one_crosswalk_is_the_finest_level_of_made_ones(run, layers, town, project):
     given = in_project(numbered(town, town.district))
     done = run("nestlevels", **layers["areas"], CROSSWALKS=given, RATIO=3, CROSSWALK="memory:")
-    found = Recount([], done.rows("CROSSWALK"))
-    assert [len(set(column.values())) for column in found.region_of[1:]] == [9, 3, 1]
-    assert list(found.region_of[1].values()) == numbers_of(town.district)
+    recount = Recount([], done.rows("CROSSWALK"))
+    assert [len(set(column.values())) for column in recount.region_of[1:]] == [9, 3, 1]
+    assert list(recount.region_of[1].values()) == numbers_of(town.district)
 
 
 def test_crosswalks_that_do_not_nest_are_refused(run, layers, town, project, tmp_path):
@@ -851,7 +851,7 @@ def one_less(release):
     row = next(i for i, key in enumerate(keys) if size[key] == 5)
     kept = np.arange(len(keys)) != row
     fields = {name: Column(column.codes[kept], column.categories) for name, column in release.fields.items()}
-    left = {one: getattr(release, one)[kept] for one in ("level", "region", "counts")}
+    left = {name: getattr(release, name)[kept] for name in ("level", "region", "counts")}
     return replace(release, fields=fields, **left)
 
 

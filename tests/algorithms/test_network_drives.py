@@ -145,7 +145,7 @@ class OpenElsewhere:
     def _refusing(self, real):
         def call(*paths, **options):
             there = [path for path in paths if os.path.lexists(path)]
-            if any(Path(path).samefile(one) for path in there for one in self.files):
+            if any(Path(path).samefile(file) for path in there for file in self.files):
                 self.asked += 1
                 if self.asked > self.passes:
                     raise PermissionError(13, "The process cannot access the file", str(paths[0]))
@@ -225,7 +225,7 @@ def test_what_is_opened_at_the_very_end_is_left_as_it_was(anonymize, tmp_path, o
             message = str(error)
             assert place.read_text() == "somebody is looking at it"
             assert "could not be put back" not in message
-            hidden = [one for one in tmp_path.iterdir() if one != place]
+            hidden = [path for path in tmp_path.iterdir() if path != place]
             assert all(str(one) in message and one.samefile(place) for one in hidden)
             assert passes == 0 or ("Nothing was changed" in message) == (not hidden)  # 0: before any work
             said.add(bool(hidden))

@@ -62,7 +62,7 @@ def test_a_misspelt_name_is_refused_with_the_nearest(anonymize, tmp_path, given,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", [*(one.ID for one in ALGORITHMS), *TITLES])
+@pytest.mark.parametrize("name", [*(algorithm.ID for algorithm in ALGORITHMS), *TITLES])
 def test_every_form_refuses_an_unknown_name_when_checked_and_when_run(provider, name):
     context = QgsProcessingContext()
     ok, message = form(name).checkParameterValues({"NONSENSE": 1}, context)
@@ -141,15 +141,15 @@ def test_donut_masking_runs_with_an_untouched_table_of_categories(run, table):
 
 def test_rows_of_a_table_that_nobody_filled_in_are_left_out(provider):
     given = {"CATEGORY_POPULATIONS": ["", "", "F", "women", NULL, ""]}
-    found = understood(form("donutmask"), given, QgsProcessingContext())
-    assert found == {"CATEGORY_POPULATIONS": ["F", "women"]}
+    values = understood(form("donutmask"), given, QgsProcessingContext())
+    assert values == {"CATEGORY_POPULATIONS": ["F", "women"]}
 
 
 def test_empty_fields_in_a_list_are_left_out(provider):
-    found = understood(form("anonymize"), {"QUASI_IDENTIFIERS": ["sex", "", NULL, "age"]}, QgsProcessingContext())
-    assert found == {"QUASI_IDENTIFIERS": ["sex", "age"]}
-    found = understood(form("anonymize"), {"QUASI_IDENTIFIERS": "sex;age;"}, QgsProcessingContext())
-    assert found == {"QUASI_IDENTIFIERS": ["sex", "age"]}
+    values = understood(form("anonymize"), {"QUASI_IDENTIFIERS": ["sex", "", NULL, "age"]}, QgsProcessingContext())
+    assert values == {"QUASI_IDENTIFIERS": ["sex", "age"]}
+    values = understood(form("anonymize"), {"QUASI_IDENTIFIERS": "sex;age;"}, QgsProcessingContext())
+    assert values == {"QUASI_IDENTIFIERS": ["sex", "age"]}
 
 
 # ---- lists where one value is wanted
@@ -203,9 +203,9 @@ def test_several_choices_are_by_position_and_single_ones_by_word(provider):
 )
 def test_several_choices_in_any_spelling(provider, told):
     context, one = QgsProcessingContext(), form("compare")
-    found = understood(one, {"SITE_NUMBERS": told}, context)
-    assert found == {"SITE_NUMBERS": [1, 3]}
-    assert Inputs(one, found, context).words("SITE_NUMBERS") == ["entropy", "given number"]
+    values = understood(one, {"SITE_NUMBERS": told}, context)
+    assert values == {"SITE_NUMBERS": [1, 3]}
+    assert Inputs(one, values, context).words("SITE_NUMBERS") == ["entropy", "given number"]
 
 
 def test_the_defaults_of_compare_are_what_they_were(provider):

@@ -335,8 +335,8 @@ def test_an_owner_who_may_own_no_tables_there_keeps_all_rights(anonymize, place,
 )
 def test_a_table_whose_rows_are_protected_is_not_replaced(anonymize, place, sql, statement, reason):
     sql("CREATE TABLE released (a int)")
-    for one in statement.split("; "):
-        sql(one)
+    for part in statement.split("; "):
+        sql(part)
     before = sql(TABLES)
     with pytest.raises(QgsProcessingException, match=f"“released” cannot be replaced.*{reason}"):
         anonymize(RELEASED_RECORDS=place)

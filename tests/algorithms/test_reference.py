@@ -37,15 +37,15 @@ def test_every_parameter_choice_and_output_is_on_the_page(provider, written):
     for algorithm in provider.algorithms():
         page = written[f"{algorithm.name()}.md"]
         assert page.startswith(f"# {algorithm.displayName()}\n")
-        for one in algorithm.parameterDefinitions():
-            _, _, section = page.partition(f" ({one.name()})\n")
+        for parameter in algorithm.parameterDefinitions():
+            _, _, section = page.partition(f" ({parameter.name()})\n")
             section = section.partition("\n#")[0]
-            assert len(section) > 40, (algorithm.name(), one.name())
-            if one.type() == "enum":
-                for choice in one.options():
-                    assert f"\n* `{choice}`" in section, (algorithm.name(), one.name(), choice)
-        for one in algorithm.outputDefinitions():
-            assert one.name() in page, (algorithm.name(), one.name())
+            assert len(section) > 40, (algorithm.name(), parameter.name())
+            if parameter.type() == "enum":
+                for choice in parameter.options():
+                    assert f"\n* `{choice}`" in section, (algorithm.name(), parameter.name(), choice)
+        for output in algorithm.outputDefinitions():
+            assert output.name() in page, (algorithm.name(), output.name())
 
 
 @in_english
@@ -53,11 +53,11 @@ def test_an_output_says_whether_it_may_be_published(provider, written):
     n_internal = 0
     for algorithm in provider.algorithms():
         page = written[f"{algorithm.name()}.md"]
-        for one in algorithm.parameterDefinitions():
-            if not one.isDestination():
+        for parameter in algorithm.parameterDefinitions():
+            if not parameter.isDestination():
                 continue
-            section = page.partition(f" ({one.name()})\n")[2].partition("\n#")[0]
-            kind = kind_of_output(one.description())
+            section = page.partition(f" ({parameter.name()})\n")[2].partition("\n#")[0]
+            kind = kind_of_output(parameter.description())
             assert ("not to be published" in section) == (kind == INTERNAL)
             assert ("may be published under your rules" in section) == (kind == FOR_RELEASE)
             n_internal += kind == INTERNAL

@@ -58,8 +58,8 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert any(line.startswith("To prevent that, ") for line in done.log)
     _, n, least = tables_of(register)
     assert n == 3 and least >= 5
-    found = run("checkreleases", REGISTER=register, PINNED="memory:")
-    assert found.results["N_PINNED"] == found.results["N_UNDECIDED"] == 0
+    outcome = run("checkreleases", REGISTER=register, PINNED="memory:")
+    assert outcome.results["N_PINNED"] == outcome.results["N_UNDECIDED"] == 0
 
 
 def test_a_new_register_is_a_geopackage_as_gdal_makes_it(tmp_path):
@@ -100,8 +100,8 @@ def test_a_register_of_nested_releases(anonymize, run, tmp_path):
         anonymize(**nested)
     done = anonymize(**nested, REGISTER_ACTION="repair")
     assert min(row["released"] for row in done.rows("RELEASED_REGIONS")) >= 0
-    found = run("checkreleases", REGISTER=register, PINNED="memory:")
-    assert found.results["N_PINNED"] == 0
+    outcome = run("checkreleases", REGISTER=register, PINNED="memory:")
+    assert outcome.results["N_PINNED"] == 0
 
 
 def test_a_failed_run_leaves_no_register_and_other_files_are_refused(anonymize, run, tmp_path, monkeypatch):
@@ -156,9 +156,9 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
     assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == shown
     done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair", SENSITIVE=["diagnosis"], L_DIVERSITY=2)
     assert any(line.startswith("To prevent that, ") for line in done.log)
-    found = run("checkreleases", REGISTER=register, PINNED="memory:")
+    outcome = run("checkreleases", REGISTER=register, PINNED="memory:")
     names = ("N_PINNED", "N_VALUES", "N_ALIKE", "N_UNDECIDED")
-    assert [found.results[name] for name in names] == [0, 0, 0, 0]
+    assert [outcome.results[name] for name in names] == [0, 0, 0, 0]
     with closing(sqlite3.connect(register)) as connection:
         connection.execute("UPDATE vbas_values SET records = records + 1 WHERE fid = 1")
         connection.commit()

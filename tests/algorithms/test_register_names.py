@@ -110,7 +110,10 @@ def test_several_fields_under_other_names_are_asked_for_at_once(twice):
 def test_names_in_capitals_or_cut_are_recognised(anonymize, grid, twice, names):
     first = {"sex": "sexofperso"} if "sexofperson" in names.values() else {}
     quasi = [names.get(name, name) for name in ("sex", "age")]
-    before = {"RECORDS": records_of(grid, first), "QUASI_IDENTIFIERS": [first.get(one, one) for one in ("sex", "age")]}
+    before = {
+        "RECORDS": records_of(grid, first),
+        "QUASI_IDENTIFIERS": [first.get(name, name) for name in ("sex", "age")],
+    }
     with pytest.raises(QgsProcessingException, match=AWAY):
         twice(names, None, None, quasi, first=before)
     done = twice(names, None, None, quasi, first=before, REGISTER_ACTION="repair")

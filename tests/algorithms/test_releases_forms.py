@@ -32,8 +32,8 @@ def publish(anonymize, tmp_path):
 
 def check(run, releases, **more):
     given = {
-        "RELEASES": [one.results["RELEASED_RECORDS"] for one in releases],
-        "CROSSWALKS": [one.results["CROSSWALK"] for one in releases],
+        "RELEASES": [release.results["RELEASED_RECORDS"] for release in releases],
+        "CROSSWALKS": [release.results["CROSSWALK"] for release in releases],
         "QUASI_IDENTIFIERS": "sex;age",
         "PINNED": "memory:",
         **more,
@@ -62,7 +62,7 @@ def test_what_two_releases_give_away_is_true(publish, run, grid, people, with_ar
 def test_areas_that_are_not_drawn_are_named(publish, run, grid):
     releases = [publish(N_SITES=n, K=5) for n in (9, 10)]
     found = check(run, releases)
-    needed = {one for row in found.rows("PINNED") for one in row["areas"].split(";")}
+    needed = {part for row in found.rows("PINNED") for part in row["areas"].split(";")}
     lost = min(needed)
     fewer = grid[0].materialize(QgsFeatureRequest().setFilterExpression(f"\"da\" <> '{lost}'"))
     done = check(run, releases, REGIONS=fewer, REGION_ID="da")
@@ -84,7 +84,7 @@ def test_the_diagnosis_of_who_is_given_away(publish, run, grid):
     for row in known:
         homes = set(row["areas"].split(";"))
         own = [f["diagnosis"] or "(missing)" for f in grid[1].getFeatures() if matches(f, homes, row)]
-        told = dict(one.rsplit(" ", 1) for one in row["vbas_sensitive"].replace("diagnosis: ", "").split("; "))
+        told = dict(part.rsplit(" ", 1) for part in row["vbas_sensitive"].replace("diagnosis: ", "").split("; "))
         assert {value: str(n) for value, n in Counter(own).items()} == told
     for name, problem in (("sex", "which is a quasi-identifier"), ("income", "which no release has")):
         with pytest.raises(QgsProcessingException, match=problem):

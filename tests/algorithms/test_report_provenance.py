@@ -164,7 +164,7 @@ def test_every_setting_is_said_or_kept_back(provider):
     assert not said & kept_back
     for name in ("anonymize", "releaserecords"):
         algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
-        inputs = {one.name() for one in algorithm.parameterDefinitions() if not one.isDestination()}
+        inputs = {parameter.name() for parameter in algorithm.parameterDefinitions() if not parameter.isDestination()}
         assert inputs <= said | kept_back
 
 

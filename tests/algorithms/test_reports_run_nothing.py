@@ -346,7 +346,11 @@ def report(run, tmp_path, monkeypatch):
             and definition.name() not in NUMBERS
         ]
         assert set(texts) <= set(parameters), "a parameter that takes text is not tried"
-        outputs = {one.name(): "memory:" for one in found.destinationParameterDefinitions() if one.type() == "sink"}
+        outputs = {
+            definition.name(): "memory:"
+            for definition in found.destinationParameterDefinitions()
+            if definition.type() == "sink"
+        }
         run(algorithm, **parameters, **outputs, **{"RELEASE_REPORT" if name in PUBLIC_REPORTS else "REPORT": str(path)})
         QgsProject.instance().removeAllMapLayers()
         return Path(path).read_text(encoding="utf-8")

@@ -444,15 +444,15 @@ def test_classes_are_counted_in_any_order_and_with_any_gaps(qgis_app, rows, k, i
             connection.execute("DROP TRIGGER trigger_delete_feature_count_rows")
             connection.executemany("DELETE FROM rows WHERE fid = ?", ((row + 1,) for row in lost))
         left = [row for number, row in enumerate(rows) if number not in lost]
-        found = read_geopackage(file, table.qgs_fields.names(), SecondCount(k, 2))
-    assert found.n_rows == len(left)
+        read_back = read_geopackage(file, table.qgs_fields.names(), SecondCount(k, 2))
+    assert read_back.n_rows == len(left)
     sizes = Counter(left).values()
     if not left:
-        assert found.smallest is None
+        assert read_back.smallest is None
     elif min(sizes) < k:
-        assert found.smallest == min(sizes)
+        assert read_back.smallest == min(sizes)
     else:  # what is counted by runs may be smaller than the class, never larger
-        assert found.smallest is not None and k <= found.smallest <= min(sizes)
+        assert read_back.smallest is not None and k <= read_back.smallest <= min(sizes)
 
 
 @pytest.mark.parametrize("place", ["file.gpkg", "file.csv"])
@@ -487,8 +487,8 @@ def test_a_number_that_is_missing_is_no_row(qgis_app, tmp_path):
     with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection, connection:
         connection.execute("DROP TRIGGER trigger_delete_feature_count_rows")
         connection.execute("DELETE FROM rows WHERE fid = 5")
-    found = read_geopackage(tmp_path / "rows.gpkg", table.qgs_fields.names(), SecondCount(4, 1))
-    assert (found.n_rows, found.smallest) == (7, 3)
+    read_back = read_geopackage(tmp_path / "rows.gpkg", table.qgs_fields.names(), SecondCount(4, 1))
+    assert (read_back.n_rows, read_back.smallest) == (7, 3)
 
 
 def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, monkeypatch):
@@ -558,7 +558,7 @@ def test_missing_numbers_of_a_computed_field_never_join_runs(qgis_app, tmp_path,
     """NaN differs from itself: each is a run of its own, and comes back as a missing value."""
     table = Table(number_fields(number="real"), [np.array([1.5, 1.5, np.nan, np.nan, 2.0])])
     runs = table.runs()
-    assert runs is not None and [one.tolist() for one in runs] == [[0, 2, 3, 4], [2, 1, 1, 1]]
+    assert runs is not None and [run.tolist() for run in runs] == [[0, 2, 3, 4], [2, 1, 1, 1]]
     monkeypatch.setattr(filling, "WORTH_A_RUN", 0)
     write_file(tmp_path / "rows.gpkg", table, "rows")
     with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection:

@@ -95,15 +95,15 @@ def test_no_class_shows_what_its_persons_have_in_common(run, clinic, tmp_path, r
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "A person has a sensitive value if any of" in page
     assert re.search(r"in 0 of \d+ released classes all people have one value in common", page)
-    found = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
+    by_class = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
     if release == "one level":  # of several, the crosswalk does not say which of them a visit is shown at
-        assert found and not any(map(told, found.values()))
-        assert all(len(set().union(*holders.values())) >= K for holders in found.values())
-        assert any(holders["hiv"] for holders in found.values())
+        assert by_class and not any(map(told, by_class.values()))
+        assert all(len(set().union(*holders.values())) >= K for holders in by_class.values())
+        assert any(holders["hiv"] for holders in by_class.values())
     # By rows the same classes passed.
     without = run("anonymize", **given(clinic, tmp_path, RELEASE=release, L_DIVERSITY=1, MAX_SHARE=100))
-    found = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
-    assert any(map(told, found.values()))
+    by_class = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
+    assert any(map(told, by_class.values()))
     assert without.results["N_SUPPRESSED"] < done.results["N_SUPPRESSED"]
 
 
@@ -122,9 +122,9 @@ def test_a_budget_goes_by_persons(run, clinic, tmp_path):
     budget = {"SITE_NUMBER": "suppression budget", "BUDGET": 60.0}
     made = run("anonymize", **given(clinic, tmp_path, **budget))
     assert made.results["SUPPRESSION_PERCENT"] <= 60
-    found = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
+    by_class = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
     shown = len(read(tmp_path / "released.csv"))
-    assert not any(map(told, found.values()))
+    assert not any(map(told, by_class.values()))
     assert 100 * (1 - shown / len(clinic[2])) == pytest.approx(made.results["SUPPRESSION_PERCENT"])
     with pytest.raises(QgsProcessingException, match="even with a single region"):
         run("anonymize", **given(clinic, tmp_path, **{**budget, "BUDGET": 5.0}))
@@ -159,8 +159,8 @@ def test_a_register_says_that_it_counts_rows(run, clinic, tmp_path, nested):
     again = run("anonymize", **given(clinic, tmp_path, N_SITES=4, REGISTER_ACTION="repair", **register))
     assert any("The register counts rows, not persons: 5 rows and more" in line for line in again.log)
     assert not any("was found to follow" in line for line in again.log)
-    found = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
-    assert nested or not any(map(told, found.values()))
+    by_class = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
+    assert nested or not any(map(told, by_class.values()))
     for done in (
         run("anonymize", **given(clinic, tmp_path, REGISTER_ACTION="repair", **{**register, "PERSON_ID": ""})),
         run("checkreleases", REGISTER=register["REGISTER"], PINNED="memory:", REPORT=str(tmp_path / "page.html")),

@@ -94,7 +94,7 @@ def opened(path):
 def test_what_a_crashed_program_left_brings_no_old_rows(anonymize, tmp_path, suffix, mode, there):
     place = tmp_path / f"released{suffix}"
     crashed(place, mode)
-    left = {one.name for one in tmp_path.iterdir()} - {place.name}
+    left = {path.name for path in tmp_path.iterdir()} - {place.name}
     assert left == ({place.name + "-wal", place.name + "-shm"} if mode == "wal" else {place.name + "-journal"})
     if not there:
         place.unlink()

@@ -347,7 +347,7 @@ def colours_of(name, values, nested=False):
         return [one.symbol().color().name() for one in renderer.ranges()]
     root = renderer.rootRule()  # each is held: its children go with it
     fill = root.children()[0]
-    return [one.symbol().color().name() for one in fill.children()]
+    return [child.symbol().color().name() for child in fill.children()]
 
 
 @pytest.mark.parametrize("nested", [False, True])

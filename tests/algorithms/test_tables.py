@@ -43,7 +43,7 @@ def test_a_field_that_is_added_is_complete(anonymize, provider, monkeypatch, tmp
     anonymize(REGION_AUDIT=str(file), RELEASE=release)
     layer = QgsVectorLayer(str(file), "audit", "ogr")
     assert layer.fields().field("scratch").alias() == "Scratch, m"
-    rows = [(one["records"], one["scratch"]) for one in layer.getFeatures()]
+    rows = [(feature["records"], feature["scratch"]) for feature in layer.getFeatures()]
     assert rows and all(half == records / 2 for records, half in rows)
     assert "Scratch, m&nbsp;" in layer.mapTipTemplate()
     layer.loadDefaultMetadata()
@@ -62,10 +62,10 @@ def test_a_field_of_some_releases_is_in_those(with_field):
     columns: dict[str, TableColumn] = {"vbas_region": [1], "single": [1.0], "nested": [2.0]}
     for nested, names in ((False, ["single", "vbas_region"]), (True, ["nested", "vbas_region"])):
         table = filled(regions.VORONOI, columns, nested=nested)
-        assert [one.name() for one in table.fields] == names
+        assert [field.name() for field in table.fields] == names
         with pytest.raises(KeyError, match=names[0]):  # nothing measures it
             filled(regions.VORONOI, {"vbas_region": [1]}, nested=nested)
-    assert [one.name() for one in filled(regions.VORONOI, {**columns, "seldom": [3.0]}).fields][1] == "seldom"
+    assert [field.name() for field in filled(regions.VORONOI, {**columns, "seldom": [3.0]}).fields][1] == "seldom"
 
 
 def test_a_column_without_a_field_is_refused():
@@ -83,7 +83,7 @@ def test_no_number_is_no_value_and_fields_take_turns():
     for n in (1, 2):
         columns |= {f"vbas_values_{n}": values[f"vbas_values_{n}"], f"vbas_share_{n}": shares[f"vbas_share_{n}"]}
     table = filled(privacy.CHECK, columns, own=[(name, ["F", "M"])])
-    assert [one.name() for one in table.fields] == ["sex", *columns]
+    assert [field.name() for field in table.fields] == ["sex", *columns]
     assert table.rows_at(np.array([1])) == [("M", 6, 6, 2, None, 4, None)]
 
 
@@ -102,12 +102,12 @@ def _fields_of(look):
 def test_names_that_a_format_cut_are_told_and_those_of_the_user_are_not(qgis_app):
     layer = QgsVectorLayer("None?field=candidates:double&field=percent_be:double&field=people:double", "x", "memory")
     style(layer, "AUDIT")
-    aliases = [one.alias() for one in layer.fields()]
+    aliases = [field.alias() for field in layer.fields()]
     assert aliases == ["Addresses it may have come from", "Below the wanted anonymity, %", _of("people")]
     style(layer, "GROUPS")
     other = QgsVectorLayer("None?field=people:double&field=cells:int", "x", "memory")
     style(other, "GROUPS")
-    assert [one.alias() for one in other.fields()] == ["", cells.GROUPS.alias_of("cells")]
+    assert [field.alias() for field in other.fields()] == ["", cells.GROUPS.alias_of("cells")]
 
 
 def _of(name):

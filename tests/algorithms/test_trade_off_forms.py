@@ -119,7 +119,8 @@ def test_every_component_is_run_at_the_k_of_its_row(compare, monkeypatch):
 
     def spy(areas, profile, configurations, k, *others):
         run_at.extend(
-            (k, one.number_options.k, one.location_options.k, one.aggregation_options.k) for one in configurations
+            (k, configuration.number_options.k, configuration.location_options.k, configuration.aggregation_options.k)
+            for configuration in configurations
         )
         run_at.append((k, others[-1].number_options.k))
         return core_compare(areas, profile, configurations, k, *others)

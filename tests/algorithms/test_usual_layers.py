@@ -33,7 +33,7 @@ def project(anonymize, grid, tmp_path):
 
 
 def names_in(values):
-    return [QgsProject.instance().mapLayer(one).name() for one in values]
+    return [QgsProject.instance().mapLayer(value).name() for value in values]
 
 
 @pytest.mark.parametrize("active", ["people", "REGION_AUDIT", "codes", "small areas"])
@@ -88,7 +88,7 @@ def test_areas_that_come_after_outputs_are_taken_in_the_explorer(entry, project)
 
 def test_values_join_and_small_numbers_do_not_mislead(grid):
     numbers = [str(i) for i in range(36)]
-    squares = [one.geometry().asWkt() for one in grid[0].getFeatures()]
+    squares = [feature.geometry().asWkt() for feature in grid[0].getFeatures()]
     areas = make_layer({"nr": numbers, "kind": ["a"] * 36}, squares)
     people = make_layer({"age": [i % 6 for i in range(72)], "where": [i // 2 for i in range(72)]})
     join = join_of(areas, people)

@@ -40,7 +40,7 @@ def test_groups_stand_in_the_order_of_the_work(provider):
 
 @pytest.mark.parametrize("name", ["anonymize", "anonymizestepbystep", "nestedstepbystep"])
 def test_a_form_asks_the_main_things_first(provider, name):
-    inputs = [one for one in algorithm(name).parameterDefinitions() if not one.isDestination()]
+    inputs = [parameter for parameter in algorithm(name).parameterDefinitions() if not parameter.isDestination()]
     plain = [one.name() for one in inputs if not one.flags() & ADVANCED]
     expected = [one for one in FIRST if one != "COMBINATION" or name != "nestedstepbystep"]
     assert plain == [*expected, *(["RELEASE"] if name == "anonymize" else [])]
@@ -57,15 +57,15 @@ SAYS_WHOM = {
 
 def test_what_is_advanced_says_whom_it_serves(provider):
     advanced = [
-        one
-        for one in algorithm("anonymize").parameterDefinitions()
-        if not one.isDestination() and one.flags() & ADVANCED
+        parameter
+        for parameter in algorithm("anonymize").parameterDefinitions()
+        if not parameter.isDestination() and parameter.flags() & ADVANCED
     ]
     without = {one.name() for one in advanced if ": " not in one.description()}
     assert without == SERVES_ALL | SAYS_WHOM.keys()
     for one in advanced:
         assert SAYS_WHOM.get(one.name(), "") in one.description()
-    labels = {one.name(): one.description() for one in algorithm("anonymize").parameterDefinitions()}
+    labels = {parameter.name(): parameter.description() for parameter in algorithm("anonymize").parameterDefinitions()}
     assert labels["AGGREGATION"] == "Custom only: which area joins which region"
     assert labels["COARSEST"] == "Nested levels only: regions of the coarsest level"
     assert "Custom only" not in algorithm("aggregate").parameterDefinition("AGGREGATION").description()
@@ -80,8 +80,8 @@ def test_messages_name_a_parameter_without_whom_it_serves():
 
 def test_no_label_is_an_identifier(provider):
     for found in provider.algorithms():
-        for one in found.parameterDefinitions():
-            assert one.description() != one.name(), (found.name(), one.name())
+        for parameter in found.parameterDefinitions():
+            assert parameter.description() != parameter.name(), (found.name(), parameter.name())
 
 
 def test_the_help_button_opens_the_algorithms_own_page(provider, monkeypatch, tmp_path):
@@ -108,12 +108,12 @@ def test_the_help_button_opens_the_algorithms_own_page(provider, monkeypatch, tm
 def test_models_explain_their_inputs_and_outputs(provider, name):
     model = algorithm(name).create()
     texts = model.helpContent()
-    for one in model.parameterDefinitions():
-        assert len(texts[one.name()]) > 20, one.name()
-        if one.isDestination():
-            assert one.description().endswith(("(for release)", "(internal)")), one.name()
+    for parameter in model.parameterDefinitions():
+        assert len(texts[parameter.name()]) > 20, parameter.name()
+        if parameter.isDestination():
+            assert parameter.description().endswith(("(for release)", "(internal)")), parameter.name()
         else:
-            assert one.help() == texts[one.name()]
+            assert parameter.help() == texts[parameter.name()]
     assert model.destinationParameterDefinitions()
 
 
@@ -134,7 +134,7 @@ def test_a_row_number_is_never_proposed(fields):
         assert found.lower() not in ROW_NUMBERS
     assert usual_field(fields, ROW_NUMBERS) == ""  # as where it identifies the areas in the other table
     ids = usual_field(fields, USUAL_FIELDS["REGION_ID"])
-    known = [one for one in ("DBUID", "DAUID", "id") if one in fields]
+    known = [name for name in ("DBUID", "DAUID", "id") if name in fields]
     assert ids == (known[0] if known else "")
 
 

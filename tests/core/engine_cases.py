@@ -45,7 +45,7 @@ def people(n=1500, seed=0):
     area[:3], area[3] = 0, 5
     sex = rng.choice(["F", "M"], n)
     sex[:3] = "F"
-    age = [None if one == 0 else int(one) for one in rng.integers(0, 3, n)]
+    age = [None if integer == 0 else int(integer) for integer in rng.integers(0, 3, n)]
     age[:4] = [1] * 4
     return {
         "area": [AREAS[i] for i in area],
@@ -59,7 +59,10 @@ def people(n=1500, seed=0):
 def with_codes(columns, share=0.3, filler="", seed=1):
     """The columns and a further one, “code”: the area in a share of the rows, a filler in the others."""
     there = np.random.default_rng(seed).random(len(columns["area"])) < share
-    return {**columns, "code": [f"A{one}" if mine else filler for one, mine in zip(columns["area"], there.tolist())]}
+    return {
+        **columns,
+        "code": [f"A{value}" if mine else filler for value, mine in zip(columns["area"], there.tolist())],
+    }
 
 
 def renamed(columns, names):

@@ -99,6 +99,6 @@ def loss_of(counts: np.ndarray, level_of: np.ndarray, levels: Levels, losses: li
 def row_by_row(release: Release) -> Release:
     """The same release with each row as often as it is given, so that a single one can be moved."""
     at = release.rows
-    fields = {name: Column(one.codes[at], one.categories) for name, one in release.fields.items()}
+    fields = {name: Column(field.codes[at], field.categories) for name, field in release.fields.items()}
     counts = release.counts if release.counted else np.ones(len(at), np.int64)
     return replace(release, level=release.level[at], region=release.region[at], fields=fields, counts=counts)

@@ -105,11 +105,11 @@ def _tables(over, joint, largest, nobody):
     found = []
 
     def fits(table):
-        for one in families:
-            sums = np.zeros_like(one.low)
+        for family in families:
+            sums = np.zeros_like(family.low)
             for cell, column in product(range(n_cells), range(n_joint)):
-                sums[one.region[cell], one.class_of[column]] += table[cell, column]
-            if (sums < one.low)[:-1, :-1].any() or (sums > one.high)[:-1, :-1].any():
+                sums[family.region[cell], family.class_of[column]] += table[cell, column]
+            if (sums < family.low)[:-1, :-1].any() or (sums > family.high)[:-1, :-1].any():
                 return False
         return True
 

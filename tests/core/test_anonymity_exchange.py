@@ -137,9 +137,9 @@ def divisions(n):
     if n == 1:
         yield [0]
         return
-    for one in divisions(n - 1):
-        for label in range(max(one) + 2):
-            yield [*one, label]
+    for division in divisions(n - 1):
+        for label in range(max(division) + 2):
+            yield [*division, label]
 
 
 def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
@@ -157,8 +157,8 @@ def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
                 for one in ranked
                 if lost(profile, one) <= allowed and pieces(areas.neighbours, one.region_of) == one.n_regions
             )
-            found = exchanged(areas, profile, start, AggregationOptions(k=K, budget=budget)).crosswalk
-            assert length(areas, found) == pytest.approx(length(areas, best)), (seed, budget, found.region_of)
+            result = exchanged(areas, profile, start, AggregationOptions(k=K, budget=budget)).crosswalk
+            assert length(areas, result) == pytest.approx(length(areas, best)), (seed, budget, result.region_of)
 
 
 def test_it_suppresses_much_less_than_iterative_voronoi_for_equally_compact_regions():
@@ -187,18 +187,18 @@ def test_regions_are_split_where_the_budget_allows_more_and_joined_where_it_asks
 
 def test_a_budget_that_cannot_be_kept_is_told():
     areas, profile = town(4, people=3, values=40)
-    found = exchanged(areas, profile, Crosswalk(np.arange(16), 16), AggregationOptions(k=K, budget=0.0))
-    assert lost(profile, found.crosswalk) == lost(profile, Crosswalk(np.zeros(16, np.int64), 1))
-    assert found.notes[1].startswith("Warning: no regions were found that suppress at most 0 %")
+    result = exchanged(areas, profile, Crosswalk(np.arange(16), 16), AggregationOptions(k=K, budget=0.0))
+    assert lost(profile, result.crosswalk) == lost(profile, Crosswalk(np.zeros(16, np.int64), 1))
+    assert result.notes[1].startswith("Warning: no regions were found that suppress at most 0 %")
 
 
 def test_areas_that_the_start_leaves_out_stay_out():
     areas, profile = town(8)
     region_of = blocks(8, 4).region_of.copy()
     region_of[[0, 9, 30]] = LEFT_OUT
-    found = exchanged(areas, profile, Crosswalk(region_of, 4), AggregationOptions(k=K, budget=15)).crosswalk
-    assert np.flatnonzero(found.region_of < 0).tolist() == [0, 9, 30]
-    assert found.n_regions > 4
+    result = exchanged(areas, profile, Crosswalk(region_of, 4), AggregationOptions(k=K, budget=15)).crosswalk
+    assert np.flatnonzero(result.region_of < 0).tolist() == [0, 9, 30]
+    assert result.n_regions > 4
 
 
 def test_groups_that_weigh_more_lose_less():

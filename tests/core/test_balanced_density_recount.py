@@ -53,7 +53,7 @@ def plain_rows(people, n_sites):
         last = rows.pop()
         rows[-1] = rows[-1] + last
     while len(rows) > n_sites:
-        joint = [sum(people[i] for i in one + other) for one, other in zip(rows, rows[1:])]
+        joint = [sum(people[i] for i in row + other) for row, other in zip(rows, rows[1:])]
         at = joint.index(min(joint))
         rows[at : at + 2] = [rows[at] + rows[at + 1]]
     return rows

@@ -96,16 +96,16 @@ def test_the_neighbour_is_the_one_chosen(choice, expected):
         shapely.box(0, 20, 10, 80),
     ]
     regions = areas_of(shapes, [5, 900, 800, 700])
-    found = adjacent_merging(regions, None, BaselineOptions(cutoff=10, neighbour=choice))
-    assert frozenset(expected) in groups(found)
+    merged = adjacent_merging(regions, None, BaselineOptions(cutoff=10, neighbour=choice))
+    assert frozenset(expected) in groups(merged)
 
 
 def test_the_smallest_goes_first():
     # 2 is smallest and takes 1 as its smaller neighbour; that is enough, and 0 must then join them.
     regions = areas_of(row_of([10] * 4), [60, 50, 40, 300])
-    found = adjacent_merging(regions, None, BaselineOptions(cutoff=100, neighbour="smallest population"))
-    assert groups(found) == {frozenset({0, 1, 2}), frozenset({3})}
-    assert found.crosswalk.region_of.tolist() == [0, 0, 0, 1]
+    merged = adjacent_merging(regions, None, BaselineOptions(cutoff=100, neighbour="smallest population"))
+    assert groups(merged) == {frozenset({0, 1, 2}), frozenset({3})}
+    assert merged.crosswalk.region_of.tolist() == [0, 0, 0, 1]
 
 
 def test_borders_of_merged_regions_add_up():
@@ -118,8 +118,8 @@ def test_borders_of_merged_regions_add_up():
     ]
     # Once it is they that choose, once it is 0.
     for population in ([40, 10, 9, 1000], [40, 45, 9, 1000]):
-        found = adjacent_merging(areas_of(shapes, population), None, BaselineOptions(cutoff=50))
-        assert groups(found) == {frozenset({0, 1, 2}), frozenset({3})}
+        merged = adjacent_merging(areas_of(shapes, population), None, BaselineOptions(cutoff=50))
+        assert groups(merged) == {frozenset({0, 1, 2}), frozenset({3})}
 
 
 def test_islands_join_the_nearest_or_stay():
@@ -161,24 +161,24 @@ def test_merging_keeps_its_promises(data):
         islands=data.draw(st.sampled_from(ISLAND_CHOICES)),
         boundary=boundary,
     )
-    found = adjacent_merging(made, None, options)
-    region = found.crosswalk.region_of
-    population = found.crosswalk.totals(made.population)
+    merged = adjacent_merging(made, None, options)
+    region = merged.crosswalk.region_of
+    population = merged.crosswalk.totals(made.population)
     first, second = neighbours_of(made).pairs()
     inside = region[first] == region[second]
     parts = connected_parts(first[inside], second[inside], n)
-    assert len(set(zip(region.tolist(), parts.tolist()))) == found.crosswalk.n_regions  # each hangs together
+    assert len(set(zip(region.tolist(), parts.tolist()))) == merged.crosswalk.n_regions  # each hangs together
     below = population < options.cutoff
     if boundary is None:
-        assert not below.any() or found.crosswalk.n_regions == 1
+        assert not below.any() or merged.crosswalk.n_regions == 1
     else:
-        assert len(set(zip(region.tolist(), boundary))) == found.crosswalk.n_regions
+        assert len(set(zip(region.tolist(), boundary))) == merged.crosswalk.n_regions
         label = np.array(boundary)
         apart = (region[first] != region[second]) & (label[first] == label[second])
         assert not (below[region[first[apart]]] | below[region[second[apart]]]).any()
     merged_for_nothing = [
         members
-        for members in groups(found)
+        for members in groups(merged)
         if min(made.population[list(members)]) >= options.cutoff and len(members) > 1
     ]
     assert not merged_for_nothing
@@ -237,6 +237,6 @@ def test_wrong_settings_are_told_in_a_sentence(name, options, words):
 
 def test_real_areas_merge_to_the_cutoff(real_data):
     winnipeg = pytest.importorskip("vbas.benchmarks.real_areas").areas("Winnipeg")
-    found = adjacent_merging(winnipeg, None, BaselineOptions(cutoff=5_000))
-    assert found.crosswalk.totals(winnipeg.population).min() >= 5_000
-    assert sum(Counter(found.crosswalk.region_of.tolist()).values()) == 1118
+    merged = adjacent_merging(winnipeg, None, BaselineOptions(cutoff=5_000))
+    assert merged.crosswalk.totals(winnipeg.population).min() >= 5_000
+    assert sum(Counter(merged.crosswalk.region_of.tolist()).values()) == 1118

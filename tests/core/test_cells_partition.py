@@ -175,14 +175,14 @@ def test_no_exchange_that_improves_is_left(cells, k, seed):
         return joined and cells.population[sorted(members)].sum(axis=0).min() >= k
 
     groups = [set(members) for members in grouping.members.values()]
-    for one in groups:
+    for group in groups:
         for two in groups:
-            if one is two or not any(set(neighbours_of(cells, cell)) & two for cell in one):
+            if group is two or not any(set(neighbours_of(cells, cell)) & two for cell in group):
                 continue
-            for leaving in one:
+            for leaving in group:
                 for coming in two:
-                    new_one, new_two = one - {leaving} | {coming}, two - {coming} | {leaving}
-                    if cost(new_one) + cost(new_two) < cost(one) + cost(two) - 1e-6:
+                    new_one, new_two = group - {leaving} | {coming}, two - {coming} | {leaving}
+                    if cost(new_one) + cost(new_two) < cost(group) + cost(two) - 1e-6:
                         assert not (fits(new_one) and fits(new_two))
 
 
@@ -470,6 +470,6 @@ def test_random_growth_is_the_published_algorithm(exchanges):
         for seed in range(200)
     ]
     for name in ("n_groups", "non_pop", "weighted_dist"):
-        one, other = (np.array([getattr(found, name) for found in runs]) for runs in (plain, ours))
+        one, other = (np.array([getattr(run, name) for run in runs]) for runs in (plain, ours))
         doubt = np.hypot(one.std() / np.sqrt(len(one)), other.std() / np.sqrt(len(other)))
         assert abs(one.mean() - other.mean()) < 4 * doubt, name

@@ -15,17 +15,17 @@ K = 5
 @pytest.mark.parametrize(("people", "fails"), [(K - 1, True), (K, False), (K + 1, False)])
 def test_a_class_falls_short_from_one_less_than_k_on(people, fails):
     sex = column_from_values(["F"] * people + ["M"] * (2 * K))
-    found = check_release({"sex": sex}, {}, K)
-    assert found.k_found == people
-    assert (found.classes_below, found.records_below) == ((1, people) if fails else (0, 0))
+    check = check_release({"sex": sex}, {}, K)
+    assert check.k_found == people
+    assert (check.classes_below, check.records_below) == ((1, people) if fails else (0, 0))
 
 
 @pytest.mark.parametrize(("persons", "fails"), [(K - 1, True), (K, False)])
 def test_persons_are_counted_where_they_are_known(persons, fails):
     """Twice as many rows as persons."""
     person = column_from_values([f"person {i % persons}" for i in range(2 * persons)])
-    found = check_release({"sex": column_from_values(["F"] * (2 * persons))}, {}, K, members={"persons": person})
-    assert (found.k_found, bool(found.fails.any())) == (persons, fails)
+    check = check_release({"sex": column_from_values(["F"] * (2 * persons))}, {}, K, members={"persons": person})
+    assert (check.k_found, bool(check.fails.any())) == (persons, fails)
 
 
 def test_rows_of_nobody_and_persons_of_rows_with_counts_are_refused():
@@ -43,5 +43,5 @@ def test_rows_of_nobody_and_persons_of_rows_with_counts_are_refused():
 def test_different_values_are_asked_for_to_the_point(values, l_diversity, fails):
     diagnosis = column_from_values([values[i % 3] for i in range(9)])
     sex = column_from_values(["F"] * 9)
-    found = check_release({"sex": sex}, {}, K, sensitive={"diagnosis": diagnosis}, l_diversity=l_diversity)
-    assert (found.l_found, bool(found.fails.any())) == (len(set(values)), fails)
+    check = check_release({"sex": sex}, {}, K, sensitive={"diagnosis": diagnosis}, l_diversity=l_diversity)
+    assert (check.l_found, bool(check.fails.any())) == (len(set(values)), fails)

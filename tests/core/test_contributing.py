@@ -9,18 +9,22 @@ from ..conftest import TOGETHER
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-SCRIPTS = [one for one in (ROOT / "scripts").iterdir() if one.is_file()]
+SCRIPTS = [path for path in (ROOT / "scripts").iterdir() if path.is_file()]
 
 
 def test_every_command_is_in_the_list():
     listed = PAGE.split("```")[1]
-    there = sorted(one.name for one in SCRIPTS if not one.suffix)
+    there = sorted(script.name for script in SCRIPTS if not script.suffix)
     assert sorted(set(re.findall(r"\bscripts/([\w-]+)", listed))) == there
 
 
 def test_every_script_of_python_that_is_run_by_hand_is_told():
     """Those that another script starts say nothing of how they are run."""
-    by_hand = [one.name for one in SCRIPTS if one.suffix == ".py" and f"python scripts/{one.name}" in text_of(one)]
+    by_hand = [
+        script.name
+        for script in SCRIPTS
+        if script.suffix == ".py" and f"python scripts/{script.name}" in text_of(script)
+    ]
     assert len(by_hand) > 3
     assert [name for name in by_hand if f"scripts/{name} " not in PAGE] == []
 

@@ -135,8 +135,8 @@ def test_districts_have_their_shares(city, table, attribute):
     for row, name in enumerate(shares.provinces):
         codes = table.quasi_identifiers[attribute].codes[district == name]
         expected = shares.attributes[attribute].shares[row]
-        found = np.bincount(codes, minlength=len(expected))
-        assert stats.chisquare(found, expected * len(codes)).pvalue > 1e-4
+        counts = np.bincount(codes, minlength=len(expected))
+        assert stats.chisquare(counts, expected * len(codes)).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES)

@@ -145,8 +145,8 @@ def test_no_k_inner_is_claimed_where_none_does():
     cells = np.array([shapely.box(0, 0, 100, 100)], dtype=object)
     points = np.random.default_rng(0).uniform(0, 100, (10, 2))
     one = Masker(Households(points), np.zeros(10, int), np.full(10, 10.0), cells, 10.0, "uniform in area", 0)
-    found = smallest_k_inner(one, *audit(one, [5], [25]), 1.0)
-    assert found[0].k_inner is None
+    smallest = smallest_k_inner(one, *audit(one, [5], [25]), 1.0)
+    assert smallest[0].k_inner is None
 
 
 @pytest.mark.parametrize("text", ["", "5,x", "0", "-1,5", "nan", "inf"])

@@ -56,13 +56,13 @@ def possible(households, household_area, place, area, inner, outer):
 @given(small_towns())
 def test_candidates_are_what_trying_every_address_gives(town):
     households, household_area, places, *rings = town
-    found = candidates(*town)
+    counts = candidates(*town)
     for i, place in enumerate(places):
         if np.isnan(place).any():
-            assert np.isnan(found[i])
+            assert np.isnan(counts[i])
         else:
-            fits = possible(households, household_area, place, *(one[i] for one in rings))
-            assert found[i] == pytest.approx(households.weights[fits].sum(), abs=1e-9)
+            fits = possible(households, household_area, place, *(ring[i] for ring in rings))
+            assert counts[i] == pytest.approx(households.weights[fits].sum(), abs=1e-9)
 
 
 @settings(deadline=None, max_examples=100)
@@ -81,7 +81,7 @@ def test_candidates_of_several_places_fit_them_all(town, seed, at_once):
             assert np.isnan(found[i])
             continue
         fits = np.all(
-            [possible(households, household_area, place, *(one[i] for one in rings)) for place in own], axis=0
+            [possible(households, household_area, place, *(ring[i] for ring in rings)) for place in own], axis=0
         )
         assert found[i] == pytest.approx(households.weights[fits].sum(), abs=1e-9)
 
@@ -110,8 +110,8 @@ def one_home(n_near, n_beyond, seed=0, earlier=None, k_min=5):
     households = Households(np.vstack([near, moved.points + [[15.0, 0.0]] * 1, [[150.0, 50.0]] * max(n_beyond, 1)]))
     area = own_areas(households.points, TWO)
     area[n_near] = -1
-    found = hiding(moved, homes, households, area, earlier)
-    return homes, moved, found, homes.of_points(hold_back(moved, found, k_min))
+    hiding_of = hiding(moved, homes, households, area, earlier)
+    return homes, moved, hiding_of, homes.of_points(hold_back(moved, hiding_of, k_min))
 
 
 def test_points_with_too_few_candidates_are_held_back_and_their_displacement_kept_for_the_audit():
@@ -167,11 +167,11 @@ def test_an_earlier_place_that_is_not_in_the_ring_leaves_nobody():
     homes, moved, _, _ = one_home(9, 0)
     households = Households(np.full((9, 2), 50.0))
     for place in ([50.0, 50.0], [50.0 + 1.1 * moved.outer[0], 50.0]):
-        found = hiding(moved, homes, households, np.zeros(9, int), (np.array([place]), np.array([0])))
-        assert found.left.tolist() == [0.0]
-        assert hold_back(moved, found, 5).reason.tolist() == [EARLIER_ELSEWHERE]
-        assert hold_back(moved, found, 0).reason.tolist() == [MASKED]
-        assert "The earlier place of 1 of them is not in the ring" in found.sentence()
+        hiding_of = hiding(moved, homes, households, np.zeros(9, int), (np.array([place]), np.array([0])))
+        assert hiding_of.left.tolist() == [0.0]
+        assert hold_back(moved, hiding_of, 5).reason.tolist() == [EARLIER_ELSEWHERE]
+        assert hold_back(moved, hiding_of, 0).reason.tolist() == [MASKED]
+        assert "The earlier place of 1 of them is not in the ring" in hiding_of.sentence()
     unknown = hiding(moved, homes, households, np.zeros(9, int), (np.full((1, 2), np.nan), np.array([0])))
     assert unknown.left.tolist() == [9.0]
 
@@ -212,8 +212,8 @@ def test_the_audit_counts_candidates_beside_k_act():
     grid, _ = audit(one, [5, 15], [5, 40])
     for i, k_inner in enumerate((5, 15)):
         masking = one.run(k_inner)
-        found = candidates(one.households, place.area_of, masking.points, place.area_of, masking.inner, masking.outer)
+        counts = candidates(one.households, place.area_of, masking.points, place.area_of, masking.inner, masking.outer)
         for j, k_min in enumerate((5, 40)):
-            share = 100 * weights[found < k_min].sum() / weights[masking.masked].sum()
+            share = 100 * weights[counts < k_min].sum() / weights[masking.masked].sum()
             assert grid.percent_below_candidates[i, j] == pytest.approx(share)
     assert (grid.percent_below_candidates[:, 1] > 0).all()

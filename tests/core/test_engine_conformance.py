@@ -112,11 +112,13 @@ ADAPTERS = {
 }
 SLOW = ("spark", "connect")  # a cluster takes its time to start
 JOBS = [
-    pytest.param(one, nested, counted, marks=[pytest.mark.slow] if one.kind in SLOW else [], id=f"{name}-{levels}-{of}")
-    for name, one in ADAPTERS.items()
+    pytest.param(
+        adapter, nested, counted, marks=[pytest.mark.slow] if adapter.kind in SLOW else [], id=f"{name}-{levels}-{of}"
+    )
+    for name, adapter in ADAPTERS.items()
     for levels, nested in (("one level", False), ("nested", True))
     for of, counted in (("records", False), ("counts", True))
-    if not (counted and one.as_text)
+    if not (counted and adapter.as_text)
 ]
 
 
@@ -141,17 +143,17 @@ def people_of(adapter: Adapter, counted: bool) -> dict[str, list[Any]]:
     """The people, without the megabyte of text; counted ones are respondents with a weight each, so that k by weight
     rests on few of them."""
     columns = people()
-    columns["odd"] = [None if one is None else one[:10] for one in columns["odd"]]
+    columns["odd"] = [None if value is None else value[:10] for value in columns["odd"]]
     if counted:
         rng = np.random.default_rng(0)
         columns["records"] = rng.integers(15, 40, len(columns["area"])).tolist()
     if adapter.as_text:
-        return {name: [None if one is None else str(one) for one in values] for name, values in columns.items()}
+        return {name: [None if value is None else str(value) for value in values] for name, values in columns.items()}
     return columns
 
 
 def test_every_engine_is_run():
-    assert {one.kind for one in ADAPTERS.values()} == set(ENGINES)
+    assert {adapter.kind for adapter in ADAPTERS.values()} == set(ENGINES)
 
 
 @pytest.mark.parametrize(("adapter", "nested", "counted"), JOBS)

@@ -38,12 +38,13 @@ FIELDS = RecordFields("area", ("sex", "age"), ("diagnosis",))
 def counted(place, fields=FIELDS, **options):
     """How many records each area and class have, as the engine counts them."""
     with open_engine(str(place), **options) as engine:
-        found = count_in_place(engine, fields, released=False)
+        in_place = count_in_place(engine, fields, released=False)
         shown = [
-            tuple(categories[code] for code, categories in zip(one, found.categories)) for one in found.classes.tolist()
+            tuple(categories[code] for code, categories in zip(one, in_place.categories))
+            for one in in_place.classes.tolist()
         ]
-        cells = zip(found.area.tolist(), found.class_of.tolist(), found.records.tolist())
-        return Counter({(found.areas[area], *shown[one]): records for area, one, records in cells})
+        cells = zip(in_place.area.tolist(), in_place.class_of.tolist(), in_place.records.tolist())
+        return Counter({(in_place.areas[area], *shown[one]): records for area, one, records in cells})
 
 
 def written(rows, place):
@@ -165,9 +166,9 @@ def test_a_packed_csv_file_needs_little_memory(memory, tmp_path):
 def test_lists_are_released_as_text(value, tmp_path):
     parquet({**ROWS, "value": [value] * 60}, tmp_path / "people.parquet")
     with open_engine(str(tmp_path / "people.parquet")) as engine:
-        found = match_in_place(count_in_place(engine, RecordFields("area", ("value",))), cases.areas(), k=cases.K)
-        plan = suppress(found.profile, cases.one_level().crosswalks[0], cases.K)
-        done = release_in_place(found, plan, str(tmp_path / "out.parquet"))
+        matched = match_in_place(count_in_place(engine, RecordFields("area", ("value",))), cases.areas(), k=cases.K)
+        plan = suppress(matched.profile, cases.one_level().crosswalks[0], cases.K)
+        done = release_in_place(matched, plan, str(tmp_path / "out.parquet"))
     (shown,) = set(pq.read_table(done.place)["value"].to_pylist())
     assert isinstance(shown, str)
     assert done.rows == 60
@@ -208,9 +209,9 @@ def test_the_folder_of_a_file_tells_no_field(ending, tmp_path):
     assert counted(folder / f"people.{ending}") == EVERYTHING
     with open_engine(str(folder / f"people.{ending}")) as engine:
         assert set(engine.fields) == set(ROWS)
-        found = match_in_place(count_in_place(engine, FIELDS), cases.areas(), k=2)
-        plan = suppress(found.profile, cases.one_level().crosswalks[0], 2)
-        done = release_in_place(found, plan, str(folder / f"out.{ending}"))
+        matched = match_in_place(count_in_place(engine, FIELDS), cases.areas(), k=2)
+        plan = suppress(matched.profile, cases.one_level().crosswalks[0], 2)
+        done = release_in_place(matched, plan, str(folder / f"out.{ending}"))
     assert done.rows == 60
     if ending == "parquet":
         assert pq.ParquetFile(done.place).schema.names == ["vbas_region", "sex", "age", "diagnosis"]

@@ -165,10 +165,10 @@ def test_values_are_told_apart_as_they_are_shown(spark, tmp_path):
     )
     try:
         with open_engine(spark.driver, str(tmp_path)) as engine:
-            found = count_in_place(engine, RecordFields("area", ("size", "when")))
-            assert found.areas.tolist() == ["00", None]
-            assert [repr(value) for value in found.categories[0]] == ["0.0", "None"]
-            assert found.categories[1].tolist() == ["FE", "FF", None]
+            in_place = count_in_place(engine, RecordFields("area", ("size", "when")))
+            assert in_place.areas.tolist() == ["00", None]
+            assert [repr(value) for value in in_place.categories[0]] == ["0.0", "None"]
+            assert in_place.categories[1].tolist() == ["FE", "FF", None]
         with open_engine(spark.driver, "towns") as engine:
             town = count_in_place(engine, RecordFields("area", ("town",)))
             assert town.categories[0].tolist() == ["Ham", "Ham ", "ham"]
@@ -211,8 +211,8 @@ def test_a_field_of_very_many_values_is_written(spark, tmp_path):
     (tmp_path / "in").mkdir()
     cases.write_parquet(columns, tmp_path / "in" / "1.parquet")
     with open_engine(spark.driver, str(tmp_path / "in")) as engine:
-        found = count_in_place(engine, RecordFields("area", ("number", "sex")))
-        matched = match_in_place(found, areas(), k=2)
+        in_place = count_in_place(engine, RecordFields("area", ("number", "sex")))
+        matched = match_in_place(in_place, areas(), k=2)
         plan = suppress(matched.profile, one_level().crosswalks[0], 2)
         done = release_in_place(matched, plan, str(tmp_path / "out"))
     written = pq.read_table(done.place, columns=["number"])
@@ -358,7 +358,7 @@ def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
     assert left(tmp_path) == []
     if kind == "table":
         until = time.monotonic() + 60
-        while staged != [one.name for one in spark.session.catalog.listTables()] and time.monotonic() < until:
+        while staged != [table.name for table in spark.session.catalog.listTables()] and time.monotonic() < until:
             time.sleep(0.1)
         spark.session.sql(f"DROP TABLE IF EXISTS {staged[0]} PURGE")
 
@@ -379,7 +379,7 @@ def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monke
             run(f"sc://127.0.0.1:{line.port}", folder, "last", FEW)
     assert "was lost at the last step. Look for “last”: if it is there, it is whole" in str(error.value)
     assert str(error.value).endswith(f"if not, remove “{staged[0]}”.")
-    assert [one.name for one in spark.session.catalog.listTables()] == ["last"]
+    assert [table.name for table in spark.session.catalog.listTables()] == ["last"]
     spark.session.sql("DROP TABLE last PURGE")
 
 
@@ -465,7 +465,7 @@ def test_what_cannot_be_removed_is_said_with_what_ended_the_work(spark, folder, 
     monkeypatch.setattr(releasing, "_check_agreement", differs)
     with pytest.raises(EngineError, match=r"^The second count differs\. “never” was not made, but .* remove it\.$"):
         run(spark.driver, folder, "never", FEW)
-    (staged,) = (one.name for one in spark.session.catalog.listTables())
+    (staged,) = (table.name for table in spark.session.catalog.listTables())
     spark.session.sql(f"DROP TABLE {staged} PURGE")
 
 

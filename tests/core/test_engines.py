@@ -84,7 +84,7 @@ def test_profile_and_release_are_those_of_the_arrays(kind, nested, tmp_path):
     plan = plan_of(records.profile, nested)
     release = apply(plan, records)
     assert Counter(released(done.place)) == rows_of(release, plan.levels, nested)
-    assert sum(one.records for one in done.levels.values()) == len(release) > 1000
+    assert sum(level.records for level in done.levels.values()) == len(release) > 1000
     assert len(done.levels) == (2 if nested else 1)
 
 
@@ -266,8 +266,8 @@ def test_numbers_that_are_equal_are_one_value(tmp_path):
     columns = {"area": cases.AREAS * 4, "x": [-0.0, 0.0, float("nan"), None, 1.5, 1.5] * 4}
     source = cases.write_parquet(columns, tmp_path / "x.parquet")
     with open_engine(str(source)) as engine:
-        found = count_in_place(engine, RecordFields("area", ("x",)))
-        assert [repr(value) for value in found.categories[0]] == ["0.0", "1.5", "None"]
+        in_place = count_in_place(engine, RecordFields("area", ("x",)))
+        assert [repr(value) for value in in_place.categories[0]] == ["0.0", "1.5", "None"]
 
 
 def test_what_is_not_there_or_cannot_be_released_is_refused(parquet):
@@ -547,12 +547,12 @@ def test_a_quasi_identifier_that_repeats_the_area_is_refused(share, refused, tmp
     columns["home"] = [area if same else "elsewhere" for area, same in zip(columns["area"], own)]
     source = cases.write_parquet(columns, tmp_path / "people.parquet")
     with open_engine(str(source)) as engine:
-        found = count_in_place(engine, RecordFields("area", ("sex", "home")))
+        in_place = count_in_place(engine, RecordFields("area", ("sex", "home")))
         if refused:
             with pytest.raises(InputError, match="“home” holds the identifier of the record's area"):
-                match_in_place(found, areas(), k=K)
+                match_in_place(in_place, areas(), k=K)
         else:
-            assert match_in_place(found, areas(), k=K).n_unmatched == 0
+            assert match_in_place(in_place, areas(), k=K).n_unmatched == 0
 
 
 def test_what_fails_while_rows_come_is_said_without_values(tmp_path):

@@ -98,12 +98,12 @@ def test_shown_coarser_as_of_arrays(place, node, nested):
         return suppress(profile, levels.crosswalks[0], cases.K)
 
     with open_engine(address, table) as engine:
-        found = count_in_place(engine, FIELDS)
-        coarser = coarser_in_place(found, hierarchies(found.categories), node)
+        in_place = count_in_place(engine, FIELDS)
+        coarser = coarser_in_place(in_place, hierarchies(in_place.categories), node)
         matched = match_in_place(coarser, cases.areas(), k=cases.K)
         assert cases.same_profile(matched.profile, records.profile)
-        sentences = [one.sentence for one in coarser.coarsened.values()]
-        assert sentences == [one.sentence for one in records.table.coarsened.values()]
+        sentences = [column.sentence for column in coarser.coarsened.values()]
+        assert sentences == [column.sentence for column in records.table.coarsened.values()]
         release_in_place(matched, plan_of(matched.profile), destination, nested)
     expected = cases.rows_of(apply(plan_of(records.profile), records), levels, nested)
     assert Counter(tuple(row.values()) for row in read().to_pylist()) == expected
@@ -123,7 +123,7 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
 
     def levels_of(found):
         """The hierarchies of what is shown: above what all records show coarser."""
-        return {name: one.above(before[name]) for name, one in hierarchies_of(quasi, found).items()}
+        return {name: hierarchy.above(before[name]) for name, hierarchy in hierarchies_of(quasi, found).items()}
 
     def planned(profile, hierarchies):
         places = places_of(profile, with_coarser_values(levels, [("age", 1), ("odd", 2 - odd)]), hierarchies)
@@ -134,9 +134,9 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
     shown, ours = with_values_as_text(shown, ours, names, cases.areas())
     plan, places = planned(shown.profile, ours)
     with open_engine(address, table) as engine:
-        found = count_in_place(engine, fields)
-        coarser = coarser_in_place(found, hierarchies_of(quasi, found.categories), node)
-        text, theirs = as_text_in_place(coarser, levels_of(found.categories), names)
+        in_place = count_in_place(engine, fields)
+        coarser = coarser_in_place(in_place, hierarchies_of(quasi, in_place.categories), node)
+        text, theirs = as_text_in_place(coarser, levels_of(in_place.categories), names)
         matched = match_in_place(text, cases.areas(), k=40)
         assert cases.same_profile(matched.profile, shown.profile)
         here, there = planned(matched.profile, theirs)
@@ -151,11 +151,11 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
 
 def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
     columns = cases.people()
-    columns["diagnosis"] = [None if one is None else f"type {one}" for one in columns["age"]]
+    columns["diagnosis"] = [None if value is None else f"type {value}" for value in columns["age"]]
     address, table, destination, _ = place(columns)
     with open_engine(address, table) as engine:
-        found = count_in_place(engine, FIELDS)
-        text, above = as_text_in_place(found, hierarchies(found.categories), ["age"])
+        in_place = count_in_place(engine, FIELDS)
+        text, above = as_text_in_place(in_place, hierarchies(in_place.categories), ["age"])
         matched = match_in_place(text, cases.areas(), k=40)
         places = places_of(matched.profile, with_coarser_values(cases.two_levels(), [("age", 1)]), above)
         plan = nest_coarser(cases.areas(), places, 40, "non-uniform entropy")
@@ -168,8 +168,8 @@ def test_sensitive_values_and_persons_are_counted_in_what_is_shown(place):
     address, table, _, _ = place(columns)
     fields = RecordFields("area", cases.QUASI, ("diagnosis",), "", {"persons": "person"}, ("diagnosis",))
     with open_engine(address, table) as engine:
-        found = count_in_place(engine, fields)
-        coarser = coarser_in_place(found, hierarchies(found.categories), (0, 2, 1))
+        in_place = count_in_place(engine, fields)
+        coarser = coarser_in_place(in_place, hierarchies(in_place.categories), (0, 2, 1))
         matched = match_in_place(coarser, cases.areas(), k=cases.K)
         requirement = requirement_in_place(matched, cases.K, 2)
     (members,), (shares,) = requirement.members, requirement.shares
@@ -180,11 +180,11 @@ def test_sensitive_values_and_persons_are_counted_in_what_is_shown(place):
 
 def test_a_kept_field_that_gives_the_finer_value_back_is_refused(place):
     columns = cases.people()
-    columns["diagnosis"] = [None if one is None else f"type {one}" for one in columns["age"]]
+    columns["diagnosis"] = [None if value is None else f"type {value}" for value in columns["age"]]
     address, table, destination, _ = place(columns)
     with open_engine(address, table) as engine:
-        found = count_in_place(engine, FIELDS)
-        coarser = coarser_in_place(found, hierarchies(found.categories), (0, 2, 1))
+        in_place = count_in_place(engine, FIELDS)
+        coarser = coarser_in_place(in_place, hierarchies(in_place.categories), (0, 2, 1))
         matched = match_in_place(coarser, cases.areas(), k=cases.K)
         plan = suppress(matched.profile, cases.one_level().crosswalks[0], cases.K)
         with pytest.raises(InputError, match="gives back what coarser values take"):
@@ -194,8 +194,8 @@ def test_a_kept_field_that_gives_the_finer_value_back_is_refused(place):
 def test_a_level_that_there_is_not(place):
     address, table, _, _ = place(cases.people())
     with open_engine(address, table) as engine:
-        found = count_in_place(engine, FIELDS)
-        assert coarser_in_place(found, {}, (0, 0, 0)) is found
+        in_place = count_in_place(engine, FIELDS)
+        assert coarser_in_place(in_place, {}, (0, 0, 0)) is in_place
         with pytest.raises(InputError, match="level 3"):
-            coarser_in_place(found, hierarchies(found.categories), (0, 3, 0))
-        np.testing.assert_array_equal(found.codes[0], [0, 1])
+            coarser_in_place(in_place, hierarchies(in_place.categories), (0, 3, 0))
+        np.testing.assert_array_equal(in_place.codes[0], [0, 1])

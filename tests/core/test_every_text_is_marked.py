@@ -63,7 +63,7 @@ def _unmarked(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if unread:
             continue
         if isinstance(node, ast.JoinedStr):
-            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+            text = "".join(str(value.value) if isinstance(value, ast.Constant) else "{}" for value in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
         else:
@@ -90,7 +90,7 @@ def _is_unread(node: ast.AST, field: str, child: ast.AST) -> bool:
         called = ast.unparse(node.func)
         return (called in MARKS and child in node.args) or (field == "args" and bool(UNREAD.search(called)))
     if isinstance(node, ast.Assign):
-        return any(isinstance(one, ast.Name) and one.id in ("TAGS", "__all__") for one in node.targets)
+        return any(isinstance(target, ast.Name) and target.id in ("TAGS", "__all__") for target in node.targets)
     return (
         isinstance(node, ast.Compare)
         or (isinstance(node, ast.Dict) and field == "keys")

@@ -77,7 +77,9 @@ def test_a_collapsed_profile_is_the_profile_of_the_coarser_table(data, counted):
     assert (profile.counts != coarse.profile.counts).nnz == 0
     assert profile.counts.has_sorted_indices
     assert profile.counts.dtype == np.int64
-    assert [one.tolist() for one in profile.categories] == [one.tolist() for one in coarse.profile.categories]
+    assert [values.tolist() for values in profile.categories] == [
+        values.tolist() for values in coarse.profile.categories
+    ]
     for position, name in enumerate(records.profile.quasi_identifiers):
         fine = records.profile.classes[:, position]
         if name in hierarchies:
@@ -226,17 +228,17 @@ def test_tables_that_leave_something_open_are_refused():
 
 
 def test_bands_of_numbers():
-    found = by_rule("bands 5, 10, *", [0, 4, 5, 19, -1, None])
-    assert shown(found, 1) == {0: "0-4", 4: "0-4", 5: "5-9", 19: "15-19", -1: "-5 to -1", None: None}
-    assert shown(found, 2) == {0: "0-9", 4: "0-9", 5: "0-9", 19: "10-19", -1: "-10 to -1", None: None}
-    assert set(shown(found, 3).values()) == {"*"}
+    hierarchy = by_rule("bands 5, 10, *", [0, 4, 5, 19, -1, None])
+    assert shown(hierarchy, 1) == {0: "0-4", 4: "0-4", 5: "5-9", 19: "15-19", -1: "-5 to -1", None: None}
+    assert shown(hierarchy, 2) == {0: "0-9", 4: "0-9", 5: "0-9", 19: "10-19", -1: "-10 to -1", None: None}
+    assert set(shown(hierarchy, 3).values()) == {"*"}
 
 
 def test_bands_of_groups_and_open_ends():
-    found = by_rule(
+    hierarchy = by_rule(
         "bands 10, 20", ["under 5", "5 to 9", "10 to 19", "20 to 24", "60 to 64", "65 and over", "80 and over"]
     )
-    assert shown(found, 1) == {
+    assert shown(hierarchy, 1) == {
         "under 5": "under 10",
         "5 to 9": "under 10",
         "10 to 19": "10 to 19",
@@ -245,10 +247,10 @@ def test_bands_of_groups_and_open_ends():
         "65 and over": "60 and over",
         "80 and over": "60 and over",
     }
-    assert shown(found, 2)["20 to 24"] == "20 to 39"
-    assert shown(found, 2)["10 to 19"] == "under 20"
-    found = by_rule("bands 10", ["0-4", "5–9", "65+", ">=70", "<0"])
-    assert shown(found, 1) == {"0-4": "0-9", "5–9": "0-9", "65+": "60+", ">=70": "60+", "<0": "<0"}
+    assert shown(hierarchy, 2)["20 to 24"] == "20 to 39"
+    assert shown(hierarchy, 2)["10 to 19"] == "under 20"
+    hierarchy = by_rule("bands 10", ["0-4", "5–9", "65+", ">=70", "<0"])
+    assert shown(hierarchy, 1) == {"0-4": "0-9", "5–9": "0-9", "65+": "60+", ">=70": "60+", "<0": "<0"}
 
 
 def test_bands_of_decimal_numbers_say_where_they_end():
@@ -263,9 +265,9 @@ def test_bands_of_decimal_numbers_say_where_they_end():
 def test_bands_nest_and_hold_their_values(values, widths, top):
     widths = np.cumprod(widths).tolist()
     texts = [str(value) for value in values] + ([] if top is None else [f"{top}+"])
-    found = by_rule(f"bands {', '.join(map(str, widths))}", texts)
+    hierarchy = by_rule(f"bands {', '.join(map(str, widths))}", texts)
     for level, width in enumerate(widths, 1):
-        bands = shown(found, level)
+        bands = shown(hierarchy, level)
         opens = np.inf if top is None else top // width * width
         for value in values:
             first = value // width * width
@@ -285,15 +287,15 @@ def test_bands_that_do_not_fit_are_refused():
 
 
 def test_leading_characters_say_that_something_was_cut():
-    found = by_rule("leading characters 2, 1", ["R3A", "R3B", "R3", "R", 46, None])
-    assert shown(found, 1) == {"R3A": "R3*", "R3B": "R3*", "R3": "R3*", "R": "R", 46: "46*", None: None}
-    assert shown(found, 2) == {"R3A": "R*", "R3B": "R*", "R3": "R*", "R": "R*", 46: "4*", None: None}
+    hierarchy = by_rule("leading characters 2, 1", ["R3A", "R3B", "R3", "R", 46, None])
+    assert shown(hierarchy, 1) == {"R3A": "R3*", "R3B": "R3*", "R3": "R3*", "R": "R", 46: "46*", None: None}
+    assert shown(hierarchy, 2) == {"R3A": "R*", "R3B": "R*", "R3": "R*", "R": "R*", 46: "4*", None: None}
 
 
 def test_other_below_counts_records_and_keeps_missing_values():
-    found = by_rule("other below 2, 4", [*"aaaabbbc", None])
-    assert shown(found, 1) == {"a": "a", "b": "b", "c": "other", None: None}
-    assert shown(found, 2) == {"a": "a", "b": "other", "c": "other", None: None}
+    hierarchy = by_rule("other below 2, 4", [*"aaaabbbc", None])
+    assert shown(hierarchy, 1) == {"a": "a", "b": "b", "c": "other", None: None}
+    assert shown(hierarchy, 2) == {"a": "a", "b": "other", "c": "other", None: None}
     # Just as many as asked for are enough.
     assert shown(by_rule("other below 3", list("bbbc")), 1)["b"] == "b"
 
@@ -323,9 +325,9 @@ def test_numbers_of_a_rule_may_be_written_without_commas():
 
 
 def test_a_star_alone_gives_the_attribute_up():
-    found = by_rule("*", ["x", None])
-    assert shown(found, 1) == {"x": "*", None: "*"}
-    assert entropy_given_up(found, 1, np.array([3, 3])) == 1.0
+    hierarchy = by_rule("*", ["x", None])
+    assert shown(hierarchy, 1) == {"x": "*", None: "*"}
+    assert entropy_given_up(hierarchy, 1, np.array([3, 3])) == 1.0
 
 
 def test_entropy_given_up_by_hand():
@@ -344,4 +346,4 @@ def test_records_by_value_are_those_of_the_profile():
         column_from_values(list("aab")), {"age": column_from_values([1, 2, 2])}, {}, np.array([4, 5, 6])
     )
     profile = match_records(table, _areas("a", "b")).profile
-    assert [one.tolist() for one in records_by_value(profile)] == [[4, 11]]
+    assert [records.tolist() for records in records_by_value(profile)] == [[4, 11]]

@@ -172,8 +172,8 @@ def test_a_value_that_closes_little_of_what_the_region_leaves_open_does_not_stan
     area, value = np.zeros(10_000, int), np.ones(10_000, int)
     area[:1_190] = 1
     value[790:1_790] = 0
-    found = agreement_by_value(0 * area, area, value)
-    assert (found.shared.max() >= 0.8 > found.base.max()) and not found.stands.any()
+    agreement = agreement_by_value(0 * area, area, value)
+    assert (agreement.shared.max() >= 0.8 > agreement.base.max()) and not agreement.stands.any()
     assert disclosed_by(0 * area, area, value).placed == 0
 
 
@@ -220,8 +220,8 @@ def test_chance_is_taken_off_where_few_share_a_value():
     rng = np.random.default_rng(8)
     region, value = np.repeat(np.arange(50), 200), np.repeat(np.arange(5_000), 2)
     area = 2 * region + rng.integers(0, 2, 10_000)
-    found = agreement_by_value(region, area, value)
-    assert found.rows[1] > 4_000 and found.base.max() < 0.6
+    agreement = agreement_by_value(region, area, value)
+    assert agreement.rows[1] > 4_000 and agreement.base.max() < 0.6
     assert disclosed_by(region, area, value).placed == 0
 
 
@@ -238,8 +238,8 @@ def test_identifiers_of_areas_in_a_fifth_of_the_rows_of_any_table_are_told():
     sex = column_from_values(["F", "M"] * 500)
     for fillers in FILLERS.values():
         codes = in_some_rows([f"46{i % 50:04d}" for i in range(1000)], 0.2, fillers)
-        found = check_release({"sex": sex}, {"code": column_from_values(codes)}, K, areas=areas)
-        (problem,) = found.problems
+        check = check_release({"sex": sex}, {"code": column_from_values(codes)}, K, areas=areas)
+        (problem,) = check.problems
         assert "“code” holds identifiers of REGIONS in 1" in problem or "in 2" in problem
     years = column_from_values([460_040 + i % 60 for i in range(1000)])  # ten of sixty are like identifiers
     assert check_release({"sex": sex}, {"years": years}, K, areas=areas).problems == ()

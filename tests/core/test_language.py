@@ -106,8 +106,8 @@ def test_the_compiled_catalogue_is_that_of_the_translators(code):
 
 def test_language_needs_nothing_but_python():
     program = "import sys; from vbas.core.language import speak, tr; speak('fr'); print(sorted(sys.modules))"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"numpy", "qgis", "scipy", "shapely"} & set(eval(found.stdout))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"numpy", "qgis", "scipy", "shapely"} & set(eval(done.stdout))
 
 
 def _texts(stream) -> dict:

@@ -31,9 +31,9 @@ def test_whatever_stands_for_a_missing_value_is_one(nothing):
 
 @given(st.lists(st.sampled_from([*MISSING, 1, 1.5, "x", True, np.int64(7), datetime.date(2021, 1, 1)]), max_size=30))
 def test_missing_values_are_found_one_by_one_as_all_together(values):
-    assert [one is None for one in with_none(values)] == [is_missing(one) for one in values]
+    assert [one is None for one in with_none(values)] == [is_missing(value) for value in values]
     column = column_from_values(values)
-    assert sum(is_missing(one) for one in column.categories) == int(any(map(is_missing, values)))
+    assert sum(is_missing(category) for category in column.categories) == int(any(map(is_missing, values)))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_numbers_of_several_types_stand_in_one_order():
     ]
     array = np.array([10, 100, 20, 5])
     assert column_from_values(array).categories.tolist() == column_from_values(array.tolist()).categories.tolist()
-    assert {type(one) for one in column_from_values(array).categories} == {int}  # written as a number is
+    assert {type(category) for category in column_from_values(array).categories} == {int}  # written as a number is
 
 
 N_AREAS = 3_000

@@ -72,8 +72,8 @@ def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_a
         assert (np.bincount(used, profile.counts.data[held.label_of >= 0], len(held.records))[held.shown] >= k).all()
         for totals, lost in tables_of(crosswalk, profile, held):
             for margin in MARGINS:
-                for key in {margin_of(profile, one, margin) for one in totals}:
-                    group = [one for one in totals if margin_of(profile, one, margin) == key]
+                for key in {margin_of(profile, total, margin) for total in totals}:
+                    group = [total for total in totals if margin_of(profile, total, margin) == key]
                     hidden = [one for one in group if one in lost]
                     people_hidden = sum(totals[one] for one in hidden)
                     assert not hidden or len(hidden) == len(group) or (people_hidden >= k and len(hidden) > 1)
@@ -112,7 +112,7 @@ def test_no_way_suppresses_fewer_records(case):
     before = [lost for _, lost in tables_of(crosswalk, profile, plan)]
     held, _ = hold_against_margins(plan, MARGINS)
     for (totals, lost), anyway in zip(tables_of(crosswalk, profile, held), before):
-        shown = [one for one in totals if one not in anyway]
+        shown = [total for total in totals if total not in anyway]
         if not anyway or len(shown) > 8:
             continue
         alone = disclosed(profile, totals, sorted(totals), k)
@@ -133,7 +133,7 @@ def enough(profile, totals, hidden, k):
     """Whether nothing of a total is suppressed, or all, or k records of two classes."""
     for margin in MARGINS:
         for key in {margin_of(profile, one, margin) for one in hidden}:
-            group = [one for one in totals if margin_of(profile, one, margin) == key]
+            group = [total for total in totals if margin_of(profile, total, margin) == key]
             out = [one for one in group if one in hidden]
             if len(out) < len(group) and (len(out) < 2 or sum(totals[one] for one in out) < k):
                 return False

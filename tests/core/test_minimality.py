@@ -38,16 +38,16 @@ def test_the_insider_finds_who_cannot_live_elsewhere():
     # Four others in the large area: a fifth would be shown there. So the person lives in the small one.
     release = release_of([4, 1], [90.0, 10.0])
     assert release.level_of.tolist() == [1, 1]
-    found = insider(release, n_targets=400)
+    guesses = insider(release, n_targets=400)
     # Looked for is one of the five: of the four in the large area, who may live in either, most by population there.
-    assert found.attacked == 400 and found.right == found.sure
-    assert 0.1 < found.right / 400 < 0.3
-    assert found.method == 400 > found.base
+    assert guesses.attacked == 400 and guesses.right == guesses.sure
+    assert 0.1 < guesses.right / 400 < 0.3
+    assert guesses.method == 400 > guesses.base
 
 
 def test_the_insider_learns_nothing_where_every_origin_gives_the_same():
-    found = insider(release_of([3, 3], [60.0, 40.0]), n_targets=200)
-    assert (found.sure, found.method) == (0, found.base)
+    guesses = insider(release_of([3, 3], [60.0, 40.0]), n_targets=200)
+    assert (guesses.sure, guesses.method) == (0, guesses.base)
 
 
 def test_the_outsider_counts_origins_as_trying_them_all_does():
@@ -60,8 +60,8 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     wanted = release.published(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
     again = np.flatnonzero(release.made_again(cells, 21, levels_by_chance) == wanted)
     assert again.tolist() == [1, 2, 3, 4, 16, 17, 18, 19]  # nearly all live in one of the two
-    found = outsider(release, n_labels=1, draws=2000)
-    assert found.attacked == 20 and found.sure == 0 and found.method in (2, 18)
+    guesses = outsider(release, n_labels=1, draws=2000)
+    assert guesses.attacked == 20 and guesses.sure == 0 and guesses.method in (2, 18)
 
 
 @settings(max_examples=25, deadline=None)
@@ -71,10 +71,10 @@ def test_the_true_origin_is_never_ruled_out(case):
     # Where as many live in each area, an attacker is sure only of the one part that is left.
     areas = areas.with_population(np.ones(len(areas)))
     release = NestedRelease(areas, nest(areas, profile, levels, 3))
-    found = insider(release, n_targets=40)
-    assert found.right == found.sure <= found.method and found.base <= found.attacked
-    found = outsider(release, n_labels=5, draws=40)
-    assert found.right <= found.sure <= found.attacked
+    guesses = insider(release, n_targets=40)
+    assert guesses.right == guesses.sure <= guesses.method and guesses.base <= guesses.attacked
+    guesses = outsider(release, n_labels=5, draws=40)
+    assert guesses.right <= guesses.sure <= guesses.attacked
 
 
 def test_ties_in_secret_are_as_good_and_differ():
@@ -157,9 +157,9 @@ def town():
 def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, name):
     n_targets = 2 if "exchange" in name else 40  # which is slow
     areas, profile = town
-    found = suppressed_record_attack(areas, profile, makers(5, 6)[name], 5, n_targets)
-    assert found.attacked == n_targets and found.right == found.sure
+    guesses = suppressed_record_attack(areas, profile, makers(5, 6)[name], 5, n_targets)
+    assert guesses.attacked == n_targets and guesses.right == guesses.sure
     if not uses_attribute_counts(name):
-        assert (found.method, found.sure) == (found.base, 0)
+        assert (guesses.method, guesses.sure) == (guesses.base, 0)
     if "anonymity-driven clustering," in name:
-        assert found.method > found.base and found.sure > 0
+        assert guesses.method > guesses.base and guesses.sure > 0

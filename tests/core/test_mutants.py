@@ -16,8 +16,8 @@ MUTANTS = script("mutants").listed()
 
 def test_there_are_many_and_each_once():
     assert len(MUTANTS) >= FEWEST
-    assert len({one.title for one in MUTANTS}) == len(MUTANTS)
-    assert len({(one.file, one.text, one.instead) for one in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.title for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({(mutant.file, mutant.text, mutant.instead) for mutant in MUTANTS}) == len(MUTANTS)
 
 
 def code_of(file):

@@ -25,8 +25,8 @@ def squares(rows, cols, size=10.0):
 
 
 def test_squares_meet_along_edges_and_not_in_corners():
-    found = listed(polygon_neighbours(squares(2, 3)))
-    assert found == {
+    links = listed(polygon_neighbours(squares(2, 3)))
+    assert links == {
         (a, b): 10.0 for pair in [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)] for a, b in (pair, pair[::-1])
     }
 
@@ -43,9 +43,9 @@ def test_parts_that_touch_are_one_piece_and_others_are_not():
 
 def test_borders_are_measured_in_the_units_asked_for_and_overlaps_count():
     shapes = np.array([shapely.box(0, 0, 2, 2), shapely.box(2, 1, 4, 2), shapely.box(1, 1.5, 2, 5)])
-    found = listed(polygon_neighbours(shapes, lambda s: shapely.transform(s, lambda c: c * 1000)))
-    assert found[0, 1] == found[1, 0] == 1000
-    assert found[0, 2] == pytest.approx(0.5 * 3000)  # half the outline of what they share, 1 x 0.5
+    links = listed(polygon_neighbours(shapes, lambda s: shapely.transform(s, lambda c: c * 1000)))
+    assert links[0, 1] == links[1, 0] == 1000
+    assert links[0, 2] == pytest.approx(0.5 * 3000)  # half the outline of what they share, 1 x 0.5
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.sampled_from([4e4, 400.0, 4.0]))
@@ -55,15 +55,15 @@ def test_points_are_neighbours_where_their_drawn_cells_meet(seed, n, width):
     """Also of points nearly on a line, whose cells have corners far away."""
     rng = np.random.default_rng(seed)
     points = rng.random((n, 2)) * [1e5, width] + [500_000, 5_000_000]
-    found = listed(point_neighbours(points))
+    links = listed(point_neighbours(points))
     cells = voronoi_cells_of(points)
     for i in range(n):
         for j in range(i + 1, n):
             meeting = shapely.intersection(shapely.buffer(cells[i], 1e-3), shapely.buffer(cells[j], 1e-3))
             border = shapely.length(meeting) / 2
             if border > 1.0:
-                assert found[i, j] == pytest.approx(border, abs=0.1), (i, j)
-            elif found.get((i, j), 0.0) > 1.0:
+                assert links[i, j] == pytest.approx(border, abs=0.1), (i, j)
+            elif links.get((i, j), 0.0) > 1.0:
                 pytest.fail(f"{i} and {j} do not meet")
 
 
@@ -74,13 +74,13 @@ def test_points_hang_together_even_where_they_coincide_or_stand_in_line(seed, re
     points = rng.integers(0, reach, (n, 2)).astype(float) * [1, rng.integers(0, 2)]
     adjacency = point_neighbours(points)
     assert (adjacency.components() == 0).all()
-    found = listed(adjacency)
-    assert all(found[j, i] == border and i != j for (i, j), border in found.items())
-    assert len(found) == len(adjacency.others)
+    links = listed(adjacency)
+    assert all(links[j, i] == border and i != j for (i, j), border in links.items())
+    assert len(links) == len(adjacency.others)
 
 
 def test_a_square_grid_of_points_has_no_diagonal_neighbours():
     points = np.array([(x, y) for y in range(4) for x in range(5)], float) * 100
-    found = listed(point_neighbours(points))
-    assert len(found) == 2 * (4 * 4 + 5 * 3)
-    assert found[6, 7] == pytest.approx(100)
+    links = listed(point_neighbours(points))
+    assert len(links) == 2 * (4 * 4 + 5 * 3)
+    assert links[6, 7] == pytest.approx(100)

@@ -116,7 +116,7 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
     cells = cells_of(records.profile)
     if (len(places.levels) + 1) ** len(cells) > 20_000:
         return
-    metres = [LOSSES[loss](areas, records.profile, one) for one in places.levels.crosswalks]
+    metres = [LOSSES[loss](areas, records.profile, crosswalk) for crosswalk in places.levels.crosswalks]
     best = min(
         filter(
             None,
@@ -190,7 +190,7 @@ def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
     # A class is as large as it has persons, by region too.
     found = as_shown(plan, places)
     assert found.sizes.tolist() == plan.sizes.tolist()
-    assert sorted(found.sizes.tolist()) == sorted(len({person for person, _ in one}) for one in labels.values())
+    assert sorted(found.sizes.tolist()) == sorted(len({person for person, _ in people}) for people in labels.values())
 
 
 def town(ages, sexes, homes):
@@ -288,7 +288,7 @@ def test_the_recount_refuses_a_class_of_which_a_part_is_missing():
     areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
     places = places_of(records.profile, with_coarser_values(levels, (("age", 1),)), HIERARCHIES)
     release = row_by_row(release_coarser(nest_coarser(areas, places, 2), places, records))
-    fields = {name: Column(one.codes[1:], one.categories) for name, one in release.fields.items()}
+    fields = {name: Column(field.codes[1:], field.categories) for name, field in release.fields.items()}
     fewer = {name: getattr(release, name)[1:] for name in ("level", "region", "counts")}
     missing = replace(release, fields=fields, **fewer)
     check_coarser(missing, places, whole=False)

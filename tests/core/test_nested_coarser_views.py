@@ -56,8 +56,8 @@ def test_its_labels_are_what_is_shown_one_for_one(case):
     assert [places.region[level][place] for level, place in zip(plan.level, plan.region)] == shown.region.tolist()
     assert shown.profile.area_sizes.tolist() == records.profile.area_sizes.tolist()
     # Each cell finds its label, and the measures are those of the labels.
-    found = np.bincount(shown.label_of[shown.label_of >= 0], shown.profile.counts.data[shown.label_of >= 0])
-    assert found.tolist() == shown.records[: len(found)].tolist()
+    counts = np.bincount(shown.label_of[shown.label_of >= 0], shown.profile.counts.data[shown.label_of >= 0])
+    assert counts.tolist() == shown.records[: len(counts)].tolist()
     measures, audit = evaluate_levels(areas, shown)
     assert measures.discernibility == sum(n**2 for n in by_hand.values())
     assert measures.n_suppressed == records.profile.n_records - sum(by_hand.values())

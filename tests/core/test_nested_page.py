@@ -39,13 +39,13 @@ def files(example, release, tmp_path_factory):
     """What a researcher has: the records, the crosswalk, and the population of the areas."""
     folder = tmp_path_factory.mktemp("release")
     crosswalks = example.levels.crosswalks
-    numbers = np.concatenate([one.numbers for one in crosswalks])
-    first = np.cumsum([0, *(one.n_regions for one in crosswalks)])
+    numbers = np.concatenate([crosswalk.numbers for crosswalk in crosswalks])
+    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in crosswalks)])
     records = {"vbas_level": release.level + 1, "vbas_region": numbers[first[release.level] + release.region]}
-    fields = {name: pd.Categorical.from_codes(one.codes, one.categories) for name, one in release.fields.items()}
+    fields = {name: pd.Categorical.from_codes(field.codes, field.categories) for name, field in release.fields.items()}
     rows = pd.DataFrame({**records, **fields})
     rows.loc[release.rows].to_csv(folder / "released_records.csv", index=False)
-    regions = {f"vbas_region_{i}": one.numbers[one.region_of] for i, one in enumerate(crosswalks, 1)}
+    regions = {f"vbas_region_{i}": crosswalk.numbers[crosswalk.region_of] for i, crosswalk in enumerate(crosswalks, 1)}
     pd.DataFrame({"area": example.areas.identifiers, **regions}).to_csv(folder / "crosswalk.csv", index=False)
     areas = pd.DataFrame({"area": example.areas.identifiers, "population": example.areas.population})
     areas.to_csv(folder / "areas.csv", index=False)

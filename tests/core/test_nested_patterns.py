@@ -16,7 +16,7 @@ from .nested_cases import nested_cases
 
 
 def state_of(digits, here, k: int) -> int:
-    """The state if some cells are released and the others handed up."""
+    """The state if some cells are released and the others passed to the parent."""
     released = sum(digit for digit, one in zip(digits, here) if one)
     handed = sum(digits) - released
     return min(released, k) * (k + 1) + min(handed, k)

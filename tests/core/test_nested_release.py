@@ -93,7 +93,8 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, k, loss):
         assert counts[shown[:, one] < 0].sum() == suppressed
         found = loss_of(counts, shown[:, one], levels, losses)
         assert found >= least - 1e-6
-        # With one or two levels nothing that is handed up can part later, and what one cell hands up stays whole.
+        # With one or two levels nothing that is passed to the parent can part later, and what one cell passes to the
+        # parent stays whole.
         exact = len(levels) <= 2 and levels.crosswalks[0].n_regions == len(areas)
         assert found <= least * (1 + 1e-9) + 1e-6 if exact else found <= least * 1.25 + 1e-6
 

@@ -52,12 +52,12 @@ def test_every_region_is_in_one_piece_and_at_the_floor(data):
         adjacency = adjacency_of_pairs(first[kept], second[kept], np.ones(kept.sum()), len(areas))
     areas = replace(areas, neighbours=adjacency)
     floor = areas.population.sum() / data.draw(st.integers(1, 20))
-    found = with_floor(areas, floor)
-    region_of = found.crosswalk.region_of
-    assert found.crosswalk.totals(areas.population).min() >= floor
-    assert set(region_of.tolist()) == set(range(found.crosswalk.n_regions))
-    assert pieces_of(bridged(areas, adjacency, floor)[0], region_of) == found.crosswalk.n_regions
-    assert np.allclose(found.sites, found.crosswalk.mean_centres(areas.points))
+    result = with_floor(areas, floor)
+    region_of = result.crosswalk.region_of
+    assert result.crosswalk.totals(areas.population).min() >= floor
+    assert set(region_of.tolist()) == set(range(result.crosswalk.n_regions))
+    assert pieces_of(bridged(areas, adjacency, floor)[0], region_of) == result.crosswalk.n_regions
+    assert np.allclose(result.sites, result.crosswalk.mean_centres(areas.points))
     assert (with_floor(areas, floor).crosswalk.region_of == region_of).all()
 
 
@@ -67,18 +67,18 @@ def even_grid(side, population=1.0):
 
 
 def test_an_even_grid_is_cut_into_nearly_squares():
-    found = with_floor(even_grid(16), 4)
-    assert found.crosswalk.n_regions == 64
+    result = with_floor(even_grid(16), 4)
+    assert result.crosswalk.n_regions == 64
     squares = 256 * 50 * np.sqrt(2)
-    assert squares <= distance(even_grid(16), found.crosswalk.region_of) * (1 + 1e-9) <= 1.25 * squares
+    assert squares <= distance(even_grid(16), result.crosswalk.region_of) * (1 + 1e-9) <= 1.25 * squares
 
 
 def test_uneven_areas_give_nearly_as_many_regions_as_there_can_be():
     rng = np.random.default_rng(0)
     areas = make_areas([str(i) for i in range(2000)], rng.random((2000, 2)) * 1e5, rng.integers(400, 701, 2000))
-    found = with_floor(areas, 3300)
-    assert found.crosswalk.n_regions >= 0.86 * areas.population.sum() / 3300
-    assert found.crosswalk.totals(areas.population).min() >= 3300
+    result = with_floor(areas, 3300)
+    assert result.crosswalk.n_regions >= 0.86 * areas.population.sum() / 3300
+    assert result.crosswalk.totals(areas.population).min() >= 3300
 
 
 def test_the_number_of_sites_sets_the_floor_where_none_is_given():
@@ -91,11 +91,11 @@ def test_a_part_of_the_map_below_the_floor_crosses_the_gap_and_a_larger_one_does
     points = np.array([(0, 0), (1, 0), (2, 0), (10, 0), (11, 0), (30, 0), (31, 0), (33, 0)], float) * 100
     areas = make_areas([str(i) for i in range(8)], points, np.array([5, 5, 5, 1, 1, 5, 5, 5]))
     adjacency = adjacency_of_pairs(np.array([0, 1, 3, 5, 6]), np.array([1, 2, 4, 6, 7]), np.ones(5), 8)
-    found = with_floor(replace(areas, neighbours=adjacency), 7)
-    region_of = found.crosswalk.region_of
+    result = with_floor(replace(areas, neighbours=adjacency), 7)
+    region_of = result.crosswalk.region_of
     assert region_of[3] == region_of[4] == region_of[2]
-    assert found.crosswalk.n_regions == 3
-    assert "1 part of the map" in found.notes[1]
+    assert result.crosswalk.n_regions == 3
+    assert "1 part of the map" in result.notes[1]
     joined, n_bridges = bridged(areas, adjacency, 7)
     assert n_bridges == 1
     assert joined.others[joined.starts[3] : joined.starts[4]].tolist() == [2, 4]

@@ -30,7 +30,7 @@ def test_k_l_and_t_agree_with_pycanon(seed):
     )
     columns = {name: column_from_array(frame[name].to_numpy().astype(str)) for name in frame}
     quasi, sensitive = ({name: columns[name] for name in names} for names in (("sex", "age"), ("diagnosis", "job")))
-    found = check_release(quasi, {}, 2, sensitive=sensitive)
-    assert found.k_found == anonymity.k_anonymity(frame, list(quasi))
-    assert found.l_found == anonymity.l_diversity(frame, list(quasi), list(sensitive))
-    assert found.t_found == pytest.approx(anonymity.t_closeness(frame, list(quasi), list(sensitive)))
+    check = check_release(quasi, {}, 2, sensitive=sensitive)
+    assert check.k_found == anonymity.k_anonymity(frame, list(quasi))
+    assert check.l_found == anonymity.l_diversity(frame, list(quasi), list(sensitive))
+    assert check.t_found == pytest.approx(anonymity.t_closeness(frame, list(quasi), list(sensitive)))

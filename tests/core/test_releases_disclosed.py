@@ -21,17 +21,17 @@ from .release_cases import all_tables, only_seen_values, several_releases, true_
 @settings(max_examples=300, deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
     areas, profile, releases = case
-    found = find_disclosed(releases, keep_bounds=True)
-    table = true_table(found.overlay, profile, areas)
-    assert not len(found.contradicted)
-    for joint, bounds in found.bounds:
-        if not only_seen_values(found.overlay, table):
+    disclosed = find_disclosed(releases, keep_bounds=True)
+    table = true_table(disclosed.overlay, profile, areas)
+    assert not len(disclosed.contradicted)
+    for joint, bounds in disclosed.bounds:
+        if not only_seen_values(disclosed.overlay, table):
             continue
         assert (bounds.low <= table[:, joint]).all() and (table[:, joint] <= bounds.high).all()
-    for count in found.counts:
+    for count in disclosed.counts:
         true = table[np.ix_(count.cells, count.joint)].sum()
-        assert count.low >= 1 and count.high < found.k
-        if count.kind == CELL and only_seen_values(found.overlay, table):
+        assert count.low >= 1 and count.high < disclosed.k
+        if count.kind == CELL and only_seen_values(disclosed.overlay, table):
             assert count.low <= true <= count.high
 
 
@@ -40,11 +40,11 @@ def test_true_counts_lie_within_all_bounds(case):
 def test_rows_say_who_is_counted_and_who_is_not(case):
     """The people of its areas and values, less those whom the release shows there, are as many as a row says."""
     areas, profile, releases = case
-    found = examine_all(releases)
-    assert found.disclosed is not None
-    over = found.disclosed.overlay
+    findings = examine_all(releases)
+    assert findings.disclosed is not None
+    over = findings.disclosed.overlay
     table = true_table(over, profile, areas)
-    for row in rows_of(found, releases):
+    for row in rows_of(findings, releases):
         cells = np.unique(over.cell_of[np.isin(over.areas, row.areas)])
         joint = [one for one in range(len(over.entries)) if has(row.values, over.values_of(one))]
         if only_seen_values(over, table):
@@ -61,10 +61,10 @@ def has(values, of_joint):
 @settings(max_examples=150, deadline=None)
 def test_brute_force_finds_the_same_cells(case):
     _, _, releases = case
-    found = find_disclosed(releases)
-    assert found.n_undecided == 0
-    over, largest = found.overlay, 7
-    cells = {(int(c.cells[0]), int(c.joint[0])): (c.low, c.high) for c in found.counts if c.kind == CELL}
+    findings = find_disclosed(releases)
+    assert findings.n_undecided == 0
+    over, largest = findings.overlay, 7
+    cells = {(int(c.cells[0]), int(c.joint[0])): (c.low, c.high) for c in findings.counts if c.kind == CELL}
     for group in np.unique(over.group_of):
         joint = np.flatnonzero(over.group_of == group)
         if (largest + 1) ** (over.n_cells * len(joint)) > 5_000:
@@ -75,13 +75,13 @@ def test_brute_force_finds_the_same_cells(case):
         low, high = tables.min(axis=0), tables.max(axis=0)
         for cell in range(over.n_cells):
             for column, one in enumerate(joint.tolist()):
-                disclosed = low[cell, column] >= 1 and high[cell, column] < found.k
+                disclosed = low[cell, column] >= 1 and high[cell, column] < findings.k
                 assert ((cell, one) in cells) == disclosed, (cell, one, low, high)
                 if disclosed:
                     assert cells[cell, one][0] <= low[cell, column] <= high[cell, column] <= cells[cell, one][1]
-        hidden = {(c.cells.tobytes(), c.joint.tobytes()) for c in found.counts if c.kind != CELL}
+        hidden = {(c.cells.tobytes(), c.joint.tobytes()) for c in findings.counts if c.kind != CELL}
         for family in over.sums(joint):
-            for region, one in np.argwhere((family.low == 0) & (family.high < found.k) & family.exact):
+            for region, one in np.argwhere((family.low == 0) & (family.high < findings.k) & family.exact):
                 inside, of_class = family.region == region, family.class_of == one
                 sums = tables[:, inside][:, :, of_class].sum(axis=(1, 2))
                 if inside.sum() * of_class.sum() > 1 and sums.min() >= 1:
@@ -91,7 +91,7 @@ def test_brute_force_finds_the_same_cells(case):
                     only = next(zip(*(where[at].tolist() for where, at in zip(key, np.nonzero(somebody)))))
                     is_cell = somebody.sum() == 1 and only in cells
                     assert is_cell or (key[0].astype(int).tobytes(), key[1].tobytes()) in hidden
-        for count in found.counts:
+        for count in findings.counts:
             if count.kind in (DIFFERENCE, HIDDEN) and np.isin(count.joint, joint).all():
                 sums = tables[:, count.cells][:, :, np.isin(joint, count.joint)].sum(axis=(1, 2))
                 assert count.low <= sums.min() <= sums.max() <= count.high

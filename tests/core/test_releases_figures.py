@@ -50,10 +50,10 @@ def test_other_regions(town, first, second):
     old = suppress(profile, regions(areas, profile, first), K)
     plan = suppress(profile, regions(areas, profile, second), K)
     releases = [publish(old, areas), publish(plan, areas)]
-    found = find_disclosed(releases)
-    assert found.n_undecided == 0
-    table = true_table(found.overlay, profile, areas)
-    exact = [count for count in found.counts if count.kind == CELL and count.low == count.high]
+    disclosed = find_disclosed(releases)
+    assert disclosed.n_undecided == 0
+    table = true_table(disclosed.overlay, profile, areas)
+    exact = [count for count in disclosed.counts if count.kind == CELL and count.low == count.high]
     assert len(exact) > 50 and sum(count.low == 1 for count in exact) > 10  # single persons among them
     assert all(table[count.cells[0], count.joint[0]] == count.low for count in exact)
 
@@ -71,8 +71,8 @@ def test_one_more_quasi_identifier(town):
     crosswalk = regions(areas, profile, 40)
     three = publish(suppress(coarser(profile, NAMES[:3]), crosswalk, K), areas, "three")
     plan = suppress(profile, crosswalk, K)
-    found = examine(publish(plan, areas, "four"), [three])
-    assert len([count for count in found.counts if count.kind == REST]) > 20
+    findings = examine(publish(plan, areas, "four"), [three])
+    assert len([count for count in findings.counts if count.kind == REST]) > 20
     done = repair(plan, areas, [three])
     assert examine_all([three, done.published]).n_counts == 0
     # The other order tells as much.
@@ -90,8 +90,8 @@ def test_a_monthly_update(town):
         one = rng.choice(counts.size, p=counts.ravel() / counts.sum())
         counts.ravel()[one] += 1
         plan = suppress(profile_over(counts, values_of(profile), NAMES), crosswalk, K)
-        found = examine(publish(plan, areas, "February"), [old])
-        seen += sum(len(changes) for _, changes in found.changes) == 1 and found.n_counts == 1
+        findings = examine(publish(plan, areas, "February"), [old])
+        seen += sum(len(changes) for _, changes in findings.changes) == 1 and findings.n_counts == 1
         if trial < 5:
             done = repair(plan, areas, [old])
             held += done.after.n_counts == 0 and done.n_suppressed < 200
@@ -105,11 +105,11 @@ def test_new_regions_after_an_update_fit_nobody(town):
     old = publish(suppress(profile, regions(areas, profile, 8), 2), areas, "January")
     later = profile_over(counts, values_of(profile), NAMES)
     new = publish(suppress(later, regions(areas, profile, 10), 2), areas, "February")
-    found = examine(new, [old])
+    findings = examine(new, [old])
     if (old.records.sum(), new.records.sum()) == (profile.n_records, profile.n_records + 1):
-        assert found.n_contradicted == 1
+        assert findings.n_contradicted == 1
     # One class changed at most: the others are looked at all the same.
-    assert found.n_contradicted <= 1
+    assert findings.n_contradicted <= 1
 
 
 def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
@@ -117,10 +117,10 @@ def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
     both, each = Crosswalk(np.array([0, 0]), 1), Crosswalk(np.array([0, 1]), 2)
     people = [profile_over(np.array(one), [("x",)], ("p",)) for one in ([[5], [5]], [[6], [5]])]
-    published = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
-    found = examine_all(published)
-    assert found.disclosed is not None and found.n_counts == 0 and len(found.disclosed.contradicted) == 1
-    said = verdict(found, 5)
+    published = [publish(suppress(profile, regions, 5), areas) for profile, regions in zip(people, (both, each))]
+    findings = examine_all(published)
+    assert findings.disclosed is not None and findings.n_counts == 0 and len(findings.disclosed.contradicted) == 1
+    said = verdict(findings, 5)
     assert "In 1 class the releases contradict each other" in said and "nobody can say" in said
     assert "different people." not in said and not said.startswith("No count")
 

@@ -70,7 +70,7 @@ def test_releases_with_the_same_names_stay_as_they_are():
     assert not found.said and not found.warnings and not found.assumed
     for before, after in zip(releases, found.releases):
         assert before.quasi_identifiers == after.quasi_identifiers
-        assert [one.tolist() for one in before.categories] == [one.tolist() for one in after.categories]
+        assert [values.tolist() for values in before.categories] == [values.tolist() for values in after.categories]
 
 
 def test_the_newest_release_is_never_rewritten():
@@ -91,7 +91,7 @@ def test_what_is_given_away_does_not_depend_on_names_and_words():
     renamed = with_values(with_names(old, {"sex": "gender"}), "gender", {"F": "1", "M": "2"})
     found = match([renamed, new], [("gender", "sex: 1=F; 2=M")])
     assert examine(found.releases[-1], found.releases[:-1]).n_counts == true
-    moved = replace(old, areas=np.array([one.lstrip("0") or "0" for one in old.areas], dtype=object))
+    moved = replace(old, areas=np.array([area.lstrip("0") or "0" for area in old.areas], dtype=object))
     found = match([moved, new])
     assert examine(found.releases[-1], found.releases[:-1]).n_counts == true
     assert "11 areas" in found.said[0] or "10 areas" in found.said[0]
@@ -210,7 +210,8 @@ def test_a_renamed_field_never_passes_in_silence(seed, first, second, recode):
         assert "“gender” of r2 and “sex” of r1" in str(error)
     else:
         assert (
-            any("gender" in one and "sex" in one for one in found.warnings) or len(attributes_of(old)["sex"].values) < 2
+            any("gender" in warning and "sex" in warning for warning in found.warnings)
+            or len(attributes_of(old)["sex"].values) < 2
         )
 
 

@@ -53,10 +53,10 @@ def test_an_age_that_the_coarser_count_tells_is_found():
     _, coarse = release(profile, areas, [0, 0], 1, 5, "coarse")
     assert examine(coarse, [fine]).n_counts == 0  # by their texts alone they have nothing in common
     relate = Relating([fine, coarse], TABLE)
-    found = examine(relate(coarse), [relate(fine)])
-    assert [(one.low, one.high) for one in found.counts] == [(2, 2)]
+    findings = examine(relate(coarse), [relate(fine)])
+    assert [(count.low, count.high) for count in findings.counts] == [(2, 2)]
     # In the other order too.
-    assert [(one.low, one.high) for one in examine(relate(fine), [relate(coarse)]).counts] == [(2, 2)]
+    assert [(count.low, count.high) for count in examine(relate(fine), [relate(coarse)]).counts] == [(2, 2)]
 
 
 @st.composite
@@ -77,19 +77,19 @@ def test_true_counts_lie_within_all_bounds(case):
     releases = [one for _, one in made]
     relate = Relating(releases, TABLE)
     related = [relate(one) for one in releases]
-    found = find_disclosed(related, keep_bounds=True)
+    disclosed = find_disclosed(related, keep_bounds=True)
     known = [(age, TEN[age], "*", sex) for age, sex in CLASSES]
     every = profile_over(
         profile.counts.toarray()[:, _order(profile)], known, ("age", "age (level 1)", "age (level 2)", "sex")
     )
-    table = true_table(found.overlay, _with_single(every, found.overlay), areas)
-    assert not len(found.contradicted)
-    for joint, bounds in found.bounds:
-        if not only_seen_values(found.overlay, table):
+    table = true_table(disclosed.overlay, _with_single(every, disclosed.overlay), areas)
+    assert not len(disclosed.contradicted)
+    for joint, bounds in disclosed.bounds:
+        if not only_seen_values(disclosed.overlay, table):
             continue
         assert (bounds.low <= table[:, joint]).all() and (table[:, joint] <= bounds.high).all()
-    for count in found.counts:
-        assert 1 <= count.low <= count.high < found.k
+    for count in disclosed.counts:
+        assert 1 <= count.low <= count.high < disclosed.k
 
 
 def _order(profile):

@@ -55,8 +55,8 @@ def release(people, region_of, k=5, classes=(("x", "y"),), field=True):
 
 def test_the_value_of_the_one_who_is_missing():
     people = np.array([[[5, 1, 0]], [[0, 0, 1]]])
-    found = find_disclosed([release(people, [0, 0]), release(people, [0, 1])])
-    (count,) = [one for one in found.counts if one.kind == CELL]
+    disclosed = find_disclosed([release(people, [0, 0]), release(people, [0, 1])])
+    (count,) = [one for one in disclosed.counts if one.kind == CELL]
     assert (count.low, count.high, count.values) == (1, 1, (("ill", "HIV", 1),))
     without = find_disclosed([release(people, [0, 0], field=False), release(people, [0, 1], field=False)])
     assert [one.values for one in without.counts] == [()]
@@ -66,8 +66,8 @@ def test_the_value_of_the_one_who_is_missing():
 
 def test_as_many_as_you_like_of_one_value():
     people = np.array([[[6, 2, 3]], [[0, 0, 7]]])
-    found = find_disclosed([release(people, [0, 0]), release(people, [0, -1])])
-    (count,) = found.counts
+    disclosed = find_disclosed([release(people, [0, 0]), release(people, [0, -1])])
+    (count,) = disclosed.counts
     assert (count.kind, count.low, count.values) == (HOMOGENEOUS, 7, (("ill", "HIV", 7),))
     # Where the second release shows these seven as a class of their own, it says so by itself.
     assert not find_disclosed([release(people, [0, 0]), release(people, [0, 1])]).counts
@@ -76,8 +76,8 @@ def test_as_many_as_you_like_of_one_value():
 def test_what_two_classes_have_in_common():
     """Regions that overlap: who lives in both has a value that both show."""
     people = np.array([[[4, 0, 0]], [[0, 6, 0]], [[0, 0, 5]]])
-    found = find_disclosed([release(people, [0, 0, 1]), release(people, [0, 1, 1], k=4)], k=4)
-    middle = [one for one in found.counts if one.cells.tolist() == [1] and one.kind == HOMOGENEOUS]
+    disclosed = find_disclosed([release(people, [0, 0, 1]), release(people, [0, 1, 1], k=4)], k=4)
+    middle = [count for count in disclosed.counts if count.cells.tolist() == [1] and count.kind == HOMOGENEOUS]
     assert [one.values for one in middle] == [(("ill", "flu", 6),)]
 
 
@@ -85,9 +85,11 @@ def test_values_pin_what_counts_leave_open():
     people = np.array([[[4, 0, 0]], [[0, 4, 0]], [[0, 0, 6]], [[5, 0, 0]]])
     overlapping = [0, 0, -1, -1], [-1, 0, 0, -1], [0, -1, -1, 1]
     assert not find_disclosed([release(people, one, field=False) for one in overlapping]).counts
-    found = find_disclosed([release(people, one) for one in overlapping])
-    over = found.overlay
-    disclosed = {(one.kind, over.areas[over.cell_of == one.cells[0]].item(), one.values) for one in found.counts}
+    findings = find_disclosed([release(people, one) for one in overlapping])
+    over = findings.overlay
+    disclosed = {
+        (count.kind, over.areas[over.cell_of == count.cells[0]].item(), count.values) for count in findings.counts
+    }
     cold, flu, hiv = ((("ill", one, n),) for one, n in (("cold", 4), ("flu", 4), ("HIV", 6)))
     assert disclosed == {(DISCLOSED_BY_VALUES, "a0", cold), (DISCLOSED_BY_VALUES, "a1", flu), (HOMOGENEOUS, "a2", hiv)}
 
@@ -132,7 +134,7 @@ def people_and_releases(draw, most_areas=6, most_classes=3, most=5, nested=True)
         own, of = profile, people
         if rng.random() < 0.25:
             own = coarser(profile, ("p",))
-            belongs = (own.categories[0][own.classes[:, 0]][:, None] == [one[0] for one in values]).astype(np.int64)
+            belongs = (own.categories[0][own.classes[:, 0]][:, None] == [value[0] for value in values]).astype(np.int64)
             of = np.einsum("dc,acv->adv", belongs, people)
         if nested and rng.random() < 0.4:
             plan = nest(areas, own, random_levels(areas, rng, 3, left_out=True), k)
@@ -177,14 +179,14 @@ def taken_values(over, count):
 @settings(max_examples=400, deadline=None)
 def test_whatever_is_told_is_true(case):
     people, values, releases = case
-    found = find_disclosed(releases)
-    assert not len(found.contradicted)
+    findings = find_disclosed(releases)
+    assert not len(findings.contradicted)
     counts = people.sum(axis=2)
     areas = areas_of(len(people))
-    if not only_seen_values(found.overlay, true_table(found.overlay, profile_over(counts, values, NAMES), areas)):
+    if not only_seen_values(findings.overlay, true_table(findings.overlay, profile_over(counts, values, NAMES), areas)):
         return  # all values that there are were taken for those that somebody shows
-    for count in found.counts:
-        true = dict(zip(ILLS.tolist(), true_values(found.overlay, count, people, values).tolist()))
+    for count in findings.counts:
+        true = dict(zip(ILLS.tolist(), true_values(findings.overlay, count, people, values).tolist()))
         total = sum(true.values())
         if count.kind in (DISCLOSED_BY_VALUES, HOMOGENEOUS, CELL):
             assert 1 <= count.low <= total <= count.high
@@ -201,8 +203,8 @@ def test_whatever_is_told_is_true(case):
 @settings(max_examples=400, deadline=None)
 def test_brute_force_finds_no_more_cells_of_one_value(case):
     _, values, releases = case
-    found = find_disclosed(releases)
-    over, shown = found.overlay, ILLS.tolist()
+    disclosed = find_disclosed(releases)
+    over, shown = disclosed.overlay, ILLS.tolist()
     if len(values) != 1 or over.n_cells > 2 or len(over.entries) != 1:
         return
     tables = np.array(list(product(range(7), repeat=over.n_cells * 3))).reshape(-1, over.n_cells, 3)
@@ -222,10 +224,10 @@ def test_brute_force_finds_no_more_cells_of_one_value(case):
                     exact = [int(number.sum()) for number in counts]
                     tables = tables[(inside == exact).all(axis=1)]
                     inside = tables[:, family.region == region].sum(axis=1)
-    cells = {int(count.cells[0]): count for count in found.counts if len(count.cells) == 1}
+    cells = {int(count.cells[0]): count for count in disclosed.counts if len(count.cells) == 1}
     for cell in range(over.n_cells):
         total = tables[:, cell].sum(axis=1)
-        if total.min() >= 1 and total.max() < found.k:
+        if total.min() >= 1 and total.max() < disclosed.k:
             assert cell in cells
             if (tables[:, cell] == tables[0, cell]).all():
                 assert cells[cell].values

@@ -146,9 +146,9 @@ def test_points_of_each_series_have_their_colour_and_key():
 
 
 def groups_of(pattern: str, text: str) -> tuple[str, ...]:
-    found = re.search(pattern, text)
-    assert found, text
-    return found.groups()
+    match = re.search(pattern, text)
+    assert match, text
+    return match.groups()
 
 
 def test_the_scale_bar_is_as_long_as_it_says():

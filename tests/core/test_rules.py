@@ -80,9 +80,9 @@ def test_a_list_has_what_can_be_read_and_says_what_cannot(tmp_path, lines, names
     """A typo in one line took the whole file away: a rule that it raised to 30 was followed as it is shipped, at 11."""
     file = tmp_path / "vbas_rules.csv"
     file.write_text("\n".join([",".join(COLUMNS), *lines]), encoding="utf-8")
-    found = list_rules(file)
-    assert "vbas_rules.csv, line" in found.problem
-    assert {*read_rules(), *names} == set(found.names)
+    listing = list_rules(file)
+    assert "vbas_rules.csv, line" in listing.problem
+    assert {*read_rules(), *names} == set(listing.names)
     with pytest.raises(InputError, match=r"vbas_rules\.csv, line"):
         read_rules(file)
 

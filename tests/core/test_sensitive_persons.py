@@ -86,9 +86,9 @@ def test_any_table_with_such_a_class_is_refused():
     columns = {"sex": column_from_values(["F"] * len(FIVE))}
     members, sensitive = {PERSONS: column_from_values(list(person))}, {"ill": column_from_values(list(ill))}
     for l_diversity, max_share in ((2, 100.0), (1, 60.0)):
-        found = check_release(columns, {}, K, members, sensitive, l_diversity, max_share)
-        assert (found.k_found, found.l_found, found.classes_below) == (5, 1, 1)
-        assert found.diversity["ill"].largest_share.tolist() == [100.0]
+        check = check_release(columns, {}, K, members, sensitive, l_diversity, max_share)
+        assert (check.k_found, check.l_found, check.classes_below) == (5, 1, 1)
+        assert check.diversity["ill"].largest_share.tolist() == [100.0]
     # By rows alone, each of them a person, the same table holds what is asked.
     by_rows = check_release(columns, {}, K, sensitive=sensitive, l_diversity=2, max_share=60.0)
     assert (by_rows.l_found, by_rows.classes_below) == (7, 0)
@@ -165,8 +165,8 @@ def fewest_values(holders):
 def nobody_is_told(holders, l_diversity, max_share):
     """What an outsider could say of everybody: no l - 1 values cover all, and no value is had by too large a share."""
     everybody = set().union(*holders.values())
-    for one in holders.values():
-        assert 100 * len(one) <= max_share * len(everybody) + 1e-6
+    for holder in holders.values():
+        assert 100 * len(holder) <= max_share * len(everybody) + 1e-6
     for named in combinations(holders, min(l_diversity - 1, len(holders))):
         assert l_diversity == 1 or set().union(*(holders[value] for value in named)) != everybody
 
@@ -240,8 +240,11 @@ def test_the_distance_of_a_label_is_that_of_its_people(case):
 
     def weighed(holders):
         everybody = set().union(*holders.values())
-        own = {who: sum(who in one for one in holders.values()) for who in everybody}
-        return {value: sum(1 / own[who] for who in one) / len(everybody) for value, one in holders.items()}
+        own = {who: sum(who in holder for holder in holders.values()) for who in everybody}
+        return {
+            value: sum(1 / own[who] for who in holders_of_value) / len(everybody)
+            for value, holders_of_value in holders.items()
+        }
 
     for label, of_kinds in found.items():
         apart = []

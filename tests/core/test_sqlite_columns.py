@@ -37,7 +37,9 @@ def made(path, rows, keys=None, table=ALL):
 
 def read(path, kinds=KINDS):
     columns = read_table(path, "records", kinds, "RECORDS", lambda _: None)
-    return {name: (one.categories[one.codes].tolist(), one.categories.tolist()) for name, one in columns.items()}
+    return {
+        name: (column.categories[column.codes].tolist(), column.categories.tolist()) for name, column in columns.items()
+    }
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_everybody_asks_for_the_address():
     for folder in ("core", "algorithms", "vbas_plugin"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             tree = ast.parse(file.read_text(encoding="utf-8"))
-            for call in [one for one in ast.walk(tree) if isinstance(one, ast.Call)]:
+            for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
                 if any(word.arg == "uri" for word in call.keywords):
                     first = call.args[0]
                     assert isinstance(first, ast.Call) and getattr(first.func, "id", "") == "sqlite_uri", (

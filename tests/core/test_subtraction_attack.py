@@ -66,9 +66,9 @@ def one_age_is_missing():
 def test_four_women_of_the_one_age_that_is_not_shown_are_found_and_held_back():
     areas, plan, wide = one_age_is_missing()
     fine = publish(plan, areas, "by age")
-    found = find_disclosed([wide, fine], 5)
-    three = set(found.overlay.cell_of[:3].tolist())
-    (count,) = [one for one in found.counts if one.kind == REST and set(one.cells.tolist()) == three]
+    disclosed = find_disclosed([wide, fine], 5)
+    three = set(disclosed.overlay.cell_of[:3].tolist())
+    (count,) = [one for one in disclosed.counts if one.kind == REST and set(one.cells.tolist()) == three]
     assert (count.low, count.high) == (4, 4)
     domains = dict(LARGE_FAMILIES)
     assert any(one.low == one.high == 4 for one in Attack([opened(wide), opened(fine)], domains).found(5))
@@ -85,8 +85,8 @@ def test_a_value_that_is_suppressed_everywhere_is_not_believed_not_to_be():
     crosswalk = number_compactly(np.array([0, 0]))[0]
     fine = publish(suppress(profile, crosswalk, 5), areas, "fine")
     wide = publish(suppress(coarser(profile, ("p",)), crosswalk, 5), areas, "wide")
-    found = find_disclosed([wide, fine])
-    assert [(one.low, one.high) for one in found.counts] == [(3, 3)] and not len(found.contradicted)
+    disclosed = find_disclosed([wide, fine])
+    assert [(count.low, count.high) for count in disclosed.counts] == [(3, 3)] and not len(disclosed.contradicted)
 
 
 def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_common():
@@ -97,9 +97,9 @@ def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_com
     by_age, by_sex = (
         publish(suppress(coarser(profile, (name,)), crosswalk, 5), areas, name) for name in ("age", "sex")
     )
-    found = find_disclosed([by_sex, by_age])
-    over = found.overlay
-    (count,) = [one for one in found.counts if one.kind == REST]
+    disclosed = find_disclosed([by_sex, by_age])
+    over = disclosed.overlay
+    (count,) = [one for one in disclosed.counts if one.kind == REST]
     assert (count.low, count.high) == (3, 3)  # of the first area, and old
     assert over.areas[np.isin(over.cell_of, count.cells)].tolist() == ["a0"]
 
@@ -112,8 +112,12 @@ def test_what_is_left_of_several_regions_that_hang_together():
     first = [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4]
     second = [0, 1, 1, 2, 2, 3, 0, 3, 4, -1, 5]
     plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in (first, second)]
-    found = find_disclosed([publish(one, areas, str(i)) for i, one in enumerate(plans)])
-    left = [one for one in found.counts if found.overlay.areas[np.isin(found.overlay.cell_of, one.cells)].size == 2]
+    disclosed = find_disclosed([publish(plan, areas, str(i)) for i, plan in enumerate(plans)])
+    left = [
+        count
+        for count in disclosed.counts
+        if disclosed.overlay.areas[np.isin(disclosed.overlay.cell_of, count.cells)].size == 2
+    ]
     assert any((one.low, one.high) == (3, 3) for one in left)
     done = repair(plans[1], areas, [publish(plans[0], areas)])
     assert done.after.n_counts == 0
@@ -122,7 +126,7 @@ def test_what_is_left_of_several_regions_that_hang_together():
 def left_in(found):
     """The identifiers of the areas, and the bounds, of every count."""
     over = found.overlay
-    return [(over.areas[np.isin(over.cell_of, one.cells)].tolist(), one.low, one.high) for one in found.counts]
+    return [(over.areas[np.isin(over.cell_of, count.cells)].tolist(), count.low, count.high) for count in found.counts]
 
 
 def test_only_regions_together_tell_what_two_regions_across_them_leave():
@@ -131,9 +135,9 @@ def test_only_regions_together_tell_what_two_regions_across_them_leave():
     areas = make_areas([f"a{i}" for i in range(11)], np.arange(22.0).reshape(11, 2), np.ones(11))
     profile = profile_over(counts, [("x",)], ("p",))
     regions = [[0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4], [-1, 0, 0, -1, 1, 1, -1, 2, -1, 2, -1]]
-    plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in regions]
-    found = find_disclosed([publish(one, areas, str(i)) for i, one in enumerate(plans)])
-    assert left_in(found) == [(["a0", "a3", "a6"], 3, 3)]
+    plans = [suppress(profile, number_compactly(np.array(region_of))[0], 5) for region_of in regions]
+    disclosed = find_disclosed([publish(plan, areas, str(i)) for i, plan in enumerate(plans)])
+    assert left_in(disclosed) == [(["a0", "a3", "a6"], 3, 3)]
 
 
 def test_only_regions_together_tell_what_a_region_across_small_ones_leaves():
@@ -142,7 +146,7 @@ def test_only_regions_together_tell_what_a_region_across_small_ones_leaves():
     areas = make_areas([f"a{i}" for i in range(10)], np.arange(20.0).reshape(10, 2), np.ones(10))
     profile = profile_over(counts, [("p", "q1"), ("p", "q2")], ("p", "q"))
     regions = [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4], [0, 0, 1, 1, 0, 0, 1, 1, 2, 2], [-1, 0, 0, *[-1] * 7]]
-    fine, coarse, across = (number_compactly(np.array(one))[0] for one in regions)
+    fine, coarse, across = (number_compactly(np.array(region_of))[0] for region_of in regions)
     nested = publish(nest(areas, profile, make_levels(areas, [fine, coarse]), 5), areas, "nested")
     wide = publish(suppress(coarser(profile, ("p",)), across, 5), areas, "wide")
     assert left_in(find_disclosed([nested, wide])) == [(["a0", "a3"], 3, 3)]

@@ -54,11 +54,11 @@ def test_shares_are_reproduced_within_sampling_error(attribute):
     column = table.quasi_identifiers[attribute]
     province = table.area.codes % 2
     for row, shares in enumerate(SHARES.attributes[attribute].shares):
-        found = np.bincount(column.codes[province == row], minlength=len(shares))
+        counts = np.bincount(column.codes[province == row], minlength=len(shares))
         possible = shares > 0
-        assert found[~possible].sum() == 0
-        expected = shares[possible] * found.sum()
-        assert stats.chisquare(found[possible], expected).pvalue > 0.001
+        assert counts[~possible].sum() == 0
+        expected = shares[possible] * counts.sum()
+        assert stats.chisquare(counts[possible], expected).pvalue > 0.001
 
 
 def test_attributes_are_independent_of_each_other_and_of_the_area():

@@ -30,21 +30,21 @@ def shares(found, attribute, province):
 
 def test_shares_are_weighted_and_codes_left_out():
     missing = missing_codes("6, 9; age: 96, 99", ["sex", "age"])
-    found = estimate_distributions(PROVINCES, {"sex": SEX, "age": AGE}, WEIGHTS, missing)
-    assert shares(found, "sex", "10") == {1: 0.75, 2: 0.25}
-    assert shares(found, "sex", "24") == {1: 1.0}
-    assert shares(found, "age", "10") == pytest.approx({"6": 8 / 9, "7": 1 / 9})
-    assert shares(found, "age", "24") == {"6": 1.0}
-    assert found.notes == (
+    distributions = estimate_distributions(PROVINCES, {"sex": SEX, "age": AGE}, WEIGHTS, missing)
+    assert shares(distributions, "sex", "10") == {1: 0.75, 2: 0.25}
+    assert shares(distributions, "sex", "24") == {1: 1.0}
+    assert shares(distributions, "age", "10") == pytest.approx({"6": 8 / 9, "7": 1 / 9})
+    assert shares(distributions, "age", "24") == {"6": 1.0}
+    assert distributions.notes == (
         "“sex” is not stated in 1 of 5 rows: it was left out.",
         "“age” is not stated in 1 of 5 rows: it was left out.",
     )
 
 
 def test_without_weights_and_codes_every_row_counts_once_but_empty_values_do_not():
-    found = estimate_distributions([*PROVINCES, None], {"sex": [1, None, 9, 1, 1, 1]})
-    assert shares(found, "sex", "10") == {1: 0.5, 9: 0.5}
-    assert "1 row of MICRODATA has no province and was left out." in found.notes
+    distributions = estimate_distributions([*PROVINCES, None], {"sex": [1, None, 9, 1, 1, 1]})
+    assert shares(distributions, "sex", "10") == {1: 0.5, 9: 0.5}
+    assert "1 row of MICRODATA has no province and was left out." in distributions.notes
 
 
 def test_codes_are_common_or_by_attribute():
@@ -85,10 +85,10 @@ def test_shares_are_those_that_pandas_counts(seed):
     frame = pd.DataFrame(
         {"province": rng.integers(1, 4, 60), "age": rng.integers(0, 5, 60), "weight": rng.integers(0, 4, 60) + 0.5}
     )
-    found = estimate_distributions(frame.province.tolist(), {"age": frame.age.tolist()}, frame.weight.tolist())
+    distributions = estimate_distributions(frame.province.tolist(), {"age": frame.age.tolist()}, frame.weight.tolist())
     total = frame.groupby("province").weight.sum()
     for (province, age), weight in frame.groupby(["province", "age"]).weight.sum().items():
-        assert shares(found, "age", str(province))[age] == pytest.approx(weight / total[province])
+        assert shares(distributions, "age", str(province))[age] == pytest.approx(weight / total[province])
 
 
 def test_whole_rows_are_drawn_by_weight_and_keep_together():
@@ -124,17 +124,17 @@ def test_a_real_public_use_file(real_data):
     with (real_data / "cchs2011_2012_sample.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     attributes = {name: [row[name] for row in rows] for name in ("DHH_SEX", "DHHGAGE", "DHHGMS", "EDUDR04")}
-    found = estimate_distributions(
+    distributions = estimate_distributions(
         [row["GEOGPRV"] for row in rows],
         attributes,
         [float(row["WTS_M"]) for row in rows],
         missing_codes("6, 9; DHHGAGE: 96, 99", attributes),
     )
-    assert found.provinces.tolist() == ["10", "11", "12", "13", "24", "35", "46", "47", "48", "59", "60"]
-    assert found.attributes["EDUDR04"].categories.tolist() == ["1", "2", "3", "4"]
+    assert distributions.provinces.tolist() == ["10", "11", "12", "13", "24", "35", "46", "47", "48", "59", "60"]
+    assert distributions.attributes["EDUDR04"].categories.tolist() == ["1", "2", "3", "4"]
     # Age group 6 is an age group.
-    assert "6" in found.attributes["DHHGAGE"].categories
+    assert "6" in distributions.attributes["DHHGAGE"].categories
     ontario = pd.DataFrame(rows)
     ontario = ontario[(ontario.GEOGPRV == "35") & (ontario.EDUDR04 != "9")].astype({"WTS_M": float})
     expected = (ontario.groupby("EDUDR04").WTS_M.sum() / ontario.WTS_M.sum()).to_dict()
-    assert shares(found, "EDUDR04", "35") == pytest.approx(expected)
+    assert shares(distributions, "EDUDR04", "35") == pytest.approx(expected)

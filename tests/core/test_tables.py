@@ -13,7 +13,7 @@ from vbas.core import tables
 from vbas.core.tables import TABLES, alias_of, table_of, tables_of
 from vbas.core.tables.schema import ALL, AS_GIVEN, INTERNAL, NESTED, OWN, REAL, OutputField, OutputTable, own
 
-FIELDS = [(table, one) for table in TABLES for one in table.fields]
+FIELDS = [(table, field) for table in TABLES for field in table.fields]
 ids = [f"{table.title}: {one.name}" for table, one in FIELDS]
 
 
@@ -27,7 +27,7 @@ def test_every_field_is_told_of(table, one):
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.parameter}: {table.title}")
 def test_a_table_has_each_field_once_and_is_found_by_its_text(table):
-    names = [one.name for one in table.fields]
+    names = [field.name for field in table.fields]
     assert len(set(names)) == len(names)
     texts = {table.parameter: table.about, f"release:{table.parameter}": table.help}
     assert all(table_of(output, text) is table for output, text in texts.items())

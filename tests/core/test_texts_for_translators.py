@@ -96,12 +96,12 @@ def _uncounted(text: str, function: str) -> list[str]:
     """The numbers of a text that would stand before several where there is one."""
     of_plural = {"n"} if function == "plural" else set()
     return [
-        found[0]
-        for found in COUNTED.finditer(text)
-        if found[3] in NOUNS
-        and found[1] not in NEVER_ONE | of_plural
-        and not re.search(r"\b(of|of the|sur|at most|least|largest|from) \Z", text[: found.start()], re.IGNORECASE)
-        and not re.search(r"s\b|\b(is|has|of|in|and|or|that|which|with|was|to|for|the)\b", found[2])
+        match[0]
+        for match in COUNTED.finditer(text)
+        if match[3] in NOUNS
+        and match[1] not in NEVER_ONE | of_plural
+        and not re.search(r"\b(of|of the|sur|at most|least|largest|from) \Z", text[: match.start()], re.IGNORECASE)
+        and not re.search(r"s\b|\b(is|has|of|in|and|or|that|which|with|was|to|for|the)\b", match[2])
     ]
 
 
@@ -118,7 +118,7 @@ def test_a_number_and_its_noun_go_through_plural():
 def test_no_text_is_a_piece_that_is_put_to_another():
     """A blank or a comma at its beginning shows that a text is a part of a sentence."""
     texts = {text for _, text, _ in _texts()} - {"; "}
-    assert not [one for one in texts if one[:1] in " ,;:" and one]
+    assert not [text for text in texts if text[:1] in " ,;:" and text]
 
 
 @pytest.mark.parametrize("text", ["{getattr} went", "{astimezone:%Y}", "{n_value} areas", "{shown_values_2}", "{np:g}"])

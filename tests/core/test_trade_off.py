@@ -14,9 +14,9 @@ from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import Measures
-from vbas.core.front import unbeaten
 from vbas.core.generalising import generalise_profile, make_hierarchy
 from vbas.core.outcome import NESTED, Outcome, with_pareto
+from vbas.core.pareto_front import pareto_front
 from vbas.core.profile import profile_records
 from vbas.core.recommendation import balance, place_kept, with_recommendation
 from vbas.core.records.columns import column_from_values
@@ -173,7 +173,7 @@ def test_the_front_is_that_of_its_definition(rows):
         not any(all(x <= y for x, y in zip(other, own)) and other != own for other in table.tolist())
         for own in table.tolist()
     ]
-    assert unbeaten(table).tolist() == by_hand
+    assert pareto_front(table).tolist() == by_hand
 
 
 def outcome(percent, distance, given_up=0.0, budget=None, k=5, family="given number", n_regions=3):

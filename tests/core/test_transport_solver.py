@@ -100,14 +100,14 @@ def test_a_warm_start_saves_chains(size):
 @given(problems())
 def test_no_swap_and_no_move_improves(problem):
     points, facilities, capacity = problem
-    found = allocate(points, facilities, capacity)
+    plan = allocate(points, facilities, capacity)
     costs = cdist(points, facilities)
     tolerance = 1e-11 * max(costs.max(), 1.0)
-    own = costs[np.arange(len(points)), found.facility_of]
-    with_room = found.loads < capacity
+    own = costs[np.arange(len(points)), plan.facility_of]
+    with_room = plan.loads < capacity
     if with_room.any():
         assert (costs[:, with_room] >= own[:, None] - tolerance).all()
-    crossed = costs[:, found.facility_of]  # destination i at the facility of destination k
+    crossed = costs[:, plan.facility_of]  # destination i at the facility of destination k
     assert (crossed + crossed.T >= own[:, None] + own[None, :] - tolerance).all()
 
 
@@ -115,9 +115,9 @@ def test_no_swap_and_no_move_improves(problem):
 def test_capacity_exactly_n(n, size):
     rng = np.random.default_rng(n + size)
     points, facilities = rng.random((n, 2)), rng.random((size, 2))
-    found = allocate(points, facilities, n // size)
-    check_optimal(points, facilities, n // size, found)
-    assert (found.loads == n // size).all()
+    plan = allocate(points, facilities, n // size)
+    check_optimal(points, facilities, n // size, plan)
+    assert (plan.loads == n // size).all()
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -125,14 +125,14 @@ def test_many_ties(seed):
     """Tens of facilities and more than a hundred destinations on 8 x 8 places: after a rise of prices, ties decide."""
     rng = np.random.default_rng(seed)
     points, facilities = rng.integers(0, 8, (160, 2)) * 10.0, rng.integers(0, 8, (38, 2)) * 10.0
-    found = allocate(points, facilities, 5)
-    check_optimal(points, facilities, 5, found)
-    check_optimal(points, facilities, 5, allocate(points, facilities, 5, start=found))
+    plan = allocate(points, facilities, 5)
+    check_optimal(points, facilities, 5, plan)
+    check_optimal(points, facilities, 5, allocate(points, facilities, 5, start=plan))
 
 
 def test_everything_at_one_place():
-    found = allocate(np.zeros((50, 2)), np.zeros((20, 2)), 3)
-    assert found.cost == 0 and found.gap == 0 and found.loads.max() <= 3 and found.loads.sum() == 50
+    plan = allocate(np.zeros((50, 2)), np.zeros((20, 2)), 3)
+    assert plan.cost == 0 and plan.gap == 0 and plan.loads.max() <= 3 and plan.loads.sum() == 50
 
 
 def test_far_from_the_origin_and_many_facilities_at_once():
@@ -146,9 +146,9 @@ def test_far_from_the_origin_and_many_facilities_at_once():
 def test_unlimited_is_the_nearest_facility():
     rng = np.random.default_rng(1)
     points, facilities = rng.random((500, 2)), rng.random((40, 2))
-    found = allocate(points, facilities, 500)
-    assert (found.facility_of == cdist(points, facilities).argmin(axis=1)).all()
-    assert (found.prices == 0).all() and found.n_chains == 0
+    plan = allocate(points, facilities, 500)
+    assert (plan.facility_of == cdist(points, facilities).argmin(axis=1)).all()
+    assert (plan.prices == 0).all() and plan.n_chains == 0
 
 
 def test_the_bound_is_never_above_the_optimum():

@@ -15,7 +15,7 @@ def test_no_package_is_left_out():
     packages = set(re.findall(r'"vbas\.(\w+)', PYPROJECT[: PYPROJECT.index("[tool.mypy]")]))
     there = {f"vbas.{name}" for name in packages | NOT_ON_EVERY_SYSTEM}
     assert there == set(re.findall(r'"([^"]+)"', checked))
-    assert {one.parent.name for one in ROOT.glob("*/*.py")} <= packages | NOT_ON_EVERY_SYSTEM
+    assert {path.parent.name for path in ROOT.glob("*/*.py")} <= packages | NOT_ON_EVERY_SYSTEM
     shipped = {f"vbas.{name}" for name in packages - NOT_ON_EVERY_SYSTEM}
     assert shipped == set(re.findall(r"-p ([\w.]+)", TYPES))
     assert "ignore_errors" not in types

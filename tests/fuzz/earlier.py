@@ -45,7 +45,7 @@ def registered(case, outcome, regions):
     records = Records(case, outcome)
     names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
     values = [plain(one) for row in rows for one in row]
-    if records.members or any(isinstance(one, str) and not one.strip() for one in values):
+    if records.members or any(isinstance(value, str) and not value.strip() for value in values):
         return  # k counts others than records; texts that the register writes in words of its own
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     front, n_quasi = 2 if nested else 1, len(records.quasi)

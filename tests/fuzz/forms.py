@@ -29,9 +29,9 @@ WEIGHTS |= {"donutaudit": 2, "checkrelease": 4, "checkreleases": 4, "editregiste
 def case_of(seed, number):
     """The case of a number."""
     dice = Dice(seed, number)
-    ids = [one.ID for one in ALGORITHMS]
+    ids = [algorithm.ID for algorithm in ALGORITHMS]
     name = dice.choices(ids, [WEIGHTS.get(one, 1) for one in ids])[0]
-    form = next(one for one in ALGORITHMS if name == one.ID)()
+    form = next(algorithm for algorithm in ALGORITHMS if name == algorithm.ID)()
     form.initAlgorithm({})
     town = Town(dice)
     drawn = FORMS.get(name, lambda town: {})(town)

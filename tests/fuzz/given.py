@@ -63,7 +63,7 @@ class Table:
 
     def without(self, name):
         """The same without a column."""
-        return replace(self, columns=tuple(one for one in self.columns if one[0] != name))
+        return replace(self, columns=tuple(column for column in self.columns if column[0] != name))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def layer_of(table, folder, name):
         QgsVectorFileWriter.writeAsVectorFormatV2(layer, str(file), QgsCoordinateTransformContext(), options)
         return QgsVectorLayer(str(file if file.exists() else file.with_suffix(".dbf")), name, "ogr")
     if table.selected is not None:
-        layer.selectByIds([one.id() for one in layer.getFeatures()][: table.selected])
+        layer.selectByIds([feature.id() for feature in layer.getFeatures()][: table.selected])
     return layer
 
 

@@ -29,7 +29,7 @@ def complaints(case, outcome):
     fault = "fault of VBAS" in outcome.error
     if outcome.foreign or fault:
         found.append(f"An exception that nobody foresaw: {_last_line(outcome.foreign or outcome.error)}")
-    found += [f"A warning of a library: {one}" for one in dict.fromkeys(outcome.warnings)]
+    found += [f"A warning of a library: {warning}" for warning in dict.fromkeys(outcome.warnings)]
     found += [f"The log holds {line[:300]!r}" for line in outcome.log if re.search(r"Traceback|\w+Warning: ", line)]
     if outcome.seconds > SECONDS:
         found.append(f"It took {outcome.seconds:.0f} seconds of the processor.")
@@ -61,7 +61,11 @@ def _sentence(case, text):
     if not told.strip().endswith((".", "?", "”")):
         found.append(f"It does not end as a sentence does: {text[-200:]!r}")
     form = QgsApplication.processingRegistry().algorithmById(f"vbas:{case.algorithm}")
-    names = [word for one in form.parameterDefinitions() for word in (one.name(), label_of(one), one.description())]
+    names = [
+        word
+        for parameter in form.parameterDefinitions()
+        for word in (parameter.name(), label_of(parameter), parameter.description())
+    ]
     helps = "“" in text or any(name in text for name in names) or re.search(r"\d", text)
     if not helps and text not in SELF_EVIDENT:
         found.append(f"It names nothing to act on: {text[:400]!r}")

@@ -131,11 +131,14 @@ def records(dice, areas, id_kind, most=220):
     homes = [dice.choice(favoured) if dice.chance(0.7) else dice.choice(lived) for _ in range(n)]
     kind = id_kind
     if dice.odd(2):
-        homes = [dice.pick(None, "nowhere" if kind == "text" else 7) if dice.chance(0.1) else one for one in homes]
+        homes = [dice.pick(None, "nowhere" if kind == "text" else 7) if dice.chance(0.1) else home for home in homes]
     if kind != "text" and dice.chance(0.3):  # the same identifiers as text
         kind, homes = (
             "text",
-            [None if one is None else str(int(one)) if one == one and abs(one) < 1e300 else str(one) for one in homes],
+            [
+                None if home is None else str(int(home)) if home == home and abs(home) < 1e300 else str(home)
+                for home in homes
+            ],
         )
     columns = []
     for role, name in names.items():

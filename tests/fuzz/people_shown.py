@@ -15,7 +15,7 @@ def _several(value):
     """Names of fields, however they were given."""
     if isinstance(value, (list, tuple)):
         return list(value)
-    return [one.strip() for one in str(value or "").split(";") if one.strip()]
+    return [part.strip() for part in str(value or "").split(";") if part.strip()]
 
 
 class Records:
@@ -168,7 +168,7 @@ def _sensitive_hold(case, records, members):
 
 def _holders(case, records, name, rows):
     """For persons (rows, where these are not known) and for households: who has which value."""
-    people = [[typed(records.of(row, [one])[0]) for row in rows] for one in records.members]
+    people = [[typed(records.of(row, [kind])[0]) for row in rows] for kind in records.members]
     if not case.parameters.get("PERSON_ID"):
         people.append(list(range(len(rows))))
     for own in people:

@@ -58,7 +58,7 @@ def _without_mark(value):
 
 def rows_of(layer):
     """(names, rows) of a layer, its shapes apart."""
-    return layer.fields().names(), [[plain(value) for value in one.attributes()] for one in layer.getFeatures()]
+    return layer.fields().names(), [[plain(value) for value in feature.attributes()] for feature in layer.getFeatures()]
 
 
 def rows_of_output(result, context):
@@ -88,8 +88,8 @@ def rows_of_output(result, context):
 def _rows_of_geopackage(file, table):
     """Of its only table, or of one that is named; from the file itself, whatever is in a journal beside it."""
     with closing(sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)) as connection:
-        found = connection.execute("SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'")
-        ((table,),) = [one for one in found.fetchall() if table in ("", one[0])]
+        rows = connection.execute("SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'")
+        ((table,),) = [row for row in rows.fetchall() if table in ("", row[0])]
         shapes = connection.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (table,))
         shape = [name for (name,) in shapes]
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", (table,)).fetchall()

@@ -47,7 +47,7 @@ def crosswalk_of(case, outcome, areas, partial=False):
         found.append(f"CROSSWALK does not hold each area once: {len(ids)} rows for {len(areas)} areas.")
     regions = {one: [_number(row[i]) for i in at] for one, row in zip(ids, rows)}
     for level in range(len(at)):
-        used = {one[level] for one in regions.values()}
+        used = {region_of[level] for region_of in regions.values()}
         if None in used and not partial:
             found.append("CROSSWALK leaves areas out.")
         used.discard(None)
@@ -56,7 +56,10 @@ def crosswalk_of(case, outcome, areas, partial=False):
             found.append(f"CROSSWALK numbers its regions {sorted(used)[:9]}.")
     for level in range(len(at) - 1):
         above: dict[object, object] = {}
-        if any(above.setdefault(one[level], one[level + 1]) != one[level + 1] for one in regions.values()):
+        if any(
+            above.setdefault(region_of[level], region_of[level + 1]) != region_of[level + 1]
+            for region_of in regions.values()
+        ):
             found.append(f"Regions of level {level + 1} lie in several of the next.")
     return found, regions
 
@@ -70,13 +73,13 @@ def made_crosswalk(case, outcome):
     areas = _areas(case, outcome)
     given = [values for one in case.parameters.get("CROSSWALKS") or [] for _, _, values in one.columns]
     partial = case.algorithm in ("staticcutoff", "cropidentifiers", "mergeadjacent") or any(
-        plain(one) in (None, "") for values in given for one in values
+        plain(value) in (None, "") for values in given for value in values
     )
     if "CROSSWALK" in outcome.results:
         found, regions = crosswalk_of(case, outcome, areas, partial)
         yield from found
         number = outcome.results.get("N_SITES")
-        used = {one[0] for one in regions.values()} - {None}
+        used = {region_of[0] for region_of in regions.values()} - {None}
         if number is not None and regions and len(used) != number and case.algorithm != "nestlevels":
             yield f"N_SITES is {number}, CROSSWALK has {len(used)} regions."
     if "RELEASED_REGIONS" in outcome.results and case.algorithm != "nestlevels":
@@ -206,8 +209,10 @@ def masked(case, outcome):
         yield f"MASKED has the fields {names}."
     layer = outcome.context.getMapLayer(str(numbers["MASKED"]))
     if layer is not None:
-        there = {one.geometry().asWkt(17) for one in outcome.layers["POINTS"].getFeatures() if one.hasGeometry()}
-        if any(one.geometry().asWkt(17) in there for one in layer.getFeatures()):
+        there = {
+            feature.geometry().asWkt(17) for feature in outcome.layers["POINTS"].getFeatures() if feature.hasGeometry()
+        }
+        if any(feature.geometry().asWkt(17) in there for feature in layer.getFeatures()):
             yield "A point was released where it was."
     yield from _finite(outcome)
 

@@ -64,7 +64,7 @@ def _people(dice, areas):
 
 def _moved(dice, people, town):
     """A few of them left, a few came."""
-    stay = [one for one in people if not dice.chance(0.05)]
+    stay = [person for person in people if not dice.chance(0.05)]
     return stay + _people(dice, [identity(dice.choice(town.ids))])[: dice.randint(0, 3)]
 
 
@@ -147,7 +147,7 @@ class _Row:
         self.kind, self.values = row[at["kind"]], {name: value for name, value in values.items() if value}
         self.areas = frozenset(str(row[at["areas"]]).split(";"))
         self.low, self.high, self.less = (int(row[at[name]]) for name in ("low", "high", "less"))
-        self.releases = [int(one) - 1 for one in str(row[at["releases"]]).split(";")]
+        self.releases = [int(part) - 1 for part in str(row[at["releases"]]).split(";")]
         self.told = [part.rpartition(" ") for part in str(row[at["vbas_sensitive"]] or "").split("; ") if part]
 
     def holds(self, area, values, classes):
@@ -166,13 +166,13 @@ def _held_against_truth(case, outcome, found, few, k):
     classes: dict[object, set] = {}
     for (_, names, _, _), counts in zip(releases, shown):
         of = classes.setdefault(names, set())
-        of.update(tuple(dict(one.values)[name] for name in names) for one in counts)
+        of.update(tuple(dict(count.values)[name] for name in names) for count in counts)
     for one in found:
         if one.kind in CHANGES:
             yield from _change(one, releases)
         elif all(releases[i][0] == releases[one.releases[0]][0] for i in range(len(releases))):
             yield from _count(one, releases[one.releases[0]][0], classes)
-    if outcome.results["N_CONTRADICTED"] and all(one[0] == releases[0][0] for one in releases):
+    if outcome.results["N_CONTRADICTED"] and all(release[0] == releases[0][0] for release in releases):
         yield f"The same people contradict themselves in {outcome.results['N_CONTRADICTED']} classes."
     for later in range(len(releases)):
         for earlier in range(later):

@@ -32,7 +32,7 @@ def compared(case, outcome):
     records = Records(case, outcome)
     for row in rows:
         yield from _by_itself(row, records.total)
-    yield from _unbeaten(done, records.total)
+    yield from _pareto_front(done, records.total)
     recommended = [row for row in rows if row["recommended"] and int(float(row["recommended"]))]
     if len(recommended) > 1 or any(row["suppressed"] is None or not int(float(row["pareto"])) for row in recommended):
         yield f"{len(recommended)} rows are recommended, or one that another beats."
@@ -68,7 +68,7 @@ def _by_itself(row, n_records):
         yield f"{row['worst_group_percent']} % of a group are suppressed."
 
 
-def _unbeaten(rows, n_records):
+def _pareto_front(rows, n_records):
     """pareto is 1 exactly where no row of the same k and kind is as good in all and better in something."""
     groups = defaultdict(list)
     for row in rows:

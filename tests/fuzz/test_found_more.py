@@ -82,7 +82,7 @@ def test_counts_in_areas_that_are_not_drawn(provider, place):
     kinds = (("vbas_region", "long"), ("sex", "text"), ("records", "long"))
     tables = [Table(tuple((*kind, list(column)) for kind, column in zip(kinds, zip(*rows)))) for rows in released]
     ids = ["46-0", "elsewhere", "46-2"]
-    crosswalks = [Table((("da", "text", ids), ("vbas_region", "long", one))) for one in regions]
+    crosswalks = [Table((("da", "text", ids), ("vbas_region", "long", region_of))) for region_of in regions]
     given = {"RELEASES": tables, "CROSSWALKS": crosswalks, "QUASI_IDENTIFIERS": "sex", "K": 12, "EACH_K": "5;5"}
     given |= {"REGIONS": areas(), "REGION_ID": "da", "PINNED": Place(place)}
     assert ends_in_a_result(Case("checkreleases", given)).results["N_PINNED"]

@@ -46,7 +46,7 @@ def _several():
     releases, known, crosswalks = [], [], []
     for regions in ([1] * 5 + [2] * 4, [1] * 4 + [2] * 5):
         region_of = dict(zip(IDS, regions))
-        some = [one for i, one in enumerate(PEOPLE) if one[0] != IDS[4] or i < 9 * 2]
+        some = [person for i, person in enumerate(PEOPLE) if person[0] != IDS[4] or i < 9 * 2]
         known.append((some, ("sex",), region_of, K))
         counted = Counter((region_of[area], values["sex"]) for area, values in some)
         rows = [(*key, n) for key, n in counted.items()]
@@ -62,7 +62,7 @@ def _several():
 def _register(regions):
     region_of = dict(zip(IDS, regions))
     shown = shown_by(PEOPLE, ["sex"], region_of, K)
-    number = {frozenset(a for a in IDS if region_of[a] == one): one for one in set(regions)}
+    number = {frozenset(a for a in IDS if region_of[a] == region): region for region in set(regions)}
     counts = [(1, 1, number[one.areas], json.dumps([dict(one.values)["sex"]]), one.people) for one in shown]
     release = (1, "secret-1", "2026-01-01T00:00:00+00:00", K, '["sex"]', 1, 1, 1, "{}")
     rows = {"vbas_releases": (release,), "vbas_counts": tuple(counts)}
@@ -126,7 +126,7 @@ def _rows(change):
 
 
 def _one_more(rows):
-    return [replace(one, low=one.low + 1, high=one.high + 1) for one in rows]
+    return [replace(row, low=row.low + 1, high=row.high + 1) for row in rows]
 
 
 def _nothing_found():
@@ -205,7 +205,7 @@ def _unweighted():
         (_comparison, lambda: _measured(non_uniform_entropy=lambda n: n * 1.01), "non_uniform_entropy of"),
         (_comparison, lambda: _measured(n_suppressed=lambda n: n + 1), "are said to be"),
         (_comparison, lambda: _measured(n_regions=lambda n: n + 1), "n_sites of"),
-        (_comparison, lambda: (outcome, "unbeaten", lambda rows: np.zeros(len(rows), bool)), "pareto is"),
+        (_comparison, lambda: (outcome, "pareto_front", lambda rows: np.zeros(len(rows), bool)), "pareto is"),
         (_comparison, _worst, "is said to lose 1.5 %"),
         (_several, lambda: _rows(lambda rows: rows[1:]), "PINNED has"),
         (_several, lambda: _rows(_one_more), "are said to live"),

@@ -71,10 +71,10 @@ def town(city, tmp_path_factory):
     """Some districts in the middle of the city, a sixth of it: for what does not hang on how many people there are."""
     folder = tmp_path_factory.mktemp("town")
     with closing(sqlite3.connect(city / "areas.gpkg")) as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT area FROM areas WHERE district IN ('centre', 'north end', 'river', 'university')"
         ).fetchall()
-    inside = ", ".join(f"'{area}'" for (area,) in found)
+    inside = ", ".join(f"'{area}'" for (area,) in rows)
     for name in ("areas", "records"):
         files = [str(place / f"{name}.gpkg") for place in (folder, city)]
         subprocess.run(["ogr2ogr", "-where", f"area IN ({inside})", *files, name], check=True, timeout=300)

@@ -40,7 +40,7 @@ def step(child):
             ]
             for name, output in child.modelOutputs().items()
         },
-        "after": [str(one.childId) for one in child.dependencies()],
+        "after": [str(dependency.childId) for dependency in child.dependencies()],
     }
 
 
@@ -52,10 +52,10 @@ def contents(file):
     definitions = model.parameterDefinitions()
     return {
         "names": [model.name(), model.displayName(), model.group(), model.helpContent()],
-        "inputs": [one.toVariantMap() for one in definitions if not one.isDestination()],
+        "inputs": [definition.toVariantMap() for definition in definitions if not definition.isDestination()],
         "places": {name: place(component) for name, component in model.parameterComponents().items()},
         "steps": {name: step(child) for name, child in model.childAlgorithms().items()},
-        "output names": sorted(one.name() for one in definitions if one.isDestination()),
+        "output names": sorted(definition.name() for definition in definitions if definition.isDestination()),
     }
 
 

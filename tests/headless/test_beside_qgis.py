@@ -34,7 +34,7 @@ def test_all_that_is_compiled_is_loaded_at_once():
     """What came later would be bound to QGIS's after all."""
     code = "import sys; from vbas.algorithms.beside_qgis import load_shapely as l; l(); print(*sys.modules)"
     loaded = python(code).stdout.split()
-    compiled = [one.name.split(".")[0] for one in Path(shapely.__file__).parent.glob("*.so")]
+    compiled = [path.name.split(".")[0] for path in Path(shapely.__file__).parent.glob("*.so")]
     assert len(compiled) > 1 and {f"shapely.{name}" for name in compiled} <= set(loaded)
 
 
@@ -72,7 +72,7 @@ def bindings(tmp_path, code):
     told = {"LD_PRELOAD": geos, "LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(tmp_path / "said")}
     done = python(code, **told)
     assert done.returncode == 0, done.stderr
-    lines = "\n".join(one.read_text(errors="replace") for one in tmp_path.glob("said.*"))
+    lines = "\n".join(path.read_text(errors="replace") for path in tmp_path.glob("said.*"))
     pattern = r"binding file (.+?) \[\d+\] to (.+?) \[\d+\]: \w+ symbol `(\w+)'"
     return [found for found in re.findall(pattern, lines) if is_own(found[0])]
 

@@ -30,9 +30,9 @@ def bands(tmp_path):
 
 
 def number(text, name):
-    found = re.search(rf"{name}\W+([0-9.]+)", text)
-    assert found, text
-    return float(found[1])
+    match = re.search(rf"{name}\W+([0-9.]+)", text)
+    assert match, text
+    return float(match[1])
 
 
 def test_a_person_who_wants_at_most_1_percent_gets_it_with_one_run(qgis_process, city, bands, tmp_path):

@@ -151,12 +151,12 @@ def test_its_form_opens_in_a_window(profile, city):
     screen = ["xvfb-run", "-a", "-s", "-screen 0 1400x1000x24"]
     done = subprocess.run([*screen, *qgis], env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert said.is_file(), done.stderr[-2000:]
-    found = json.loads(said.read_text(encoding="utf-8"))
-    assert "error" not in found, found["error"]
-    assert found["package"] == str(profile / "profiles" / "default" / "python" / "plugins" / "vbas")
-    assert found["visible"] and found["icon"]
-    assert found["title"].endswith("Anonymise records")  # later versions put the group before it
-    assert found["k"] == 5 and found["n_algorithms"] >= 27
+    record = json.loads(said.read_text(encoding="utf-8"))
+    assert "error" not in record, record["error"]
+    assert record["package"] == str(profile / "profiles" / "default" / "python" / "plugins" / "vbas")
+    assert record["visible"] and record["icon"]
+    assert record["title"].endswith("Anonymise records")  # later versions put the group before it
+    assert record["k"] == 5 and record["n_algorithms"] >= 27
 
 
 def _process(profile: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -171,7 +171,7 @@ def _environment(profile: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("QGIS_", "VBAS_"))}
     kept.pop("VIRTUAL_ENV", None)
     # What the distribution lacks, such as shapely 2 on Debian 12; the checkout itself is not in it.
-    sites = [str(one) for one in (ROOT / ".venv" / "lib").glob("python3*/site-packages")]
+    sites = [str(path) for path in (ROOT / ".venv" / "lib").glob("python3*/site-packages")]
     return kept | {
         "QGIS_CUSTOM_CONFIG_PATH": str(profile),
         "XDG_RUNTIME_DIR": str(profile / "runtime"),

@@ -66,7 +66,7 @@ def test_an_enum_without_its_scope_is_found(names, tmp_path):
 def test_qt_is_imported_through_qgis_alone(folder):
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]
             assert not [name for name in names if name.startswith(("PyQt", "sip", "PySide"))], path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qgis.PyQt.QtCore import pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QComboBox, QSpinBox, QVBoxLayout, QWidget
 
-from ...algorithms.explored import Choices
+from ...algorithms.explorer_data import Choices
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.approach import choosing_sites

@@ -71,17 +71,17 @@ class NumberChooser(QWidget):
     def set_areas(self, n_areas: int) -> None:
         """Let numbers from 1 to the number of areas be chosen."""
         self._numbers = numbers_on_curve(n_areas, STEPS)
-        for one, low, high in ((self.slider, 0, len(self._numbers) - 1), (self.number, 1, n_areas)):
-            one.blockSignals(True)
-            one.setRange(low, high)
-            one.blockSignals(False)
+        for control, low, high in ((self.slider, 0, len(self._numbers) - 1), (self.number, 1, n_areas)):
+            control.blockSignals(True)
+            control.setRange(low, high)
+            control.blockSignals(False)
 
     def set_value(self, number: int) -> None:
         """Show a number that was chosen elsewhere; nobody is told."""
-        for one, value in ((self.slider, self._position(number)), (self.number, number)):
-            one.blockSignals(True)
-            one.setValue(value)
-            one.blockSignals(False)
+        for control, value in ((self.slider, self._position(number)), (self.number, number)):
+            control.blockSignals(True)
+            control.setValue(value)
+            control.blockSignals(False)
 
     def _position(self, number: int) -> int:
         """The position of the slider that is nearest to a number."""

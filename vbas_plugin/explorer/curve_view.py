@@ -55,12 +55,12 @@ class CurveView(QWidget):
         """The per cent of a number of sites, between those that are known on a straight line; None of no points."""
         if not self._points:
             return None
-        numbers = np.log([one.n_sites for one in self._points])
-        return float(np.interp(np.log(n_sites), numbers, [one.percent for one in self._points]))
+        numbers = np.log([point.n_sites for point in self._points])
+        return float(np.interp(np.log(n_sites), numbers, [point.percent for point in self._points]))
 
     def axes(self) -> tuple[Axis, Axis]:
         """The axis of regions, logarithmic, and that of per cent."""
-        known = [one.percent for one in self._points]
+        known = [point.percent for point in self._points]
         known += [] if self._at is None else [self._at[1]]
         known += [] if self._nested is None else [self._nested]
         return Axis("", 1.0, float(self._n_areas), True), linear("", np.array(known or [0.0]))
@@ -106,7 +106,7 @@ class CurveView(QWidget):
     def _nearest(self, at: QPointF) -> CurvePoint | None:
         if not self._points:
             return None
-        return min(self._points, key=lambda one: abs(self.place(one.n_regions, one.percent).x() - at.x()))
+        return min(self._points, key=lambda point: abs(self.place(point.n_regions, point.percent).x() - at.x()))
 
     def _pen(self, quiet: bool) -> QPen:
         """Ink in the colours of the window, so that dark themes are readable."""
@@ -140,7 +140,7 @@ class CurveView(QWidget):
         painter.drawText(QPointF(GAP, metrics.ascent() + 1.0), tr("records suppressed, %"))
 
     def _draw_curve(self, painter: QPainter) -> None:
-        places = [self.place(one.n_regions, one.percent) for one in self._points]
+        places = [self.place(point.n_regions, point.percent) for point in self._points]
         painter.setPen(QPen(LINE, 2.0))
         painter.drawPolyline(QPolygonF(places))
         painter.setBrush(LINE)

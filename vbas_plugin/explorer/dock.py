@@ -18,16 +18,16 @@ from qgis.PyQt.QtWidgets import (
     QWidget,
 )
 
-from ...algorithms.explored import MAIN, Choices, Shown
+from ...algorithms.explorer_data import MAIN, Choices, Shown
 from ...core.language import tr
 from ...core.profile import Profile
 from .choices import ChoiceInputs
 from .chooser import NumberChooser
 from .curve_view import CurveView
 from .inputs import DataInputs
-from .looking import Look
 from .map_layer import RegionLayer
 from .panel import RegionPanel, told_of
+from .session import ExplorerSession
 from .watching import LayerWatch
 from .widgets import SAID, WRONG, line, pass_over, wrapped
 from .words import summary_of, where_shown
@@ -36,7 +36,7 @@ from .words import summary_of, where_shown
 class ExplorerDock(QDockWidget):
     """The dock. closed : its user closed it
 
-    data, choices, chooser, curve, panel : its widgets; looking : the look itself; map : the layer of regions
+    data, choices, chooser, curve, panel : its widgets; session : what is read and computed; map : the layer of regions
     """
 
     closed = pyqtSignal()
@@ -51,7 +51,7 @@ class ExplorerDock(QDockWidget):
         self.anonymise, self.clear = QPushButton(tr("Anonymise with these…")), QPushButton(tr("Clear"))
         self.message, self.summary, self.bar = wrapped(), wrapped(), QProgressBar()
         self.map = RegionLayer(iface, self)
-        self.looking = Look(self)
+        self.session = ExplorerSession(self)
         self.results, self.hint = QWidget(), wrapped()
         self._dialog: Any = None
         self._watch = LayerWatch(self)
@@ -85,14 +85,14 @@ class ExplorerDock(QDockWidget):
         buttons.addWidget(self.look, 1)
         buttons.addWidget(self.cancel)
         buttons.addWidget(self.clear)
-        found = QVBoxLayout(self.results)
-        found.setContentsMargins(0, 0, 0, 0)
+        results_layout = QVBoxLayout(self.results)
+        results_layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self.curve, self.chooser, self.summary, self.anonymise, line(), self.panel):
-            found.addWidget(widget)
+            results_layout.addWidget(widget)
         inner = QWidget()
         layout = QVBoxLayout(inner)
-        for one in (self.data, self.choices, buttons, self.bar, self.message, self.hint, self.results):
-            (layout.addLayout if isinstance(one, QHBoxLayout) else layout.addWidget)(one)
+        for part in (self.data, self.choices, buttons, self.bar, self.message, self.hint, self.results):
+            (layout.addLayout if isinstance(part, QHBoxLayout) else layout.addWidget)(part)
         layout.addStretch(1)
         pass_over(inner)
         scroll = QScrollArea()
@@ -107,7 +107,7 @@ class ExplorerDock(QDockWidget):
 
     def _connect(self) -> None:
         self.look.clicked.connect(self.start)
-        self.cancel.clicked.connect(self.looking.cancel)
+        self.cancel.clicked.connect(self.session.cancel)
         self.clear.clicked.connect(self.forget)
         self.anonymise.clicked.connect(self.run_anonymise)
         self.data.changed.connect(self._data_changed)
@@ -121,12 +121,12 @@ class ExplorerDock(QDockWidget):
         self.map.clicking.connect(self.panel.button.setChecked)
         self.map.clicked.connect(self._tell_region)
         self.map.changed.connect(self._own_layer_changed)
-        looking = self.looking
-        looking.changed.connect(self._refresh)
-        looking.regions.connect(self._show_regions)
-        looking.points.connect(self._show_points)
-        looking.said.connect(self.say)
-        looking.progressed.connect(self._progress)
+        session = self.session
+        session.changed.connect(self._refresh)
+        session.regions.connect(self._show_regions)
+        session.points.connect(self._show_points)
+        session.said.connect(self.say)
+        session.progressed.connect(self._progress)
         self._watch.edited.connect(self._edited)
         self._watch.lost.connect(self._lose_layer)
         QgsProject.instance().cleared.connect(self.forget)
@@ -147,19 +147,19 @@ class ExplorerDock(QDockWidget):
         self._number_chosen = self._changed = False
         self._watch.watch(self.data.layers())
         self._asked = self.choices.choices()
-        self.looking.begin(self.data.parameters(), self._asked)
+        self.session.begin(self.data.parameters(), self._asked)
 
     def run_anonymise(self) -> None:
         """Open the dialog of the main algorithm, filled so that running it makes the regions shown."""
-        seen = self.looking.seen
-        if seen is None:
+        state = self.session.state
+        if state is None:
             return
         try:
             import processing
         except ImportError:
             self.say(tr("The Processing plugin of QGIS is switched off: switch it on under Plugins."), True)
             return
-        self._dialog = processing.createAlgorithmDialog(MAIN, seen.parameters)
+        self._dialog = processing.createAlgorithmDialog(MAIN, state.parameters)
         if self._dialog is None:
             self.say(tr("“Anonymise records” is not in the toolbox: load the plugin again."), True)
             return
@@ -168,14 +168,14 @@ class ExplorerDock(QDockWidget):
     def forget(self) -> None:
         """Clear: take the regions off the map, and let go of what was read."""
         self._watch.watch([])
-        self.looking.forget()
+        self.session.forget()
         self.map.clear()
         self.say("")
         self._refresh()
 
     def end(self) -> None:
         """Before the dock goes away for good."""
-        self.looking.forget()
+        self.session.forget()
         self._watch.end()
         QgsProject.instance().cleared.disconnect(self.forget)
         self.map.close()
@@ -196,8 +196,8 @@ class ExplorerDock(QDockWidget):
     @property
     def _stale(self) -> bool:
         """Whether what is shown is not of the data as they are chosen and stand now."""
-        seen = self.looking.seen
-        return seen is not None and (self._gone or dict(seen.data) != self.data.parameters())
+        state = self.session.state
+        return state is not None and (self._gone or dict(state.data) != self.data.parameters())
 
     def _progress(self, percent: float) -> None:
         """How far the work is; only that there is some before it says."""
@@ -206,36 +206,36 @@ class ExplorerDock(QDockWidget):
 
     def _refresh(self) -> None:
         """Have the widgets show where things stand."""
-        looking, seen = self.looking, self.looking.seen
-        self.results.setVisible(seen is not None)
-        self.hint.setVisible(seen is None)
-        if looking.busy and not self.bar.isVisible():
+        session, state = self.session, self.session.state
+        self.results.setVisible(state is not None)
+        self.hint.setVisible(state is None)
+        if session.busy and not self.bar.isVisible():
             self._progress(0.0)
-        self.bar.setVisible(looking.busy)
-        self.cancel.setVisible(looking.busy)
+        self.bar.setVisible(session.busy)
+        self.cancel.setVisible(session.busy)
         self.results.setEnabled(not self._stale)
-        self.clear.setEnabled(seen is not None)
+        self.clear.setEnabled(state is not None)
         self.data.entitle()
 
     def _show_regions(self) -> None:
         """The regions of the look, on the map, on the curve and in words."""
-        seen = self.looking.seen
-        if seen is None:
+        state = self.session.state
+        if state is None:
             self._refresh()
             return
         first = self.map.layer is None
-        if seen.explored.profile is not self._read:
-            self._read, self._gone = seen.explored.profile, self._changed
-        if seen.shown is not self._on_map or first:
-            self._on_map = seen.shown
+        if state.explorer_data.profile is not self._read:
+            self._read, self._gone = state.explorer_data.profile, self._changed
+        if state.shown is not self._on_map or first:
+            self._on_map = state.shown
             self.panel.show_text("")
-            self.map.show(seen.shown.table)
-        self.chooser.set_areas(len(seen.explored.areas))
-        self.chooser.set_value(seen.shown.n_sites)
-        measures = seen.shown.measures
-        nested = seen.least if seen.settings.nested else None
+            self.map.show(state.shown.table)
+        self.chooser.set_areas(len(state.explorer_data.areas))
+        self.chooser.set_value(state.shown.n_sites)
+        measures = state.shown.measures
+        nested = state.least if state.settings.nested else None
         self.curve.mark((measures.n_regions, measures.suppression_percent), nested)
-        self.summary.setText(summary_of(seen))
+        self.summary.setText(summary_of(state))
         if first:
             self.data.setCollapsed(True)
         self._refresh()
@@ -245,44 +245,44 @@ class ExplorerDock(QDockWidget):
             self._take_choices()
 
     def _show_points(self) -> None:
-        seen = self.looking.seen
-        if seen is not None:
-            self.curve.show_points(seen.points, len(seen.explored.areas))
+        state = self.session.state
+        if state is not None:
+            self.curve.show_points(state.points, len(state.explorer_data.areas))
 
     def _preview(self, n_sites: int) -> None:
         """Where the slider is, before it is let go."""
-        seen, percent = self.looking.seen, self.curve.percent_at(n_sites)
-        if seen is not None and percent is not None:
-            nested = seen.least if seen.settings.nested else None
+        state, percent = self.session.state, self.curve.percent_at(n_sites)
+        if state is not None and percent is not None:
+            nested = state.least if state.settings.nested else None
             self.curve.mark((n_sites, percent if nested is None else nested), nested)
 
     def _tell_region(self, level: int, number: int) -> None:
-        seen = self.looking.seen
-        if seen is None:
+        state = self.session.state
+        if state is None:
             return
-        where = where_shown(seen, level, number)
-        self.panel.show_text(told_of(number, seen.settings.k, seen.account(level, number), where))
+        where = where_shown(state, level, number)
+        self.panel.show_text(told_of(number, state.settings.k, state.account(level, number), where))
 
     # What happens around it
 
     def _take_choices(self) -> None:
-        seen = self.looking.seen
-        if seen is not None and not self._stale:
+        state = self.session.state
+        if state is not None and not self._stale:
             self._asked = self.choices.choices()
-            self.looking.choose(self._asked, self.chooser.value() if self._number_chosen else None)
+            self.session.choose(self._asked, self.chooser.value() if self._number_chosen else None)
 
     def _take_number(self, n_sites: int) -> None:
         self._number_chosen = True
         self.chooser.set_value(n_sites)
-        self.looking.number(n_sites)
+        self.session.number(n_sites)
 
     def _take_budget(self, percent: float) -> None:
         self._number_chosen = True
-        self.looking.budget(percent)
+        self.session.budget(percent)
 
     def _data_changed(self) -> None:
         """Other layers or fields than those that were read, or those again."""
-        if self.looking.seen is not None and not self.looking.busy:
+        if self.session.state is not None and not self.session.busy:
             self.say("")
             self._tell_stale()
         self._refresh()
@@ -297,15 +297,15 @@ class ExplorerDock(QDockWidget):
     def _edited(self) -> None:
         """What a layer holds is no longer what was read."""
         self._changed = True
-        if self.looking.seen is not None and not self._gone:
+        if self.session.state is not None and not self._gone:
             self._gone = True
             self._tell_stale()
             self._refresh()
 
     def _lose_layer(self, name: str) -> None:
         """Nothing may read it any more once this returns."""
-        if self.looking.reading:
-            self.looking.stop()
+        if self.session.reading:
+            self.session.stop()
         self._gone = self._changed = True
         self.data.setCollapsed(False)
         self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)

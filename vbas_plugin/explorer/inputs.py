@@ -42,13 +42,13 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         self._build()
         self.regions.layerChanged.connect(self._take_areas)
         self.records.layerChanged.connect(self._take_records)
-        for one in (self.region_id, self.population, self.record_region, self.record_count):
-            one.fieldChanged.connect(lambda *_: self.changed.emit())
+        for field_box in (self.region_id, self.population, self.record_region, self.record_count):
+            field_box.fieldChanged.connect(lambda *_: self.changed.emit())
         self.record_region.fieldChanged.connect(lambda *_: self._fill_quasi_identifiers())
         self.quasi_identifiers.itemChanged.connect(lambda *_: self.changed.emit())
         self.leave_out.toggled.connect(lambda *_: self.changed.emit())
         QgsProject.instance().layersAdded.connect(self._take_new_layers)
-        self._take_new_layers([one for one in (self.regions.currentLayer(), self.records.currentLayer()) if one])
+        self._take_new_layers([layer for layer in (self.regions.currentLayer(), self.records.currentLayer()) if layer])
         self._take_areas(self.regions.currentLayer())
         self._take_records(self.records.currentLayer())
 
@@ -83,7 +83,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
 
     def layers(self) -> list[QgsMapLayer]:
         """The layers chosen."""
-        return [one.currentLayer() for one in (self.regions, self.records) if one.currentLayer() is not None]
+        return [layer.currentLayer() for layer in (self.regions, self.records) if layer.currentLayer() is not None]
 
     def chosen(self) -> list[str]:
         """The quasi-identifiers ticked."""
@@ -98,12 +98,12 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
 
     def leave_aside(self, layers: list[QgsMapLayer]) -> None:
         """Do not offer these layers, which the dock made itself."""
-        for one in (self.regions, self.records):
-            chosen = one.currentLayer()
-            one.blockSignals(True)
-            one.setExceptedLayerList(layers)
-            one.setLayer(chosen)
-            one.blockSignals(False)
+        for layer_box in (self.regions, self.records):
+            chosen = layer_box.currentLayer()
+            layer_box.blockSignals(True)
+            layer_box.setExceptedLayerList(layers)
+            layer_box.setLayer(chosen)
+            layer_box.blockSignals(False)
 
     def entitle(self) -> None:
         """The title: what is chosen while the group is folded, as far as there is room."""
@@ -124,7 +124,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         """What is chosen, in a few words, for the title of the folded group."""
         if self.missing():
             return tr("Data")
-        names = [one.name() for one in self.layers()]
+        names = [layer.name() for layer in self.layers()]
         return plural(
             "Data: {areas}, {records}, {n} quasi-identifier",
             "Data: {areas}, {records}, {n} quasi-identifiers",
@@ -143,10 +143,10 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         height = self.quasi_identifiers.sizeHintForRow(0)
         height = height if height > 0 else self.fontMetrics().height() + 4
         self.quasi_identifiers.setFixedHeight(SHOWN_ROWS * height + 6)
-        for one in (self.regions, self.records):
-            narrow(one)
-        for one in (self.region_id, self.population, self.record_region, self.record_count):
-            narrow(one)
+        for layer_box in (self.regions, self.records):
+            narrow(layer_box)
+        for field_box in (self.region_id, self.population, self.record_region, self.record_count):
+            narrow(field_box)
         layout = rows()
         for text, widget, tip in (
             (tr("Areas"), self.regions, tr("The small areas: polygons, or one point for each.")),
@@ -210,8 +210,8 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         names = _names(self.records.currentLayer())
         wanted = [name for name in (self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]) if name]
         areas, records = self.regions.currentLayer(), self.records.currentLayer()
-        found = area_field_of(areas, self.region_id.currentField(), records, wanted)
-        self.record_region.setField(found or usual_field(names, wanted))
+        field = area_field_of(areas, self.region_id.currentField(), records, wanted)
+        self.record_region.setField(field or usual_field(names, wanted))
 
     def _fill_quasi_identifiers(self) -> None:
         """The fields of the records but the area and the numbers of rows; what was ticked stays ticked."""

@@ -117,17 +117,21 @@ class RegionLayer(QObject):
         except QgsCsException:
             return
         request = QgsFeatureRequest().setFilterRect(place.boundingBox())
-        found = [one for one in layer.getFeatures(request) if one.geometry().contains(place)]
-        layer.selectByIds([min(found, key=_level).id()] if found else [])
+        features = [feature for feature in layer.getFeatures(request) if feature.geometry().contains(place)]
+        layer.selectByIds([min(features, key=_level).id()] if features else [])
 
     def select(self, level: int, number: int) -> None:
         """Select a region."""
         if self.layer is not None:
-            found = [one.id() for one in self.layer.getFeatures() if (_level(one), one[NUMBER]) == (level, number)]
-            self.layer.selectByIds(found)
+            identifiers = [
+                feature.id()
+                for feature in self.layer.getFeatures()
+                if (_level(feature), feature[NUMBER]) == (level, number)
+            ]
+            self.layer.selectByIds(identifiers)
 
     def _groups(self) -> list[QgsLayerTreeGroup]:
-        return [one for one in QgsProject.instance().layerTreeRoot().findGroups() if one.customProperty(MARKED)]
+        return [group for group in QgsProject.instance().layerTreeRoot().findGroups() if group.customProperty(MARKED)]
 
     def _group(self) -> QgsLayerTreeGroup:
         there = self._groups()
@@ -143,8 +147,8 @@ class RegionLayer(QObject):
         if layer is None:
             return
         for tag, id_of in SAVED_IN.items():
-            found = document.elementsByTagName(tag)
-            for node in [found.at(position) for position in range(found.length())]:
+            nodes = document.elementsByTagName(tag)
+            for node in [nodes.at(position) for position in range(nodes.length())]:
                 if id_of(node.toElement()) == layer.id():
                     node.parentNode().removeChild(node)
         # The layers themselves are written after this. Taken out it stays alive, whoever still holds it.

@@ -57,7 +57,7 @@ def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") 
         parts.append(_who(account.lost))
     elif account.records:
         parts.append(escape(tr("Every class has at least {k} records: nothing is suppressed here.", k=k)))
-    html = "".join(f"<div style='margin:3px 0'>{one}</div>" for one in parts if one)
+    html = "".join(f"<div style='margin:3px 0'>{part}</div>" for part in parts if part)
     return html.replace(" %", "&nbsp;%")  # on one line
 
 
@@ -101,10 +101,10 @@ def _suppressed(account: RegionAccount, k: int, nested: bool) -> str:
 
 def _why(account: RegionAccount) -> str:
     """What makes records rare: the quasi-identifiers without which fewest would be."""
-    dearest = sorted((one for one in account.costs if one.without < account.percent), key=lambda one: one.without)
+    dearest = sorted((cost for cost in account.costs if cost.without < account.percent), key=lambda cost: cost.without)
     if not dearest:
         return escape(tr("No single quasi-identifier makes them rare."))
-    return _listed(tr("What makes them rare:"), [_cost(one) for one in dearest[:NAMED]])
+    return _listed(tr("What makes them rare:"), [_cost(cost) for cost in dearest[:NAMED]])
 
 
 def _cost(cost: AttributeCost) -> str:
@@ -112,19 +112,19 @@ def _cost(cost: AttributeCost) -> str:
 
 
 def _who(lost: tuple[ValueLost, ...]) -> str:
-    return _listed(tr("Who they are, most first:"), [_value(one) for one in lost[:NAMED]])
+    return _listed(tr("Who they are, most first:"), [_value(value) for value in lost[:NAMED]])
 
 
-def _value(one: ValueLost) -> str:
+def _value(lost: ValueLost) -> str:
     return tr(
         "{field} {value}: {suppressed:,} of {records:,}",
-        field=one.quasi_identifier,
-        value=value_text(one.value),
-        suppressed=one.suppressed,
-        records=one.records,
+        field=lost.quasi_identifier,
+        value=value_text(lost.value),
+        suppressed=lost.suppressed,
+        records=lost.records,
     )
 
 
 def _listed(title: str, items: list[str]) -> str:
-    lines = "".join(f"<tr><td>•&nbsp;</td><td>{escape(one)}</td></tr>" for one in items)
+    lines = "".join(f"<tr><td>•&nbsp;</td><td>{escape(item)}</td></tr>" for item in items)
     return f"{escape(title)}<table>{lines}</table>"

@@ -23,13 +23,13 @@ class LayerWatch(QObject):
 
     def watch(self, layers: Sequence[QgsMapLayer]) -> None:
         """Watch these, and no longer those before."""
-        for one in self._layers:
-            if not sip.isdeleted(one):
-                for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
+        for layer in self._layers:
+            if not sip.isdeleted(layer):
+                for signal in (layer.dataChanged, layer.layerModified, layer.subsetStringChanged):
                     signal.disconnect(self.edited)
         self._layers = list(dict.fromkeys(layers))
-        for one in self._layers:
-            for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
+        for layer in self._layers:
+            for signal in (layer.dataChanged, layer.layerModified, layer.subsetStringChanged):
                 signal.connect(self.edited)
 
     def end(self) -> None:
@@ -38,8 +38,8 @@ class LayerWatch(QObject):
         QgsProject.instance().layersWillBeRemoved.disconnect(self._lose)
 
     def _lose(self, identifiers: list[str]) -> None:
-        gone = [one for one in self._layers if not sip.isdeleted(one) and one.id() in identifiers]
+        gone = [layer for layer in self._layers if not sip.isdeleted(layer) and layer.id() in identifiers]
         if gone:
             name = gone[0].name()
-            self.watch([one for one in self._layers if one not in gone])
+            self.watch([layer for layer in self._layers if layer not in gone])
             self.lost.emit(name)

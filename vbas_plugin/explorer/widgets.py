@@ -35,9 +35,9 @@ def pass_over(within: QWidget) -> None:
     """Have the wheel pass over all lists, numbers and sliders within a widget."""
     keeper = PassedOver(within)
     for kind in (QComboBox, QAbstractSpinBox, QSlider):
-        for one in within.findChildren(kind):
-            one.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            one.installEventFilter(keeper)
+        for child in within.findChildren(kind):
+            child.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            child.installEventFilter(keeper)
 
 
 def narrow(list_of: QComboBox) -> QComboBox:
@@ -73,8 +73,8 @@ def add_row(layout: QFormLayout, text: str, widget: QWidget, tip: str) -> None:
     label = QLabel(text)
     label.setWordWrap(True)
     label.setBuddy(widget)
-    for one in (label, widget):
-        one.setToolTip(tip)
+    for part in (label, widget):
+        part.setToolTip(tip)
     widget.setAccessibleName(text)
     if isinstance(widget, QListWidget):
         layout.addRow(label)

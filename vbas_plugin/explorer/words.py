@@ -6,18 +6,18 @@ import numpy as np
 
 from ...core.language import plural, tr
 from ...core.nesting.measures import LevelAudit
-from .looking import Seen
+from .session import ExplorerState
 
 
-def summary_of(seen: Seen) -> str:
+def summary_of(state: ExplorerState) -> str:
     """The regions shown, in a few lines."""
-    measures, levels = seen.shown.measures, len(seen.shown.levels)
+    measures, levels = state.shown.measures, len(state.shown.levels)
     lines = [
         plural(
             "{n} region of {areas:,} areas.",
             "{n} regions of {areas:,} areas.",
             measures.n_regions,
-            areas=len(seen.explored.areas),
+            areas=len(state.explorer_data.areas),
         ),
         plural(
             "Suppressed: {n} of {records:,} records ({percent:.3g} %).",
@@ -36,12 +36,12 @@ def summary_of(seen: Seen) -> str:
     return "\n".join(lines)
 
 
-def where_shown(seen: Seen, level: int, number: int) -> str:
+def where_shown(state: ExplorerState, level: int, number: int) -> str:
     """Where the records of a region of a nested release are shown; empty for a release of one level."""
-    audit = seen.shown.audit
+    audit = state.shown.audit
     if not isinstance(audit, LevelAudit):
         return ""
-    _, region = seen.shown.position(level, number)
+    _, region = state.shown.position(level, number)
     row = int(np.flatnonzero((audit.level == level) & (audit.region == region))[0])
     return plural(
         "Level {level}: {n} record shows this region, {finer:,} a smaller one within, "

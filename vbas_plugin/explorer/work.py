@@ -151,7 +151,7 @@ class Worker(QObject):
         job.finished_by = end
         job.progressChanged.connect(lambda percent: self.progressed.emit(percent) if job is self._job else None)
         if told is not None:
-            job.told.connect(lambda found: told(found) if job is self._job else None)
+            job.told.connect(lambda result: told(result) if job is self._job else None)
         self._job = job
         self._kept.append(job)
         self.changed.emit()

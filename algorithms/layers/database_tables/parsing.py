@@ -79,7 +79,7 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
     try:
         connection = table.connect()
         # Of other servers it is not known how a table is kept from others until it is counted.
-        able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
+        able = connection is not None and all(connection.capabilities() & capability for capability in NEEDED)
         able = able and table.provider in (*FILES, "postgres")
         longest, protecting = sys.maxsize, ""
         dependents: list[str] = []

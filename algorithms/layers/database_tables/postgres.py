@@ -41,7 +41,7 @@ def in_the_way(connection: QgsAbstractDatabaseProviderConnection, table: Databas
     longest = int(connection.executeSql(LONGEST_NAME)[0][0])
     schema, name = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0]), table.parts.table()
     protecting = sql.why_it_stays(connection.executeSql(sql.standing(schema, name)))
-    dependents = [str(by) for of, one, by in connection.executeSql(DEPENDENTS) if (of, one) == (schema, name)]
+    dependents = [str(by) for of, relation, by in connection.executeSql(DEPENDENTS) if (of, relation) == (schema, name)]
     return longest, protecting, dependents
 
 
@@ -88,7 +88,7 @@ class PostgresPlace(TablePlace):
                     "{name}: {roles} may read the table while it is written, before it is counted, and that could not "
                     "be taken back: write into another schema, or into a file.",
                     name=self._name,
-                    roles=first_values(sorted({one.role for one in others})),
+                    roles=first_values(sorted({right.role for right in others})),
                 )
             )
 
@@ -114,7 +114,7 @@ class PostgresPlace(TablePlace):
                 owned, other = self._owned_as_before()
                 statements, told = [*self._taken_over(), *owned], [*told, *other]
             else:
-                statements = [self._commented(""), *(one.granted(self._named(one)) for one in self._rights)]
+                statements = [self._commented(""), *(right.granted(self._named(right)) for right in self._rights)]
             kept = [sql.dropped(self._schema, self._kept)] if self._existed else []
             self._ask(sql.all_of(sql.PATIENCE, *statements, *kept))
         except VbasError as error:
@@ -154,11 +154,11 @@ class PostgresPlace(TablePlace):
             for column, comment in before
             if column in there and comment
         ]
-        for one in self._rights_of(self._kept):
-            if one.relation.startswith("TABLE ") and (not one.column or one.column in there):
-                statements.append(one.granted(whole))
+        for right in self._rights_of(self._kept):
+            if right.relation.startswith("TABLE ") and (not right.column or right.column in there):
+                statements.append(right.granted(whole))
         # Whoever may write into the table needs the numbers of its rows; others had none but by the schema.
-        statements += [one.granted() for one in self._rights if one.relation.startswith("SEQUENCE ")]
+        statements += [right.granted() for right in self._rights if right.relation.startswith("SEQUENCE ")]
         return statements
 
     def _owned_as_before(self) -> tuple[list[str], list[str]]:
@@ -180,7 +180,7 @@ class PostgresPlace(TablePlace):
         return [f"GRANT ALL ON TABLE {whole} TO {sql.quoted(owner)}"], [told]
 
     def _not_taken_over(self) -> list[str]:
-        lost = [str(one) for (one,) in self._ask(sql.not_taken_over(self._schema, self._kept, self._final))]
+        lost = [str(part) for (part,) in self._ask(sql.not_taken_over(self._schema, self._kept, self._final))]
         if not lost:
             return []
         return [

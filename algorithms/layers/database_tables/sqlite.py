@@ -73,7 +73,7 @@ class SqlitePlace(TablePlace):
         self._rename(name, self._final)
 
     def _left(self) -> list[tuple[str, bool]]:
-        there = self._run(lambda connection: [one.tableName() for one in connection.tables()])
+        there = self._run(lambda connection: [table.tableName() for table in connection.tables()])
         return [(name, True) for name in sorted(there) if is_aside(name)]
 
     def _into_the_file(self) -> None:

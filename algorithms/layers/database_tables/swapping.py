@@ -69,7 +69,7 @@ class TablePlace(Place):
         """Rename back, as far as `put` came: the database shows how far."""
         kept: bool | None = None
         try:
-            kept, new, final = (self._exists(one) for one in (self._kept, self._new, self._final))
+            kept, new, final = (self._exists(table) for table in (self._kept, self._new, self._final))
             ours = [(self._final, self._new)] if final and not new and (kept or not self._existed) else []
             self._put_back([*ours, *([(self._kept, self._final)] if kept else [])])
         except VbasError as error:

@@ -68,7 +68,9 @@ class Announcing:
 
     def _load_instead(self, before: str, now: str) -> None:
         loaded = self._inputs.context.layersToLoadOnCompletion().items()
-        self._inputs.context.setLayersToLoadOnCompletion({now if one == before else one: how for one, how in loaded})
+        self._inputs.context.setLayersToLoadOnCompletion(
+            {now if layer_id == before else layer_id: how for layer_id, how in loaded}
+        )
 
     def dress(self, name: str, identifier: str) -> None:
         """Have an output look like itself once it is loaded."""

@@ -62,7 +62,7 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
         if path.suffix == ".shp" and ".shp" not in endings:
             path = path.with_suffix(".dbf")
         names = [path.name, *(path.stem + ending for ending in endings), *stale_beside(path)]
-        written = [path.with_name(one) for one in dict.fromkeys(names)]
+        written = [path.with_name(file_name) for file_name in dict.fromkeys(names)]
         check_nameable(name, path, written)
         run.add_file(name, path, written)
         check_what_is_there(name, path, written)

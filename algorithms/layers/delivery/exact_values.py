@@ -26,10 +26,10 @@ def check_writable(output: str, table: Table) -> None:
     Raises InputError that names the field and the first values.
     """
     _check_names(output, table.fields)
-    for position, one in enumerate(table.fields):
-        kind = kind_of(one)
+    for position, field in enumerate(table.fields):
+        kind = kind_of(field)
         if kind is None:
-            _refuse_type(one, output)
+            _refuse_type(field, output)
         wrong = [value for value in table.distinct(position) if value is not None and not _holds(value, str(kind))]
         if wrong:
             raise InputError(
@@ -37,8 +37,8 @@ def check_writable(output: str, table: Table) -> None:
                     "{output}: field “{one}” ({type}) cannot hold the values "
                     "{first} unchanged: correct them, or take the field out.",
                     output=output,
-                    one=one.name(),
-                    type=one.typeName() or kind,
+                    one=field.name(),
+                    type=field.typeName() or kind,
                     first=first_values(map(_visible, wrong)),
                 )
             )
@@ -72,8 +72,8 @@ def is_long_whole(value: float) -> bool:
 
 def _check_names(output: str, fields: Sequence[QgsField]) -> None:
     used: set[str] = set()
-    for one in fields:
-        name = one.name()
+    for field in fields:
+        name = field.name()
         if not name or any(ord(character) < 32 or ord(character) == 127 for character in name):
             raise InputError(
                 tr(
@@ -94,14 +94,14 @@ def _check_names(output: str, fields: Sequence[QgsField]) -> None:
         used.add(name.lower())
 
 
-def _refuse_type(one: QgsField, parameter: str) -> None:
+def _refuse_type(field: QgsField, parameter: str) -> None:
     raise InputError(
         tr(
             "{parameter}: field “{one}” holds values of type {type}, which cannot be "
             "written unchanged: choose a field of numbers, text, dates or times.",
             parameter=parameter,
-            one=one.name(),
-            type=one.typeName() or tr("unknown"),
+            one=field.name(),
+            type=field.typeName() or tr("unknown"),
         )
     )
 
@@ -164,10 +164,10 @@ def _moment(parts: int) -> Callable[[object], str]:
             value = value.toString("yyyy-MM-dd")
         elif isinstance(value, QTime):
             value = value.toString("HH:mm:ss.zzz")
-        found = re.match(r"^\D*(\d+)[-/:](\d+)(?:[-/:](\d+))?(?:[T ](\d+):(\d+)(?::(\d+))?)?(?:\.(\d+))?", str(value))
-        if found is None:
+        match = re.match(r"^\D*(\d+)[-/:](\d+)(?:[-/:](\d+))?(?:[T ](\d+):(\d+)(?::(\d+))?)?(?:\.(\d+))?", str(value))
+        if match is None:
             raise ValueError(value)
-        *numbers, fraction = found.groups()
+        *numbers, fraction = match.groups()
         given = [int(number or 0) for number in numbers]
         return "-".join(map(str, given[: 3 if parts < 6 else 6])) + "." + (fraction or "").rstrip("0")
 

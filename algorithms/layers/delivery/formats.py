@@ -40,14 +40,14 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
     if (suffix, source_type) not in _known:
         try:
             with own_folder(Path(tempfile.gettempdir())) as folder:
-                found = _written_in(folder / FORMAT, suffix, source_type)
-                if not found:  # is it the format, or the folder?
+                endings = _written_in(folder / FORMAT, suffix, source_type)
+                if not endings:  # is it the format, or the folder?
                     (folder / "room").write_bytes(bytes(ROOM_NEEDED))
         except OSError as error:
             raise VbasError(no_temporary_folder(error)) from error
-        if not found:
+        if not endings:
             return ()
-        _known[suffix, source_type] = found
+        _known[suffix, source_type] = endings
     return _known[suffix, source_type]
 
 
@@ -65,7 +65,7 @@ def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType
         write_file(file, table, "one")
         if a_dbf:
             file = file.with_suffix(".dbf")
-        written = tuple(sorted(one.name[len(file.stem) :] for one in folder.iterdir()))
+        written = tuple(sorted(path.name[len(file.stem) :] for path in folder.iterdir()))
         return written if file.is_file() and _has_the_row(file) else ()
     except (VbasError, sqlite3.Error):
         return ()

@@ -21,22 +21,22 @@ def warning_of_formulas(output: str, file: Path, table: Table) -> str:
     """
     if file.suffix.lower() not in WITHOUT_TYPES:
         return ""
-    names = [one.name() for one in table.fields]
+    names = [field.name() for field in table.fields]
     texts = [
         value
-        for position, one in enumerate(table.fields)
-        if kind_of(one) == "text"
+        for position, field in enumerate(table.fields)
+        if kind_of(field) == "text"
         for value in table.distinct(position)
         if isinstance(value, str)
     ]
     refuse_formulas(f"{output}: {file.name}", (*names, *texts))
-    found = [text for text in (*names, *texts) if may_be_run(text)]
-    if not found:
+    formulas = [text for text in (*names, *texts) if may_be_run(text)]
+    if not formulas:
         return ""
     return tr(
         "{output}: {file} holds texts that a spreadsheet program may run as formulas when it opens the file (first: "
         "{first}): import it there with all columns as text, or write a GeoPackage or .xlsx.",
         output=output,
         file=file.name,
-        first=shown(found),
+        first=shown(formulas),
     )

@@ -54,15 +54,15 @@ class LayerGroup:
             self._group, self._ranks = above.insertGroup(position, title), {}
             self._group.setCustomProperty(OF_A_RUN, True)
         rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
-        before = [one for one in self._group.children() if self._ranks.get(_id_of(one), rank) <= rank]
+        before = [child for child in self._group.children() if self._ranks.get(_id_of(child), rank) <= rank]
         self._ranks[layer.id()] = rank
         _move(node, self._group, len(before))
 
 
 def _unused(title: str, root: QgsLayerTreeGroup) -> str:
     """The title, numbered where an earlier run has a group of the same."""
-    names = {one.name() for one in root.findGroups(True)}
-    return next(one for one in (title, *(f"{title} ({n})" for n in range(2, len(names) + 3))) if one not in names)
+    names = {group.name() for group in root.findGroups(True)}
+    return next(name for name in (title, *(f"{title} ({n})" for n in range(2, len(names) + 3))) if name not in names)
 
 
 def _place_alone(node: QgsLayerTreeNode, layer: QgsVectorLayer, project: QgsProject) -> None:
@@ -79,13 +79,13 @@ def _place_alone(node: QgsLayerTreeNode, layer: QgsVectorLayer, project: QgsProj
 
 def _outside_of_runs(node: QgsLayerTreeNode) -> tuple[QgsLayerTreeGroup, int]:
     """The group that a node stands in and its position there; over the outermost run's group where it is in one."""
-    found = node.parent(), node
-    one = node.parent()
-    while one.parent() is not None:
-        if one.customProperty(OF_A_RUN):
-            found = one.parent(), one
-        one = one.parent()
-    return found[0], found[0].children().index(found[1])
+    place = node.parent(), node
+    parent = node.parent()
+    while parent.parent() is not None:
+        if parent.customProperty(OF_A_RUN):
+            place = parent.parent(), parent
+        parent = parent.parent()
+    return place[0], place[0].children().index(place[1])
 
 
 def _id_of(node: QgsLayerTreeNode) -> str:

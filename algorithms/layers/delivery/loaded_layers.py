@@ -84,7 +84,7 @@ def dress_when_loaded(inputs: Inputs, identifier: str, dress: Dress) -> None:
     context = inputs.context
     if context.willLoadLayerOnCompletion(identifier):
         dress.group.expect(dress.name)
-        _KEPT[:] = [one for one in _KEPT if not sip.isdeleted(one)]
+        _KEPT[:] = [dressing for dressing in _KEPT if not sip.isdeleted(dressing)]
         _KEPT.append(Dressing(inputs, dress))
         context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
 

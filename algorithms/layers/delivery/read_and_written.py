@@ -81,8 +81,8 @@ def _input_layers(inputs: Inputs) -> Iterator[tuple[str, QgsVectorLayer]]:
             layers = algorithm.parameterAsLayerList(inputs.parameters, definition.name(), inputs.context)
         seen: set[str] = set()
         for layer in layers:
-            for one in _with_sources(layer, seen):
-                yield definition.name(), one
+            for source in _with_sources(layer, seen):
+                yield definition.name(), source
 
 
 def _with_sources(layer: QgsMapLayer | None, seen: set[str]) -> Iterator[QgsVectorLayer]:

@@ -151,10 +151,12 @@ class NestedLevels:
         values = _numbers(layer, f"CASE WHEN {condition} THEN {value} END")
         values = values[np.isfinite(values)]
         below = "-1e308"  # classes meet at their ends: each begins above the one before
-        for one in self.finest.ranges(layer, np.where(values == MISSING, np.nan, values)):
-            between = f"{value} > {below} AND {value} <= {one.upperValue()!r}"
-            fill.appendChild(QgsRuleBasedRenderer.Rule(one.symbol().clone(), 0, 0, between, one.label()))
-            below = repr(one.upperValue())
+        for value_range in self.finest.ranges(layer, np.where(values == MISSING, np.nan, values)):
+            between = f"{value} > {below} AND {value} <= {value_range.upperValue()!r}"
+            fill.appendChild(
+                QgsRuleBasedRenderer.Rule(value_range.symbol().clone(), 0, 0, between, value_range.label())
+            )
+            below = repr(value_range.upperValue())
         return fill
 
 
@@ -263,8 +265,8 @@ def shades(ramp: tuple[str, ...], n: int) -> list[str]:
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
     """Values of all features, NaN for none, (n,) float."""
     values, _ = QgsVectorLayerUtils.getValues(layer, expression)
-    found = (python_value(value) for value in values)
-    return np.array([np.nan if value is None else value for value in found], dtype=float)
+    plain_values = (python_value(value) for value in values)
+    return np.array([np.nan if value is None else value for value in plain_values], dtype=float)
 
 
 def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:

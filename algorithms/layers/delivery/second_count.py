@@ -101,54 +101,54 @@ def check_file(output: str, file: Path, table: Table, check: SecondCount | None)
     below k.
     """
     if file.suffix.lower() == ".gpkg":
-        found: ReadBack | None = read_geopackage(file, _wanted(table), check, table.plain)
+        read_back: ReadBack | None = read_geopackage(file, _wanted(table), check, table.plain)
     elif file.suffix.lower() == ".csv":
-        found = _of_csv(file, table, check)
+        read_back = _of_csv(file, table, check)
     else:
-        found = _through_qgis(file, table, check)
-    _compare(output, found, table, check)
+        read_back = _through_qgis(file, table, check)
+    _compare(output, read_back, table, check)
 
 
 def check_layer(
     output: str, layer: QgsVectorLayer | None, table: Table, check: SecondCount | None, progress: Progress = silent
 ) -> None:
     """The same for a layer in memory or in a database; progress : by rows."""
-    found = None if layer is None else _of_layer(layer, table, check, progress=progress)
-    _compare(output, found, table, check)
+    read_back = None if layer is None else _of_layer(layer, table, check, progress=progress)
+    _compare(output, read_back, table, check)
 
 
-def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCount | None) -> None:
+def _compare(output: str, read_back: ReadBack | None, table: Table, check: SecondCount | None) -> None:
     kind = VbasError if check is None else PrivacyError
-    if found is None:
+    if read_back is None:
         raise kind(
             tr(
                 "{output} cannot be read back in this format: nothing was kept; choose another, such as GeoPackage.",
                 output=output,
             )
         )
-    if found.n_rows != len(table):
+    if read_back.n_rows != len(table):
         raise kind(
             tr(
                 "{output} was not written whole ({n_rows} of {n_expected} rows): nothing was kept.",
                 output=output,
-                n_rows=found.n_rows,
+                n_rows=read_back.n_rows,
                 n_expected=len(table),
             )
         )
-    if found.n_shapes is not None and table.shapes is not None:
+    if read_back.n_shapes is not None and table.shapes is not None:
         n_shapes = sum(shape is not None and not shape.is_empty for shape in table.shapes)
-        if found.n_shapes != n_shapes:
+        if read_back.n_shapes != n_shapes:
             raise kind(
                 tr(
                     "{output} was not written whole ({n_shapes} of {expected} rows with a shape): nothing was kept.",
                     output=output,
-                    n_shapes=found.n_shapes,
+                    n_shapes=read_back.n_shapes,
                     expected=n_shapes,
                 )
             )
-    if not found.n_rows:
+    if not read_back.n_rows:
         return
-    lost = [one.name() for one, name in zip(table.fields, found.names) if name is None]
+    lost = [qgs_field.name() for qgs_field, name in zip(table.fields, read_back.names) if name is None]
     if lost:
         raise InputError(
             tr(
@@ -158,7 +158,7 @@ def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCou
                 first=first_values(lost),
             )
         )
-    if check is not None and (found.smallest is None or found.smallest < check.k):
+    if check is not None and (read_back.smallest is None or read_back.smallest < check.k):
         raise PrivacyError(
             tr(
                 "The second count found a class of fewer than {k} records in {output}: nothing was kept.",
@@ -166,18 +166,18 @@ def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCou
                 output=output,
             )
         )
-    _compare_values(output, found, table)
+    _compare_values(output, read_back, table)
 
 
-def _compare_values(output: str, found: ReadBack, table: Table) -> None:
-    if found.values is None:
+def _compare_values(output: str, read_back: ReadBack, table: Table) -> None:
+    if read_back.values is None:
         return
-    for position, (one, values) in enumerate(zip(table.fields, found.values)):
+    for position, (qgs_field, values) in enumerate(zip(table.fields, read_back.values)):
         written = table.distinct(position)
-        if kind_of(one) == "real" and not table.has_codes(position):
+        if kind_of(qgs_field) == "real" and not table.has_codes(position):
             # Of what was computed a last digit may go; long whole numbers may be the identifiers of areas.
             written = [value for value in written if isinstance(value, float) and is_long_whole(value)]
-        changed = changed_values(written, values, str(kind_of(one))) if written else []
+        changed = changed_values(written, values, str(kind_of(qgs_field))) if written else []
         if changed:
             raise InputError(
                 tr(
@@ -185,7 +185,7 @@ def _compare_values(output: str, found: ReadBack, table: Table) -> None:
                     "they are: choose another format, such as GeoPackage, or round or shorten them.",
                     output=output,
                     first=first_values(changed),
-                    one=one.name(),
+                    one=qgs_field.name(),
                 )
             )
 
@@ -270,7 +270,7 @@ def _headers_in_spreadsheets() -> Iterator[None]:
 
 
 def _wanted(table: Table) -> list[str]:
-    return [one.name() for one in table.fields]
+    return [qgs_field.name() for qgs_field in table.fields]
 
 
 def _typed(value: object) -> object:

@@ -124,7 +124,7 @@ def style(layer: QgsVectorLayer, name: str, labelled: bool = True) -> bool:
     if not layer.isSpatial():
         return False
     looks = LOOKS.get(name, (Plain(REGION),))
-    layer.setRenderer(next(found for found in (look.renderer(layer) for look in looks) if found is not None))
+    layer.setRenderer(next(renderer for renderer in (look.renderer(layer) for look in looks) if renderer is not None))
     tell_features(layer, name)
     if name in LABELLED and labelled:
         _label_regions(layer)
@@ -144,7 +144,7 @@ def describe(layer: QgsVectorLayer, title: str, name: str | None = None, abstrac
     metadata = layer.metadata()
     metadata.setTitle(title)
     metadata.setAbstract(f"{title}. {abstract}".strip() if abstract else metadata.abstract() or title)
-    metadata.setLicenses([MAY_BE_PUBLISHED[found]] if (found := kind_of_output(title)) else [])
+    metadata.setLicenses([MAY_BE_PUBLISHED[output_kind]] if (output_kind := kind_of_output(title)) else [])
     if history and history not in metadata.history():
         metadata.addHistoryItem(history)
     layer.setMetadata(metadata)

@@ -52,7 +52,7 @@ def withdraw(context: QgsProcessingContext, made: set[str]) -> None:
         if isinstance(layer, QgsVectorLayer) and layer.providerType() == "memory":
             layer.dataProvider().truncate()
     loaded = context.layersToLoadOnCompletion().items()
-    context.setLayersToLoadOnCompletion({one: how for one, how in loaded if one not in made})
+    context.setLayersToLoadOnCompletion({layer_id: how for layer_id, how in loaded if layer_id not in made})
 
 
 def _known(context: QgsProcessingContext) -> set[str]:

@@ -189,7 +189,7 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
 
 
 def _multi(shapes: np.ndarray, geometry: str) -> list[shapely.Geometry | None]:
-    return [_multi_polygon(one) for one in shapes] if geometry == "polygons" else list(shapes)
+    return [_multi_polygon(shape) for shape in shapes] if geometry == "polygons" else list(shapes)
 
 
 def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:

@@ -82,21 +82,21 @@ def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterato
                 sqlite_file.check_values(connection, file.path, table, kinds, parameter)
             yield Held(count if file.plain else count_again(layer))
     else:
-        found = _look_at_file(file, layer, names, parameter)
-        yield found if file.plain and found.n_rows is not None else Held(count_again(layer))
+        content = _look_at_file(file, layer, names, parameter)
+        yield content if file.plain and content.n_rows is not None else Held(count_again(layer))
     refuse_changed(file.path, before, parameter)
 
 
 def state_of(path: Path) -> list[tuple[int, int, int] | None]:
     """Which file this is, how large and when written; its side files too."""
     states: list[tuple[int, int, int] | None] = []
-    for one in (path, *(path.with_suffix(end) for end in _SIDE_FILES)):
+    for file in (path, *(path.with_suffix(end) for end in _SIDE_FILES)):
         try:
-            found = one.stat()
+            status = file.stat()
         except OSError:
             states.append(None)
         else:
-            states.append((found.st_ino, found.st_size, found.st_mtime_ns))
+            states.append((status.st_ino, status.st_size, status.st_mtime_ns))
     return states
 
 
@@ -128,7 +128,7 @@ def first_table(layer: QgsVectorLayer, file: LayerFile) -> str:
     if file.table:
         return file.table
     parts = [text.split("!!::!!") for text in layer.dataProvider().subLayers()]
-    return next((found[1] for found in parts if len(found) > 1), "")
+    return next((sublayer[1] for sublayer in parts if len(sublayer) > 1), "")
 
 
 def _look_at_file(file: LayerFile, layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Held:

@@ -50,12 +50,12 @@ def read_postgres(
     with _connected(uri) as dataset:
         if dataset is None:
             return None
-        found = _counted(dataset, asked, rows)
-        if found is None or found[0] != expected:
+        size = _counted(dataset, asked, rows)
+        if size is None or size[0] != expected:
             return None
-        n_rows, widest = found
+        n_rows, widest = size
         aliases = [f"vbas_{i}" for i in range(len(names))]
-        shown = ", ".join(f"{one} AS {alias}" for one, alias in zip(asked, aliases))
+        shown = ", ".join(f"{column} AS {alias}" for column, alias in zip(asked, aliases))
         keys = ", ".join(_quoted(fields[i].name()) for i in layer.dataProvider().pkAttributeIndexes())
         table = None
         with _silently():
@@ -82,18 +82,18 @@ def _rows_of(uri: QgsDataSourceUri, subset: str) -> tuple[str, ...]:
 
 def _counted(dataset: gdal.Dataset, asked: Sequence[str], rows: Sequence[str]) -> tuple[int, int] | None:
     """Rows, and the bytes of the longest text; None where they cannot be counted."""
-    texts = ", ".join(f"max(octet_length({one}))" for one in asked if one.endswith(AS_TEXT))
+    texts = ", ".join(f"max(octet_length({column}))" for column in asked if column.endswith(AS_TEXT))
     longest = f"coalesce(greatest(0, {texts}), 0)" if texts else "0"
-    table = found = None
+    table = size = None
     counted = f"SELECT count(*)::int8, {longest}::int8, current_setting('transaction_isolation')"
     with _silently():
         table = dataset.ExecuteSQL(" ".join((counted, *rows)))
         row = table.GetNextFeature()
         if row.GetField(2) == ONE_STATE:
-            found = row.GetField(0), row.GetField(1)
+            size = row.GetField(0), row.GetField(1)
     if table is not None:
         dataset.ReleaseResultSet(table)
-    return found
+    return size
 
 
 @contextmanager

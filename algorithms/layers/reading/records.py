@@ -94,7 +94,7 @@ def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProce
     columns = _read_file(source, own, progress) or _read_features(source, indexes, progress)
     for name in own:
         refuse_undecoded(source.name, name, columns[name].categories.tolist())
-    return {name: columns[one] for name, one in zip(names, own)}
+    return {name: columns[field] for name, field in zip(names, own)}
 
 
 def _read_file(
@@ -119,10 +119,10 @@ def _read_file(
         return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
     if not file.is_csv and file.path.suffix.lower() != ".dbf":
         return None
-    with held(layer, names, source.name) as found:
-        if found.n_rows is None:
+    with held(layer, names, source.name) as content:
+        if content.n_rows is None:
             return None
-        return _stream(file, layer, names, found.n_rows, found.longest or LONGEST_IN_DBF, source.name, progress)
+        return _stream(file, layer, names, content.n_rows, content.longest or LONGEST_IN_DBF, source.name, progress)
 
 
 def _stream(

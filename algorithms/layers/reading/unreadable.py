@@ -22,12 +22,12 @@ REPLACEMENT = "\ufffd"
 @contextmanager
 def errors_of_readers(parameter: str) -> Iterator[None]:
     """Raise InputError for what GDAL reports while the block runs: QGIS would end the rows there, without a word."""
-    found: list[str] = []
+    errors: list[str] = []
 
     def note(kind: int, _: int, text: str) -> None:
         altered = any(word in text.lower() for word in _ALTERED)
         if kind >= gdal.CE_Failure or (kind == gdal.CE_Warning and altered):
-            found.append(text)
+            errors.append(text)
 
     with told_to_handlers():
         gdal.PushErrorHandler(note)
@@ -35,12 +35,12 @@ def errors_of_readers(parameter: str) -> Iterator[None]:
             yield
         finally:
             gdal.PopErrorHandler()
-    if found:
+    if errors:
         raise InputError(
             tr(
                 "{parameter} cannot be read as it is ({found}): correct it, or use an undamaged copy.",
                 parameter=parameter,
-                found=found[0].strip().rstrip("."),
+                found=errors[0].strip().rstrip("."),
             )
         )
 
@@ -70,9 +70,9 @@ def undecoded(parameter: str, field: str, wrong: Sequence[object]) -> InputError
 def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -> None:
     """Raise InputError for fields of lists, maps or bytes, whose values are no categories."""
     for name in names:
-        one = fields.field(name)
-        if not one.isNumeric() and kind_of(one) is None:
-            kind = one.typeName() or tr("lists, maps or bytes")
+        field = fields.field(name)
+        if not field.isNumeric() and kind_of(field) is None:
+            kind = field.typeName() or tr("lists, maps or bytes")
             raise InputError(
                 tr(
                     "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of "

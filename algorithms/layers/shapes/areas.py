@@ -72,8 +72,8 @@ class AreaLayer:
         if self.are_points:
             return self
         shapes = joined_at_antimeridian(self.shapes) if self.crs.isGeographic() else self.shapes
-        found = polygon_neighbours(shapes, lambda borders: self.to_planar(borders, self.crs), progress)
-        return replace(self, areas=replace(self.areas, neighbours=found))
+        neighbours = polygon_neighbours(shapes, lambda borders: self.to_planar(borders, self.crs), progress)
+        return replace(self, areas=replace(self.areas, neighbours=neighbours))
 
 
 def read_areas(

@@ -90,13 +90,13 @@ def read_points(
                 layer=layer,
             )
         )
-    found = np.concatenate(coordinates)
+    points = np.concatenate(coordinates)
     numbers = np.array(ids, np.int64)
-    placed = np.isfinite(found).all(axis=1)
-    check_finite(found[placed], numbers[placed], layer)
-    check_degrees(found, crs, layer)
+    placed = np.isfinite(points).all(axis=1)
+    check_finite(points[placed], numbers[placed], layer)
+    check_degrees(points, crs, layer)
     columns = {name: builder.column() for name, builder in builders.items()}
-    return Points(found, numbers, columns, fields, crs)
+    return Points(points, numbers, columns, fields, crs)
 
 
 _NOWHERE = (np.nan, np.nan)

@@ -46,18 +46,18 @@ def join_and_split(
     region_of, n_regions, n_before = regions.region_of.copy(), regions.n_regions, regions.n_regions
     touched, n_joins, n_splits, now = np.zeros(n_regions, bool), 0, 0, regions.lost
     for change in order[gain[order] > 0].tolist():
-        one, other = int(first[change]), int(second[change])
-        if touched[one] or touched[other] or (one == other and now + lost[change] > most_lost):
+        region, other = int(first[change]), int(second[change])
+        if touched[region] or touched[other] or (region == other and now + lost[change] > most_lost):
             continue
         if n_joins + n_splits >= max(1.0, share * n_before):
             break
-        touched[[one, other]] = True
+        touched[[region, other]] = True
         now += float(lost[change])
-        if one == other:
-            region_of[(regions.region_of == one) & side] = n_regions
+        if region == other:
+            region_of[(regions.region_of == region) & side] = n_regions
             n_regions, n_splits = n_regions + 1, n_splits + 1
         else:
-            region_of[regions.region_of == other] = one
+            region_of[regions.region_of == other] = region
             n_joins += 1
     if n_joins + n_splits:
         regions.divide(region_of)

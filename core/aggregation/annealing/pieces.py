@@ -75,9 +75,9 @@ def _links(adjacency: Adjacency, owner: np.ndarray, other: np.ndarray, place: np
     keys = (owner * n + other)[order]
     wanted = owner[pair] * n + adjacency.others[step]
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = keys[at] == wanted if len(keys) else np.zeros(0, bool)
+    is_link = keys[at] == wanted if len(keys) else np.zeros(0, bool)
     bits = np.zeros(len(other), np.int64)
-    np.bitwise_or.at(bits, pair[found], np.int64(1) << place[order[at[found]]])
+    np.bitwise_or.at(bits, pair[is_link], np.int64(1) << place[order[at[is_link]]])
     return bits
 
 

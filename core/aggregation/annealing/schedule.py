@@ -97,7 +97,7 @@ def _back_into_budget(regions: Regions, batches: Batches, price: float, most_los
         helps = np.flatnonzero(joins.lost < 0)
         if not len(helps):
             return
-        one = helps[np.argmin(joins.length[helps] / -joins.lost[helps])]
+        join = helps[np.argmin(joins.length[helps] / -joins.lost[helps])]
         region_of = regions.region_of
-        regions.divide(np.where(region_of == joins.second[one], joins.first[one], region_of))
+        regions.divide(np.where(region_of == joins.second[join], joins.first[join], region_of))
         progress(0.99)

@@ -101,7 +101,7 @@ def _insert_runs(
     # A temporary table would be found before one of the same name.
     own = quoted(unused_name("vbas_numbers", [name]))
     connection.execute(f"CREATE TEMP TABLE {own} (number INTEGER PRIMARY KEY)")
-    numbers = ((one,) for one in range(int(lengths.max(initial=0))))
+    numbers = ((position,) for position in range(int(lengths.max(initial=0))))
     connection.executemany(" ".join(("INSERT INTO", own, "VALUES (?)")), numbers)
     copies = ("SELECT", _places(names), "FROM", own, "LIMIT ?")
     statement = " ".join((_insertion(name, names, 0), *copies))

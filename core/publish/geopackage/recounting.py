@@ -26,10 +26,10 @@ def read_geopackage(file: Path, wanted: Sequence[str], check: SecondCount | None
         ).fetchone()
         info = connection.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
         there = [column for column, key, _ in info if not key and (shape is None or column != shape[0])]
-        found = names_there(wanted, there)
-        names = [one for one in found if one is not None]
-        if len(names) < len(found):
-            return ReadBack(found, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
+        fields = names_there(wanted, there)
+        names = [known_name for known_name in fields if known_name is not None]
+        if len(names) < len(fields):
+            return ReadBack(fields, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
         n_shapes = None
         if shape is not None:
             n_shapes = _shapes_of_geopackage(connection, name, shape[0])
@@ -87,8 +87,8 @@ def _shortest_run(
 
     middle = (first + last) // 2
     with ThreadPoolExecutor(2) as halves:
-        found = np.unique(np.concatenate([*halves.map(ends, ((first, middle), (middle + 1, last))), [last]]))
-    return n_rows, int(np.diff(found, prepend=first - 1).min())
+        breaks = np.unique(np.concatenate([*halves.map(ends, ((first, middle), (middle + 1, last))), [last]]))
+    return n_rows, int(np.diff(breaks, prepend=first - 1).min())
 
 
 def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str) -> int:
@@ -106,8 +106,8 @@ def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str)
 
 def _values_of_geopackage(connection: sqlite3.Connection, name: str, names: Sequence[str]) -> list[Iterable[object]]:
     return [
-        [value for (value,) in connection.execute(" ".join(("SELECT DISTINCT", quoted(one), "FROM", quoted(name))))]
-        for one in names
+        [value for (value,) in connection.execute(" ".join(("SELECT DISTINCT", quoted(field), "FROM", quoted(name))))]
+        for field in names
     ]
 
 

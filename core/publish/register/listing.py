@@ -68,7 +68,7 @@ def taking_out(path: Path, release: int) -> Entry:
 
     Raises InputError for a number that is not there, and a file that another program holds.
     """
-    there = [one.release for one in releases_in(path)]
+    there = [row.release for row in releases_in(path)]
     if release not in there:
         known = ", ".join(map(str, there)) or tr("none")
         raise InputError(

@@ -32,8 +32,8 @@ def maskings_in(path: Path) -> list[ShownPoints]:
     """The masked points of a register, in the order they were added. Raises InputError for a file that is none."""
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
-        found = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
-        return [ShownPoints(number, time, crs, _points(connection, number)) for number, time, crs in found]
+        rows = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
+        return [ShownPoints(number, time, crs, _points(connection, number)) for number, time, crs in rows]
 
 
 def _points(connection: sqlite3.Connection, number: int) -> np.ndarray:

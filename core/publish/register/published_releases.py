@@ -90,8 +90,8 @@ def read_register(path: Path) -> list[Published]:
         check_register(connection, path)
         of_persons = "of_persons" if is_there(connection, RELEASES, "of_persons") else "NULL"
         rows = connection.execute(READ[RELEASES].format(of_persons=of_persons)).fetchall()
-        found = [_release(connection, row, path) for row in rows]
-    return found
+        releases = [_release(connection, row, path) for row in rows]
+    return releases
 
 
 def earlier_releases(
@@ -230,7 +230,7 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
     classes = [json.dumps(list(values), ensure_ascii=False) for values in release.values_of_classes()]
     shown_as = [crosswalk.numbers.tolist() for crosswalk in release.levels.crosswalks]
     columns = (release.level, release.region, release.class_of, release.records)
-    for level, region, class_of, records in zip(*(one.tolist() for one in columns)):
+    for level, region, class_of, records in zip(*(column.tolist() for column in columns)):
         yield number, level + 1, shown_as[level][region], classes[class_of], records
 
 
@@ -255,7 +255,7 @@ def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object,
     """The values of each count: with all its records, or none of a field."""
     label_of: dict[tuple[object, ...], int] = {row[:3]: label for label, row in enumerate(counts)}
     records = np.array([row[3] for row in counts], np.int64)
-    found = []
+    fields = []
     for name in dict.fromkeys(str(row[3]) for row in rows):
         own = [row for row in rows if row[3] == name]
         label = np.array([label_of[row[:3]] for row in own], np.int64)
@@ -263,8 +263,8 @@ def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object,
         shown = np.array([row[5] for row in own], np.int64)
         if (np.bincount(label, shown, len(records)) != records).any():
             raise InputError(tr("the values of “{name}” do not add up to its counts", name=name))
-        found.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
-    return tuple(found)
+        fields.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
+    return tuple(fields)
 
 
 def _published(
@@ -288,18 +288,18 @@ def _published(
             region_of[position[area]] = LEFT_OUT if shown is None else positions[shown]
         crosswalks.append(Crosswalk(region_of, len(numbers), numbers))
         number_of.append(positions)
-    values = sorted({one for _, _, one, _ in counts})
-    class_at = {one: i for i, one in enumerate(values)}
-    rows = [json.loads(one) for one in values]
+    values = sorted({value for _, _, value, _ in counts})
+    class_at = {value: i for i, value in enumerate(values)}
+    rows = [json.loads(value) for value in values]
     categories, codes = [], np.zeros((len(rows), len(names)), np.int64)
     for column in range(len(names)):
         used, of = np.unique(np.array([row[column] for row in rows], dtype=str), return_inverse=True)
         categories.append(used.astype(object))
         codes[:, column] = of.reshape(-1)
     level = np.array([level - 1 for level, *_ in counts], np.int64)
-    region = np.array([number_of[one - 1][number] for one, number, _, _ in counts], np.int64)
-    class_of = np.array([class_at[one] for _, _, one, _ in counts], np.int64)
-    records = np.array([one for *_, one in counts], np.int64)
+    region = np.array([number_of[level - 1][number] for level, number, _, _ in counts], np.int64)
+    class_of = np.array([class_at[value] for _, _, value, _ in counts], np.int64)
+    records = np.array([n for *_, n in counts], np.int64)
     if (records < k).any():
         raise InputError(
             plural(
@@ -309,7 +309,7 @@ def _published(
                 k=k,
             )
         )
-    bounded, whole = (bool(one) for one in flags)
+    bounded, whole = (bool(stored) for stored in flags)
     return Published(
         title,
         k,

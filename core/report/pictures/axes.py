@@ -74,8 +74,8 @@ def logarithmic(title: str, values: np.ndarray) -> Axis:
     known = known[np.isfinite(known) & (known > 0)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (1.0, 10.0)
     ends = [step * 10.0**power for power in range(-12, 19) for step in (1, 2, 5)]
-    below = max((one for one in ends if one <= low), default=low)
-    above = min((one for one in ends if one >= high and one > below), default=high)
+    below = max((end for end in ends if end <= low), default=low)
+    above = min((end for end in ends if end >= high and end > below), default=high)
     return Axis(title, below, above, True)
 
 
@@ -91,7 +91,7 @@ def with_outliers(title: str, values: np.ndarray) -> Axis:
 def round_step(extent: float, about: int = 6) -> float:
     """A step of 1, 2 or 5 times a power of ten, so that the extent has about so many."""
     power = 10.0 ** np.floor(np.log10(max(extent, 1e-300) / about))
-    return float(min((one * power for one in (1, 2, 5, 10)), key=lambda step: abs(extent / step - about)))
+    return float(min((digit * power for digit in (1, 2, 5, 10)), key=lambda step: abs(extent / step - about)))
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,7 @@ def scatter(
     Each series has its colour; the marked points of a series are joined by a dotted line.
     """
     every = [Point(*point) for point in points]
-    x, y = (np.array([getattr(point, one) for point in every], dtype=float) for one in ("x", "y"))
+    x, y = (np.array([getattr(point, axis) for point in every], dtype=float) for axis in ("x", "y"))
     frame = Frame(with_outliers(x_title, x), with_outliers(y_title, y), 430.0)
     content, key = frame.drawn(), []
     names = list(dict.fromkeys(point.series for point in every))
@@ -284,7 +284,7 @@ def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
     place = np.minimum((counts - 1) // step, BINS)
     heights = 100.0 * np.bincount(place) / len(counts)
     first = 1 + step * np.arange(len(heights))
-    names = [str(one) if step == 1 else f"{one}-{one + step - 1}" for one in first.tolist()]
+    names = [str(start) if step == 1 else f"{start}-{start + step - 1}" for start in first.tolist()]
     if len(names) > BINS:
         names[-1] = f"≥ {first[-1]}"
     frame = Frame(Axis(x_title, -0.6, len(names) - 0.4, names=tuple(names)), linear(y_title, heights))

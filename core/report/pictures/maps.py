@@ -56,8 +56,8 @@ def region_map(
     tones = _tones(ramp, len(names))
     if len(shapes) > MOST_SHAPES:
         used = np.unique(place)
-        local = np.array([_united(local[place == one]) for one in to_list(used)], dtype=object)
-        place, labels = used, [names[one] for one in to_list(used)]
+        local = np.array([_united(local[place == region]) for region in to_list(used)], dtype=object)
+        place, labels = used, [names[region] for region in to_list(used)]
     outlines = paths(local, SMALLEST_SEEN * GRID, min(most, MOST_POINTS))
     by_tone: dict[int, list[str]] = {}
     for path, tone, label in zip(outlines, to_list(place), labels):
@@ -112,7 +112,7 @@ def scale_bar(x: float, y: float, scale: float, room: float) -> str:
     """A bar of round length, about a quarter of the room, with its length. scale : pixels per metre."""
     longest = max(room, 160.0) / 4 / scale
     step = 10.0 ** np.floor(np.log10(longest))
-    metres = float(max(one * step for one in (0.5, 1, 2, 5) if one * step <= longest * (1 + 1e-9)))
+    metres = float(max(digit * step for digit in (0.5, 1, 2, 5) if digit * step <= longest * (1 + 1e-9)))
     end = x + metres * scale
     label = f"{shown(metres / 1000)} km" if metres >= 1000 else f"{shown(metres)} m"
     bar = element("path", d=f"M{x:.1f} {y:.1f}v8H{end:.1f}v-8", fill="none", stroke=INK, stroke_width=1.5)

@@ -22,14 +22,14 @@ def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
     while shapely.get_num_coordinates(lines).sum() - len(lines) > most and tolerance <= 1e6:
         tolerance *= 2
         lines = _simplified(chains, tolerance)
-    found = _joined(lines, chains, len(rings))
+    joined_rings = _joined(lines, chains, len(rings))
     data = [""] * len(shapes)
-    for one, ring in zip(owner, found):
+    for number, ring in zip(owner, joined_rings):
         if len(ring) > 2:
-            data[one] += _path(ring)
-    for one in [i for i, path in enumerate(data) if not path and not shapely.is_empty(shapes[i])]:
-        x, y = shapely.get_coordinates(shapely.point_on_surface(shapes[one]))[0]
-        data[one] = f"M{x - 2:.0f} {y - 2:.0f}h4v4h-4z"
+            data[number] += _path(ring)
+    for number in [i for i, path in enumerate(data) if not path and not shapely.is_empty(shapes[i])]:
+        x, y = shapely.get_coordinates(shapely.point_on_surface(shapes[number]))[0]
+        data[number] = f"M{x - 2:.0f} {y - 2:.0f}h4v4h-4z"
     return data
 
 
@@ -44,12 +44,12 @@ def _rings(shapes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
     new[1:] = (points[1:] != points[:-1]).any(axis=1) | (of_ring[1:] != of_ring[:-1])
     points, of_ring = points[new], of_ring[new]
     bounds = np.searchsorted(of_ring, np.arange(len(rings) + 1))
-    found, owner = [], []
+    outlines, owner = [], []
     for i, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
         if end - start > 3:  # the first point stands at the end again
-            found.append(points[start : end - 1])
+            outlines.append(points[start : end - 1])
             owner.append(int(of_shape[of_part[i]]))
-    return found, owner
+    return outlines, owner
 
 
 def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -111,9 +111,9 @@ def _joined(
     kept, of_chain = shapely.get_coordinates(lines, return_index=True)
     bounds = np.searchsorted(of_chain, np.arange(len(lines) + 1))
     parts: list[list[np.ndarray]] = [[] for _ in range(n_rings)]
-    for one, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
-        piece = kept[start:end][::-1] if turned[one] else kept[start:end]
-        parts[of_ring[one]].append(piece[:-1])
+    for line, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
+        piece = kept[start:end][::-1] if turned[line] else kept[start:end]
+        parts[of_ring[line]].append(piece[:-1])
     return [np.vstack(pieces).astype(np.int64) for pieces in parts]
 
 

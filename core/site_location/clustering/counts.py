@@ -108,14 +108,14 @@ def levels_of_rows(rows: np.ndarray) -> np.ndarray:
     # As bits, numbers that are not negative keep their order, and 0 less one is the largest of all: one pass finds the
     # smallest count that is not 0.
     bits: np.ndarray = rows.view(f"u{rows.itemsize}")
-    one = bits.dtype.type(1)
-    bits -= one
-    zero_less_one = ~(one - one)
+    unit = bits.dtype.type(1)
+    bits -= unit
+    zero_less_one = ~(unit - unit)
     smallest = bits.min(axis=1, initial=zero_less_one)
     absent = _count(bits == zero_less_one)
     classes = bits.shape[1] - absent
     at_level = np.where(classes > 0, _count(bits == smallest[:, None]), 0)
-    smallest += one
+    smallest += unit
     return np.stack([smallest.view(rows.dtype).astype(np.int64), at_level, classes])
 
 
@@ -145,14 +145,14 @@ class SparseCounts:
 
     def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """G for some regions and classes."""
-        found = np.zeros((len(regions), len(classes)))
-        for out, region in zip(found, to_list(regions)):
+        counts = np.zeros((len(regions), len(classes)))
+        for out, region in zip(counts, to_list(regions)):
             used, values = self.rows[region]
             position = np.searchsorted(used, classes)
             inside = position < len(used)
             inside[inside] = used[position[inside]] == classes[inside]
             out[inside] = values[position[inside]]
-        return found
+        return counts
 
     def at(self, region: int, level: int) -> np.ndarray:
         """The classes of which the region has exactly `level` records."""

@@ -137,10 +137,10 @@ class ClusteringState:
 
     def adjacent(self, region: int) -> np.ndarray:
         """The Delaunay neighbours of a site, counterclockwise."""
-        found = self._adjacent[region]
-        if found is None:
-            found = self._adjacent[region] = adjacent_sites(self.sites, region, self._tree)
-        return found
+        neighbours = self._adjacent[region]
+        if neighbours is None:
+            neighbours = self._adjacent[region] = adjacent_sites(self.sites, region, self._tree)
+        return neighbours
 
     def try_moves(self, region: int, positions: np.ndarray) -> Proposals:
         """Count what each of the moves of a region's site to `positions` (B, 2) would change."""

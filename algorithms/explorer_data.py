@@ -94,7 +94,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Explored:
+class ExplorerData:
     """What was read: the layer of areas; the areas with the population to balance; the records, matched with them."""
 
     layer: AreaLayer
@@ -111,7 +111,7 @@ class Explored:
         """What the user should know of the records."""
         return self.records.warnings
 
-    def with_neighbours(self, progress: Progress) -> Explored:
+    def with_neighbours(self, progress: Progress) -> ExplorerData:
         """The same, knowing which areas share a border."""
         if self.areas.neighbours is not None:
             return self
@@ -157,12 +157,12 @@ class Reading:
         self._context.setEllipsoid(project.ellipsoid())
         self._parameters = {name: project.mapLayer(str(value)) or value for name, value in parameters.items()}
 
-    def read(self, feedback: QgsProcessingFeedback) -> Explored:
+    def read(self, feedback: QgsProcessingFeedback) -> ExplorerData:
         """Read areas and records, and count these. Raises VbasError for all that cannot be used as it is."""
         form = self._form(feedback, spelled=True)
         layer = areas_of(form)
         records = records_of(form, layer.areas, form.whole("K"))
-        return Explored(layer, populated(layer, records), records)
+        return ExplorerData(layer, populated(layer, records), records)
 
     def settings(self, favour: str = CUSTOM) -> Settings:
         """The choices. Raises VbasError for those that do not go together."""
@@ -193,9 +193,11 @@ class Reading:
         return Form(inputs, feedback, Effective(inputs, algorithm.conditions(), {}))
 
 
-def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites: int, progress: Progress) -> Shown:
+def regions_shown(
+    explorer_data: ExplorerData, curve: Curve, settings: Settings, n_sites: int, progress: Progress
+) -> Shown:
     """The regions of a number of sites, rated and drawn; progress raises to cancel."""
-    layer, areas, records = explored.layer, explored.areas, explored.records
+    layer, areas, records = explorer_data.layer, explorer_data.areas, explorer_data.records
     aggregation = curve.aggregation(n_sites, part(progress, 0.0, 0.3))
     levels = Levels((aggregation.crosswalk,))
     if settings.nested:
@@ -208,7 +210,7 @@ def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites:
     return Shown(n_sites, levels, account.measures, account.audit, table)
 
 
-def account_of(explored: Explored, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:
+def account_of(explorer_data: ExplorerData, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:
     """What is told of one region: level, 0-based, and its public number."""
     crosswalk, region = shown.position(level, number)
-    return account_of_region(explored.areas, explored.profile, crosswalk, region, settings.k)
+    return account_of_region(explorer_data.areas, explorer_data.profile, crosswalk, region, settings.k)

@@ -7,7 +7,7 @@ import numpy as np
 CHUNK = 256  # rows held against all others at once
 
 
-def unbeaten(measures: np.ndarray) -> np.ndarray:
+def pareto_front(measures: np.ndarray) -> np.ndarray:
     """Whether no other row is at least as good in every measure and better in one, (n,) bool.
 
     measures : (n, m), less is better. Rows that are equal in all do not beat each other.

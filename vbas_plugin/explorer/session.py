@@ -1,4 +1,4 @@
-"""A look: read once, then any number of regions, by any approach, from the profile."""
+"""A session of the explorer: read once, then any number of regions, by any approach, from the profile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Callable
 
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
-from ...algorithms.explored import Choices, Explored, Reading, Settings, Shown, account_of, regions_shown
+from ...algorithms.explorer_data import Choices, ExplorerData, Reading, Settings, Shown, account_of, regions_shown
 from ...core.errors import Cancelled, InputError
 from ...core.language import tr
 from ...core.progress import part
@@ -18,18 +18,18 @@ from .work import Job, Worker
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """All that one look knows at a time.
+class ExplorerState:
+    """All that a session knows at a time.
 
-    data : parameters of the data, as they were read; choices, settings : what was chosen; explored : what was read;
-    curve : of these choices; least : per cent suppressed whatever the regions; points : of the curve, so far;
+    data : parameters of the data, as they were read; choices, settings : what was chosen; explorer_data : what was
+    read; curve : of these choices; least : per cent suppressed whatever the regions; points : of the curve, so far;
     shown : the regions on the map
     """
 
     data: Mapping[str, object]
     choices: Choices
     settings: Settings
-    explored: Explored
+    explorer_data: ExplorerData
     curve: Curve
     least: float
     shown: Shown
@@ -42,10 +42,10 @@ class Seen:
 
     def account(self, level: int, number: int) -> RegionAccount:
         """What is told of a region: level, from 0, and its public number."""
-        return account_of(self.explored, self.settings, self.shown, level, number)
+        return account_of(self.explorer_data, self.settings, self.shown, level, number)
 
 
-class Look(QObject):
+class ExplorerSession(QObject):
     """Reads and computes behind the window.
 
     changed : work began or ended; regions : others are to be shown; points : the curve is known better; said : a
@@ -60,7 +60,7 @@ class Look(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.seen: Seen | None = None
+        self.state: ExplorerState | None = None
         self.reading = False  # from layers, which must stay meanwhile
         self._problem: Callable[[Exception], str] = str
         self._worker = Worker(self)
@@ -78,50 +78,52 @@ class Look(QObject):
         if reading is None or settings is None:
             return
 
-        def work(job: Job) -> Seen:
-            explored = reading.read(job.feedback)
-            return _first(data, choices, settings, explored, None, job)
+        def work(job: Job) -> ExplorerState:
+            explorer_data = reading.read(job.feedback)
+            return _first(data, choices, settings, explorer_data, None, job)
 
         self.reading = True
         self._run(tr("VBAS explorer: reading"), work)
 
     def choose(self, choices: Choices, n_sites: int | None = None) -> None:
         """Other choices over the same records; n_sites : the number of regions to show, None for the choice's own."""
-        if self.seen is None:
+        if self.state is None:
             return
-        data, explored = self.seen.data, self.seen.explored
+        data, explorer_data = self.state.data, self.state.explorer_data
         _, settings = self._understood(data, choices)
         if settings is None:
             return
-        self._run(tr("VBAS explorer: regions"), lambda job: _first(data, choices, settings, explored, n_sites, job))
+        self._run(
+            tr("VBAS explorer: regions"), lambda job: _first(data, choices, settings, explorer_data, n_sites, job)
+        )
 
     def number(self, n_sites: int) -> None:
         """Another number of regions."""
-        seen = self.seen
-        if seen is None:
+        state = self.state
+        if state is None:
             return
-        if n_sites == seen.shown.n_sites and not self.busy:
+        if n_sites == state.shown.n_sites and not self.busy:
             self.regions.emit()
             return
-        self._run(tr("VBAS explorer: regions"), lambda job: _at(seen, n_sites, job))
+        self._run(tr("VBAS explorer: regions"), lambda job: _at(state, n_sites, job))
 
     def budget(self, percent: float) -> None:
         """The most regions that suppress at most so many per cent."""
-        seen = self.seen
-        if seen is None:
+        state = self.state
+        if state is None:
             return
 
-        def work(job: Job) -> Seen:
-            found = seen.curve.most_within(percent, part(job.progress, 0.0, 0.8))
-            if found is None:
+        def work(job: Job) -> ExplorerState:
+            point = state.curve.most_within(percent, part(job.progress, 0.0, 0.8))
+            if point is None:
                 raise InputError(
                     tr(
                         "No number of regions suppresses at most {budget:.3g} %: even one region takes {least:.3g} %.",
                         budget=percent,
-                        least=seen.curve.point(1).percent,
+                        least=state.curve.point(1).percent,
                     )
                 )
-            return _at(seen, found.n_sites, job)
+            return _at(state, point.n_sites, job)
 
         self._run(tr("VBAS explorer: regions"), work)
 
@@ -137,7 +139,7 @@ class Look(QObject):
     def forget(self) -> None:
         """Stop, and let go of all that was read."""
         self.stop()
-        self.seen = None
+        self.state = None
         self.changed.emit()
 
     def _understood(self, data: Mapping[str, object], choices: Choices) -> tuple[Reading | None, Settings | None]:
@@ -151,17 +153,19 @@ class Look(QObject):
             self._fail(error)
             return None, None
 
-    def _run(self, title: str, work: Callable[[Job], Seen]) -> None:
+    def _run(self, title: str, work: Callable[[Job], ExplorerState]) -> None:
         self._worker.start(title, work, self._take, self._fail)
 
-    def _take(self, seen: Seen, warnings: list[str]) -> None:
+    def _take(self, state: ExplorerState, warnings: list[str]) -> None:
         self.reading = False
-        self.seen = replace(seen, points=seen.curve.points)
-        self.said.emit(" ".join([*seen.explored.warnings, *warnings]), bool(seen.explored.warnings or warnings))
+        self.state = replace(state, points=state.curve.points)
+        self.said.emit(
+            " ".join([*state.explorer_data.warnings, *warnings]), bool(state.explorer_data.warnings or warnings)
+        )
         self.regions.emit()
         self.points.emit()
-        if not seen.curve.whole and not self.busy:  # what was shown may have asked for other regions at once
-            self._fill(seen.curve)
+        if not state.curve.whole and not self.busy:  # what was shown may have asked for other regions at once
+            self._fill(state.curve)
 
     def _fill(self, curve: Curve) -> None:
         """The rest of the curve, point by point."""
@@ -171,8 +175,8 @@ class Look(QObject):
                 job.told.emit(curve.points)
 
         def told(points: list[CurvePoint]) -> None:
-            if self.seen is not None and self.seen.curve is curve:
-                self.seen = replace(self.seen, points=points)
+            if self.state is not None and self.state.curve is curve:
+                self.state = replace(self.state, points=points)
                 self.points.emit()
 
         self._worker.start(tr("VBAS explorer: curve"), work, lambda *_: None, self._fail, told)
@@ -190,24 +194,24 @@ def _first(
     data: Mapping[str, object],
     choices: Choices,
     settings: Settings,
-    explored: Explored,
+    explorer_data: ExplorerData,
     n_sites: int | None,
     job: Job,
-) -> Seen:
+) -> ExplorerState:
     """The first regions of some choices."""
     if settings.needs_neighbours:
-        explored = explored.with_neighbours(part(job.progress, 0.2, 0.4))
-    areas, profile, terms = explored.areas, explored.profile, explored.terms(settings.k)
+        explorer_data = explorer_data.with_neighbours(part(job.progress, 0.2, 0.4))
+    areas, profile, terms = explorer_data.areas, explorer_data.profile, explorer_data.terms(settings.k)
     if n_sites is None:
         n_sites = Curve(areas, profile, settings.own, terms).own_number()
     curve = Curve(areas, profile, settings.configuration, terms)
-    shown = regions_shown(explored, curve, settings, n_sites, part(job.progress, 0.4, 1.0))
+    shown = regions_shown(explorer_data, curve, settings, n_sites, part(job.progress, 0.4, 1.0))
     curve.point(n_sites)
-    return Seen(data, choices, settings, explored, curve, least_suppressed(profile, terms), shown)
+    return ExplorerState(data, choices, settings, explorer_data, curve, least_suppressed(profile, terms), shown)
 
 
-def _at(seen: Seen, n_sites: int, job: Job) -> Seen:
-    """The same look with another number of regions."""
-    shown = regions_shown(seen.explored, seen.curve, seen.settings, n_sites, job.progress)
-    seen.curve.point(n_sites)
-    return replace(seen, shown=shown)
+def _at(state: ExplorerState, n_sites: int, job: Job) -> ExplorerState:
+    """The same with another number of regions."""
+    shown = regions_shown(state.explorer_data, state.curve, state.settings, n_sites, job.progress)
+    state.curve.point(n_sites)
+    return replace(state, shown=shown)
