@@ -58,8 +58,8 @@ def scenario_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr("Scenarios: part of the country"),
         "REGIONS",
         tr(
-            "A field that says which part each area lies in, such as its province. Each part is run as if there were no "
-            "other; areas without a value are left out. Without it all areas together are the only part."
+            "A field that says which part each area lies in, such as its province. Each part is run as if there were "
+            "no other; areas without a value are left out. Without it all areas together are the only part."
         ),
         optional=True,
         advanced=True,

@@ -331,6 +331,7 @@ OTHERS = {
         "DESTINATION": "#released.parquet",
     },
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
+    "compare, over scenarios": {**REGIONS, **PEOPLE, "SCENARIOS": 2, "LEAST_ATTRIBUTES": 1, "PART_FIELD": "district"},
     "anonymize, by a rule": {
         **REGIONS,
         **PEOPLE,
@@ -342,6 +343,7 @@ OTHERS = {
 }
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
+NOT_MADE["compare"] = ("SCENARIO_AVERAGES",)
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}
 

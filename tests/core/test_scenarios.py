@@ -52,7 +52,8 @@ def counted(area, columns, n_areas) -> Profile:
 def country(records):
     """Areas in a row of five by six, with the profile of all records."""
     points = np.argwhere(np.ones((5, 6))) * 1000.0 + np.random.default_rng(1).uniform(-99, 99, (N_AREAS, 2))
-    profile = counted(*records, N_AREAS)
+    area, columns = records
+    profile = counted(area, columns, N_AREAS)
     return make_areas([f"{i:02d}" for i in range(N_AREAS)], points, profile.area_sizes), profile
 
 
