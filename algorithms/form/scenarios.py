@@ -40,10 +40,10 @@ def scenario_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr("Scenarios: random selections of the quasi-identifiers"),
         0,
         tr(
-            "How much does what is seen hang on the quasi-identifiers, and on the part of the country? Every "
-            "configuration is run again for so many random selections of the quasi-identifiers, in every part, and "
-            "averages are given with their ranges, as in the papers; 0 for none. Nested releases and baselines "
-            "are left out. Each selection takes as long as the comparison."
+            "Every configuration is run again for so many random selections of the quasi-identifiers, in every part, "
+            "and averages are given with their ranges, as in the papers: they say how much a result hangs on the "
+            "quasi-identifiers and on the part of the country. 0 for none. Nested releases and baselines are left out. "
+            "Over all parts together, a selection takes about as long as the comparison."
         ),
         0,
         MOST_SCENARIOS,
@@ -59,7 +59,8 @@ def scenario_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "REGIONS",
         tr(
             "A field that says which part each area lies in, such as its province. Each part is run as if there were "
-            "no other; areas without a value are left out. Without it all areas together are the only part."
+            "no other; areas without a value, and records whose area is not in the layer, belong to none. Without it "
+            "all areas together are the only part."
         ),
         optional=True,
         advanced=True,
