@@ -111,10 +111,10 @@ def site_number_ratios(parts: Sequence[str] = PARTS, locations: Sequence[str] = 
     _print_rows(f"{sum(few)} random", {part: values[few] for part, values in random_ones.items()}, averages_of_six)
     _print_rows(f"{len(picked)} picked", _by_part(parts, picked, locations), average_of_all)
     for part, values in random_ones.items():
-        suppression = values[..., 0]
-        low, high, undefined = np.nanmin(suppression), np.nanmax(suppression), np.isnan(suppression).sum()
-        print(f"\n{part}: single random scenarios suppress {low:.1f} to {high:.1f} %; {undefined} of", end=" ")
-        print(f"{suppression.size} cases suppress nothing either way and count for nothing.")
+        suppression = values[..., 0][np.isfinite(values[..., 0])]
+        print(f"\n{part}: single random scenarios lie between {suppression.min():.1f} and {suppression.max():.1f} %,")
+        print(f"{(suppression >= 100).sum()} of {suppression.size} at 100 % or more; {values[..., 0].size} were run, and in")
+        print("the others neither suppresses anything.")
 
 
 def _by_part(parts: Sequence[str], selections: Selections, locations: Sequence[str]) -> dict[str, np.ndarray]:

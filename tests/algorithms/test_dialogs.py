@@ -350,7 +350,9 @@ OTHERS = {
     },
 }
 # Regions of nested levels are not drawn by sites.
-NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
+NOT_MADE: dict[str, tuple[str, ...]] = {
+    name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
+}
 NOT_MADE["compare"] = ("SCENARIO_AVERAGES",)
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}
