@@ -275,6 +275,8 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "staticcutoff, by a model": {**REGIONS, **PEOPLE, "PUBLISHED": "entropy"},
+    "mergeadjacent, by a model": {**REGIONS, **PEOPLE, "PUBLISHED": "max combinations"},
     "cropidentifiers, without their last characters": {**REGIONS, "LEAVE_OUT": 2},
     "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
