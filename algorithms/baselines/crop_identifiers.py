@@ -11,7 +11,7 @@ from ...core.language import as_data, tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Conditions
+from ..form.effective import GIVEN, NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from . import settings
 
@@ -25,7 +25,8 @@ class CropIdentifiers(VbasAlgorithm):
     HELP = tr(
         "<p>The identifier is shortened to its first characters, as postal codes often are, or areas go up to a "
         "larger unit: from dissemination area to census tract, subdivision, division, province. In Statistics Canada's "
-        "identifiers two digits are the province and four the census division.</p><p>Give the number of characters, or "
+        "identifiers two digits are the province and four the census division. Of codes of different lengths the last "
+        "characters can be left out instead.</p><p>Give the number of characters, or "
         "a field of the larger unit, either of the areas themselves or of a table of the hierarchy.</p>"
     )
 
@@ -40,7 +41,8 @@ class CropIdentifiers(VbasAlgorithm):
 
     def conditions(self) -> Conditions:
         of_table: Conditions = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
-        return {"CHARACTERS": [{"HIERARCHY": NOT_GIVEN}, {"HIERARCHY_TABLE": NOT_GIVEN}], **of_table}
+        cropped: list[Condition] = [{"HIERARCHY": NOT_GIVEN}, {"HIERARCHY_TABLE": NOT_GIVEN}]
+        return {"CHARACTERS": [*cropped, {"LEAVE_OUT": NOT_GIVEN}], "LEAVE_OUT": cropped, **of_table}
 
     def work(self, form: Form) -> dict[str, object]:
         if form.text("HIERARCHY") and form.optional_source("HIERARCHY_TABLE") is not None:
@@ -50,8 +52,8 @@ class CropIdentifiers(VbasAlgorithm):
         if units is not None:
             aggregation = hierarchy(layer.areas, None, BaselineOptions(hierarchy=units))
         else:
-            characters = form.whole("CHARACTERS")
-            aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
-            units = to_list(cropped_identifiers(layer.areas, characters))
+            options = settings.cropping_options_of(form)
+            aggregation = cropping(layer.areas, None, options)
+            units = to_list(cropped_identifiers(layer.areas, options))
         names = regions.names_of_regions(aggregation.crosswalk, units)
         return regions.add_aggregation(form, layer, aggregation, names)

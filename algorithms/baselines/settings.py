@@ -14,7 +14,7 @@ from ...core.errors import InputError
 from ...core.language import in_turn, tr
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form.areas import values_of
-from ..form.effective import NOT_GIVEN, Conditions
+from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.parameters import choice, field, number, source, whole
 from ..form.records import COUNTED_RECORDS, populated_by_records
@@ -125,9 +125,10 @@ def merging_options_of(form: Form) -> BaselineOptions:
 
 
 def cropping_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """CHARACTERS, HIERARCHY, HIERARCHY_TABLE, HIERARCHY_ID, HIERARCHY_LEVEL."""
-    text = tr("How many leading characters are kept. Not used where a hierarchy is given.")
+    """CHARACTERS, LEAVE_OUT, HIERARCHY, HIERARCHY_TABLE, HIERARCHY_ID, HIERARCHY_LEVEL."""
+    text = tr("How many leading characters are kept. Not used where LEAVE_OUT or a hierarchy is given.")
     yield whole("CHARACTERS", tr("Characters to keep"), 4, text, 1)
+    yield _leave_out(tr("Last characters to leave out"))
     text = tr("A field of the areas that names the larger unit each lies in.")
     yield field("HIERARCHY", tr("Larger unit"), "REGIONS", text, optional=True)
     yield source(
@@ -147,6 +148,22 @@ def cropping_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         yield field(name, label, "HIERARCHY_TABLE", text, optional=True, advanced=True)
 
 
+def _leave_out(label: str, advanced: bool = False) -> QgsProcessingParameterDefinition:
+    """LEAVE_OUT."""
+    text = tr(
+        "In place of the characters to keep: how many of the last ones go, for codes of different lengths, such as "
+        "postal codes with and without a suffix. An identifier that would have none left keeps its first one. Empty: "
+        "the characters to keep count."
+    )
+    return whole("LEAVE_OUT", label, None, text, 1, optional=True, advanced=advanced)
+
+
+def cropping_options_of(form: Form) -> BaselineOptions:
+    """How identifiers are cropped, read."""
+    leave_out = form.whole("LEAVE_OUT") if form.given("LEAVE_OUT") else 0
+    return BaselineOptions(characters=form.whole("CHARACTERS"), leave_out=leave_out)
+
+
 def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
     """The larger unit of each area, of the field or of the table; None where neither is given."""
     table = form.optional_source("HIERARCHY_TABLE")
@@ -160,6 +177,7 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
     """What the baselines need beside the cut-off where they stand among configurations."""
     text = tr("How many leading characters of the areas' identifiers are kept.")
     yield whole("CHARACTERS", tr("Cropping: characters to keep"), 4, text, 1, advanced=True)
+    yield _leave_out(tr("Cropping: last characters to leave out"), advanced=True)
     text = tr("The field that names the larger unit each area lies in.")
     yield field("HIERARCHY", tr("Hierarchy: larger unit"), "REGIONS", text, optional=True, advanced=True)
     yield from merging(advanced=True)
@@ -167,17 +185,22 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
 
 def compared_conditions() -> Conditions:
     """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
-    names = {name: name.upper() for name in ("characters", "hierarchy", "budget", "neighbour", "islands", "boundary")}
-    names["most"] = "MAXIMUM"
-    return {name: [{"BASELINES": looking_at(BASELINES, setting)}] for setting, name in names.items()}
+    settings = ("characters", "leave_out", "hierarchy", "budget", "neighbour", "islands", "boundary")
+    names = {**{name: name.upper() for name in settings}, "most": "MAXIMUM"}
+    where: dict[str, list[Condition]] = {
+        name: [{"BASELINES": looking_at(BASELINES, setting)}] for setting, name in names.items()
+    }
+    return {**where, "CHARACTERS": [*where["CHARACTERS"], {"LEAVE_OUT": NOT_GIVEN}]}
 
 
 def compared_options_of(form: Form) -> BaselineOptions:
     """The settings of all baselines, read."""
+    cropped = cropping_options_of(form)
     return replace(
         merging_options_of(form),
         cutoff=form.number("CUTOFF"),
-        characters=form.whole("CHARACTERS"),
+        characters=cropped.characters,
+        leave_out=cropped.leave_out,
         hierarchy=_labels(form, "HIERARCHY"),
     )
 

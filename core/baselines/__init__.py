@@ -20,7 +20,7 @@ __all__ = ["BASELINES", "ISLAND_CHOICES", "NEIGHBOUR_CHOICES", "BaselineOptions"
 MERGING = ("neighbour", "islands", "boundary", "most")
 BASELINES: dict[str, Approach[Aggregation]] = {
     "static cut-off": Approach(static_cutoff, ("cutoff",)),
-    "cropping": Approach(cropping, ("characters",)),
+    "cropping": Approach(cropping, ("characters", "leave_out")),
     "hierarchy": Approach(hierarchy, ("hierarchy",)),
     "adjacent merging": Approach(adjacent_merging, ("cutoff", *MERGING), neighbours=True),
     "merging until k-anonymous": Approach(

@@ -23,7 +23,8 @@ class BaselineOptions:
     """Settings of the baselines; each reads those it needs.
 
     cutoff : the population a region needs
-    characters : how many characters lead an identifier that is cropped
+    characters : how many leading characters of an identifier are kept
+    leave_out : how many last characters of it are left out instead; 0 where `characters` counts
     hierarchy : (n,) labels, the larger unit each area lies in; None where it is not known
     neighbour : which neighbour a region is merged with, one of NEIGHBOUR_CHOICES
     islands : what is done with a region that has no neighbour, one of ISLAND_CHOICES
@@ -34,6 +35,7 @@ class BaselineOptions:
 
     cutoff: float = 70_000.0
     characters: int = 4
+    leave_out: int = 0
     hierarchy: Sequence[object] | None = field(default=None, compare=False)
     neighbour: str = LONGEST_BORDER
     islands: str = JOIN

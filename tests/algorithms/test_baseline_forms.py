@@ -144,6 +144,20 @@ def test_crop_identifiers(run, areas):
     assert [row["name"] for row in done.rows("RELEASED_REGIONS")] == ["4610", "4611", "4612", "4613"]
 
 
+def test_codes_of_different_lengths_lose_their_last_characters(run):
+    areas = make_layer(
+        {"da": ["12", "123", "124", "1"], "people": [1] * 4},
+        [f"Polygon(({x} 0, {x + 9} 0, {x + 9} 9, {x} 9, {x} 0))" for x in (630_000, 630_009, 630_018, 630_027)],
+    )
+    done = run("cropidentifiers", REGIONS=areas, REGION_ID="da", CHARACTERS=3, LEAVE_OUT=1, **OUTPUTS)
+    assert regions_of(done) == {"12": 1, "123": 2, "124": 2, "1": 1}
+    assert [row["name"] for row in done.rows("RELEASED_REGIONS")] == ["1", "12"]
+    assert any("Without their last character the identifiers distinguish 2 regions." in line for line in done.log)
+    assert any("1 identifier has no more characters than that" in line for line in done.log)
+    kept = run("cropidentifiers", REGIONS=areas, REGION_ID="da", CHARACTERS=1, **OUTPUTS)
+    assert kept.results["N_SITES"] == 1
+
+
 def test_crop_identifiers_by_a_field_and_by_a_table(run, areas):
     parameters = {"REGIONS": areas, "REGION_ID": "da", **OUTPUTS}
     done = run("cropidentifiers", **parameters, HIERARCHY="county")

@@ -261,6 +261,13 @@ FORMS: dict[str, dict[str, Any]] = {
     "donutmask": {"POINTS": "@points", "AREAS": "@areas", "POPULATION": "population"},
     "donutaudit": {"HOUSEHOLDS": "@points", "AREAS": "@areas", "POPULATION": "population"},
     "partitioncells": {"CELLS": "@cells", "CELL_ID": "cell", "POPULATIONS": ["people_1", "people_2"], "K": 60},
+    "dotmap": {
+        "GROUPS": "@areas",
+        "GROUP_ID": "area",
+        "RECORDS": "@records",
+        "RECORD_REGION": "area",
+        "CATEGORY": "sex",
+    },
 }
 NESTED = {"RELEASE": "nested levels"}
 # The same forms with other choices made.
@@ -275,6 +282,7 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "cropidentifiers, without their last characters": {**REGIONS, "LEAVE_OUT": 2},
     "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
     "releaserecords, shown coarser": {**PEOPLE, **COARSER, "CROSSWALK": "@crosswalk"},

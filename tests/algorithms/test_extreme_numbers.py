@@ -128,6 +128,7 @@ FORMS = [
         lambda x: {"REGIONS": squares(x), "POPULATION": "people", **REGIONS, "CUTOFF": 700, "MAXIMUM": x},
     ),
     ("cropidentifiers", lambda x: {"REGIONS": squares(), **REGIONS, "CHARACTERS": x}),
+    ("cropidentifiers", lambda x: {"REGIONS": squares(), **REGIONS, "LEAVE_OUT": x}),
     ("locateallocate", lambda x: {"REGIONS": squares(), **REGIONS, "N_SITES": 3, "CAPACITY_FACTOR": x}),
     ("donutmask", lambda x: {"POINTS": points(), "AREAS": squares(x), **MASK}),
     ("donutmask", lambda x: {"POINTS": points(), "AREAS": squares(), **MASK, "K_INNER": x}),

@@ -76,6 +76,33 @@ def test_cropping_joins_what_begins_alike():
     assert "1 identifier is shorter" in longer.notes[1]
 
 
+CODES = st.lists(st.text("AB1", min_size=1, max_size=5), min_size=2, max_size=9, unique=True)
+
+
+@given(codes=CODES, leave_out=st.integers(1, 6))
+def test_leaving_out_the_last_characters_is_a_plain_recount(codes, leave_out):
+    found = BASELINES["cropping"](
+        areas_of(row_of([10] * len(codes)), [1] * len(codes), codes), None, leaving(leave_out)
+    )
+    kept = []
+    for code in codes:
+        shorter = list(code)
+        for _ in range(leave_out):
+            if len(shorter) > 1:
+                shorter.pop()
+        kept.append("".join(shorter))
+    regions_of = found.crosswalk.region_of.tolist()
+    assert [[a == b for a in kept] for b in kept] == [[a == b for a in regions_of] for b in regions_of]
+    assert [kept.index(unit) for unit in sorted(set(kept))] == [regions_of.index(i) for i in range(len(set(kept)))]
+    too_short = sum(len(code) <= leave_out for code in codes)
+    assert (f"{too_short} identifier" in " ".join(found.notes)) == (too_short > 0)
+
+
+def leaving(characters):
+    """Cropping by the last characters; those to keep count for nothing then."""
+    return BaselineOptions(characters=0, leave_out=characters)
+
+
 def test_a_hierarchy_joins_the_areas_of_a_unit_and_leaves_out_the_rest():
     regions = areas_of(row_of([10] * 5), [1] * 5)
     found = BASELINES["hierarchy"](regions, None, BaselineOptions(hierarchy=[4611, "4612", None, 4611.0, ""]))
@@ -220,6 +247,7 @@ def test_merging_until_anonymous_needs_no_more_merges_than_the_budget_asks_for()
     [
         ("static cut-off", BaselineOptions(cutoff=0), "CUTOFF is 0"),
         ("cropping", BaselineOptions(characters=0), "CHARACTERS is 0"),
+        ("cropping", BaselineOptions(leave_out=-1), "LEAVE_OUT is -1"),
         ("hierarchy", BaselineOptions(), "HIERARCHY is not given"),
         ("hierarchy", BaselineOptions(hierarchy=[None, "", None]), "HIERARCHY is empty in every area"),
         ("adjacent merging", BaselineOptions(neighbour="largest"), "NEIGHBOUR “largest” is unknown"),
