@@ -6,6 +6,7 @@ from .anonymize import Anonymize
 from .baselines.crop_identifiers import CropIdentifiers
 from .baselines.merge_adjacent import MergeAdjacent
 from .baselines.static_cutoff import StaticCutoff
+from .cells.dot_map import DotMap
 from .cells.partition_cells import PartitionCells
 from .compare import Compare
 from .databases.profile_database import ProfileDatabase
@@ -55,4 +56,5 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     DonutMask,
     DonutAudit,
     PartitionCells,
+    DotMap,
 )

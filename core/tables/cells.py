@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..language import tr
 from .regions import REGION, SURFACE
-from .schema import FOR_RELEASE, INTERNAL, OutputTable, integer, number, own, real, text
+from .schema import FOR_RELEASE, INTERNAL, OutputTable, integer, long, number, own, real, text
 
 CELL_CROSSWALK = OutputTable(
     "CROSSWALK",
@@ -48,4 +48,32 @@ LEFT_OUT = OutputTable(
     "polygons",
     tr("Left out"),
     tr("why it is left out"),
+)
+DOTS = OutputTable(
+    "POINTS",
+    tr("Dots"),
+    FOR_RELEASE,
+    tr(
+        "A dot for each of the people (or for several), at a random place of the group; groups in which some category "
+        "has fewer people than LEAST have none. Count on it that readers learn the counts of the groups shown."
+    ),
+    (own(tr("the identifier of the group")), text("category", tr("Category"))),
+    "points",
+    tr("Dot"),
+)
+DOT_AUDIT = OutputTable(
+    "AUDIT",
+    tr("Dot map audit"),
+    INTERNAL,
+    tr("Every group with its people, and whether it is shown."),
+    (
+        own(tr("the identifier of the group")),
+        long("group_people", tr("People")),
+        long("smallest", tr("Smallest category"), tr("people; categories of nobody aside")),
+        integer("shown", tr("Whether the group is shown"), tr("1 or 0")),
+        long("dots", tr("Dots")),
+    ),
+    "polygons",
+    tr("Group"),
+    tr("whether the group is shown"),
 )

@@ -68,6 +68,13 @@ JOBS: dict[str, dict[str, object]] = {
     "demonstrationcity": {},
     "donutmask": {"POINTS": "@points", "AREAS": "@areas", "POPULATION": "people", "SEED": 1, "KEEP_FIELDS": ["case"]},
     "partitioncells": {"CELLS": "@cells", "CELL_ID": "cell", "POPULATIONS": ["people"], "K": 60},
+    "dotmap": {
+        "GROUPS": "@areas",
+        "GROUP_ID": "da",
+        "RECORDS": "@records",
+        "RECORD_REGION": "home",
+        "CATEGORY": "sex",
+    },
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["home", "age"], "K": 10, "STOP": False},
 }
 

@@ -261,6 +261,13 @@ FORMS: dict[str, dict[str, Any]] = {
     "donutmask": {"POINTS": "@points", "AREAS": "@areas", "POPULATION": "population"},
     "donutaudit": {"HOUSEHOLDS": "@points", "AREAS": "@areas", "POPULATION": "population"},
     "partitioncells": {"CELLS": "@cells", "CELL_ID": "cell", "POPULATIONS": ["people_1", "people_2"], "K": 60},
+    "dotmap": {
+        "GROUPS": "@areas",
+        "GROUP_ID": "area",
+        "RECORDS": "@records",
+        "RECORD_REGION": "area",
+        "CATEGORY": "sex",
+    },
 }
 NESTED = {"RELEASE": "nested levels"}
 # The same forms with other choices made.

@@ -71,6 +71,16 @@ CASES = {
             "AUDIT": "memory:",
         },
     ),
+    "GROUPS": (
+        "dotmap",
+        lambda: {
+            "GROUPS": squares(WRONG),
+            "GROUP_ID": "da",
+            "PEOPLE": "people",
+            "RATE": "people",
+            "POINTS": "memory:",
+        },
+    ),
     "CELLS": (
         "partitioncells",
         lambda: {"CELLS": squares(WRONG), "CELL_ID": "da", "POPULATIONS": ["people"], "CROSSWALK": "memory:"},

@@ -263,6 +263,21 @@ def partitioncells(town):
     }
 
 
+def dotmap(town):
+    f = town.field
+    return {
+        "GROUPS": town.area_layer(),
+        "GROUP_ID": f("area"),
+        "RECORDS": town.records(),
+        "RECORD_REGION": f("home"),
+        "CATEGORY": f("sex"),
+        "RECORD_COUNT": f("records"),
+        "PEOPLE": None,  # in place of the records
+        "RATE": None,
+        "LEAST": 2,
+    }
+
+
 def releasedatabase(town):
     """The records as a Parquet file whose fields and values are the town's."""
     f, arrow = town.field, needed("pyarrow")
@@ -312,6 +327,7 @@ REPORTING = {
         donutmask,
         donutaudit,
         partitioncells,
+        dotmap,
         releasedatabase,
     )
 }
