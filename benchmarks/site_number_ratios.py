@@ -113,8 +113,8 @@ def site_number_ratios(parts: Sequence[str] = PARTS, locations: Sequence[str] = 
     for part, values in random_ones.items():
         suppression = values[..., 0][np.isfinite(values[..., 0])]
         print(f"\n{part}: single random scenarios lie between {suppression.min():.1f} and {suppression.max():.1f} %,")
-        print(f"{(suppression >= 100).sum()} of {suppression.size} at 100 % or more; {values[..., 0].size} were run, and in")
-        print("the others neither suppresses anything.")
+        print(f"{(suppression >= 100).sum()} of {suppression.size} at 100 % or more;", end=" ")
+        print(f"{values[..., 0].size} were run, and in the others neither suppresses anything.")
 
 
 def _by_part(parts: Sequence[str], selections: Selections, locations: Sequence[str]) -> dict[str, np.ndarray]:

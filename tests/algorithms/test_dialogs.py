@@ -282,6 +282,14 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "staticcutoff, by a model": {
+        **REGIONS,
+        **PEOPLE,
+        "PUBLISHED": "entropy",
+        "GAPS_REGION": "custom",
+        "GAPS_COEFFICIENT": 300.0,
+    },
+    "mergeadjacent, by a model": {**REGIONS, **PEOPLE, "PUBLISHED": "max combinations"},
     "cropidentifiers, without their last characters": {**REGIONS, "LEAVE_OUT": 2},
     "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
