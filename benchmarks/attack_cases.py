@@ -61,7 +61,7 @@ def visits(place: Place, seed: int = 0) -> Row:
     numbers = []
     for asked in (None, requirement):
         plan = suppress(records.profile, crosswalk, K, asked)
-        people = requirement.people(plan.label_of, plan.records)[plan.shown]
+        people = requirement.people(plan.label_of, plan.records)[plan.released]
         numbers += [int((people < K).sum()), len(people)]
     attack = f"{N_PATIENTS} patients, {len(rows)} visits"
     return _row(attack, "classes of < 5 persons", numbers[0], numbers[2], numbers[1], numbers[3])
@@ -122,7 +122,7 @@ def one_diagnosis(place: Place, seed: int = 0, n_rows: int = 60_000) -> Row:
     for least in (1, 2):
         requirement = requirement_of(records, K, least)
         plan = suppress(records.profile, crosswalk, K, requirement)
-        distinct = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].distinct[plan.shown]
+        distinct = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].distinct[plan.released]
         numbers += [int((distinct == 1).sum()), len(distinct)]
     return _row("diagnoses", "classes with one diagnosis", numbers[0], numbers[2], numbers[1], numbers[3])
 
@@ -143,7 +143,9 @@ def told_by_visits(place: Place, seed: int = 0) -> Row:
     crosswalk, numbers = place.regions(records.profile, 20), []
     for asked in (by_row, requirement):
         plan = suppress(records.profile, crosswalk, K, asked)
-        share = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].largest_share[plan.shown]
+        share = (
+            measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].largest_share[plan.released]
+        )
         numbers += [int((share > LARGEST_SHARE + 1e-9).sum()), len(share)]
     looked_at = f"classes of which > {LARGEST_SHARE:g} % of the persons share a diagnosis"
     return _row("diagnoses of the same patients", looked_at, numbers[0], numbers[2], numbers[1], numbers[3])

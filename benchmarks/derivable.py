@@ -64,7 +64,7 @@ class Attack:
         loss = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in crosswalks]
         self.loss = [losses.tolist() for losses in loss]
         self.region_of = list(plan.levels.region_of)
-        shown = np.flatnonzero(plan.shown)
+        shown = np.flatnonzero(plan.released)
         keys = zip(plan.level[shown].tolist(), plan.region[shown].tolist(), plan.class_of[shown].tolist())
         self.labels = dict(zip(keys, plan.records[shown].tolist()))
         inhabited = areas.population > 0

@@ -99,8 +99,8 @@ def nested(title: str, areas: Areas, records: Records, k: int, n_diagnoses: int 
 
 def homogeneous(plan: Plan, requirement: Requirement) -> str:
     """How many of the released classes have one diagnosis in common, of how many."""
-    diversity = measure(requirement, plan.label_of, len(plan.shown)).diversity[SENSITIVE]
-    return f"{int((diversity.distinct[plan.shown] == 1).sum())} of {int(plan.shown.sum())}"
+    diversity = measure(requirement, plan.label_of, len(plan.released)).diversity[SENSITIVE]
+    return f"{int((diversity.distinct[plan.released] == 1).sum())} of {int(plan.released.sum())}"
 
 
 def combinations() -> Iterator[Try]:

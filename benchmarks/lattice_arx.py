@@ -62,10 +62,10 @@ class Lattice:
         """The loss of a release by this crosswalk at this node."""
         profile, _ = generalise_profile(self.profile, self.hierarchies, node)
         plan = suppress(profile, crosswalk, K)
-        records, region = plan.records[plan.shown], plan.region[plan.shown]
+        records, region = plan.records[plan.released], plan.region[plan.released]
         in_region = np.bincount(crosswalk.region_of, minlength=crosswalk.n_regions)
         shares = [_share(in_region, len(self.areas))[region]]
-        for name, level, codes in zip(profile.quasi_identifiers, node, profile.classes[plan.class_of[plan.shown]].T):
+        for name, level, codes in zip(profile.quasi_identifiers, node, profile.classes[plan.class_of[plan.released]].T):
             coarser = self.hierarchies[name].codes[level] if level else None
             n_values = np.bincount(coarser) if coarser is not None else np.ones(int(codes.max()) + 1)
             shares.append(_share(n_values, len(coarser) if coarser is not None else 1)[codes])

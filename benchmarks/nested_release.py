@@ -233,7 +233,7 @@ def two_levels(data: Case) -> None:
     )
     counts, alone_loss = data.profile.counts, losses[-1][crosswalk.region_of[area_of_cells(data.profile)]]
     could = counts.data >= K
-    shown = alone.shown[alone.label_of]  # by cell; the last label stands for none, where it is not shown
+    shown = alone.released[alone.label_of]  # by cell; the last label stands for none, where it is not shown
     shown &= alone.label_of != SUPPRESSED
     least = (counts.data * alone_loss)[shown & ~could].sum() / alone.n_released
     print(

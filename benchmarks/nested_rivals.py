@@ -34,7 +34,7 @@ def losses_of(areas: Areas, profile: Profile, levels: Levels) -> list[np.ndarray
 def by_class(plan: Plan, losses: Sequence[np.ndarray]) -> np.ndarray:
     """The sum of losses of each class's released records, (C,)."""
     of_label = np.concatenate(losses)[_first_regions(plan.levels)[plan.level] + plan.region]
-    shown = plan.shown
+    shown = plan.released
     return np.bincount(plan.class_of[shown], (plan.records * of_label)[shown], minlength=plan.profile.counts.shape[1])
 
 

@@ -60,7 +60,7 @@ def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int
     """Suppressed classes by region; and of those exactly known, single persons, and known within 1 to k - 1."""
     counts = (plan.crosswalk.membership() @ plan.profile.counts).tocsr()
     shown = np.zeros(counts.shape, bool)
-    shown[plan.region[plan.shown], plan.class_of[plan.shown]] = True
+    shown[plan.region[plan.released], plan.class_of[plan.released]] = True
     suppressed = exact = single = disclosed = 0
     for region in range(counts.shape[0]):
         here = counts[region].toarray()[0]

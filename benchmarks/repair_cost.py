@@ -39,12 +39,12 @@ def drawn(seed: int) -> tuple[Areas, Plan, list[Published]]:
 
 def least(areas: Areas, plan: Plan, earlier: list[Published]) -> int:
     """The fewest records without which nothing is given away."""
-    examiner, best, labels = Examiner(earlier), plan.n_released, np.flatnonzero(plan.shown)
+    examiner, best, labels = Examiner(earlier), plan.n_released, np.flatnonzero(plan.released)
     for chosen in product((False, True), repeat=len(labels)):
         out = labels[np.array(chosen, bool)]
-        shown = plan.shown.copy()
+        shown = plan.released.copy()
         shown[out] = False
-        published = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
+        published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
         if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
             best = int(plan.records[out].sum())
     return best

@@ -420,13 +420,13 @@ def _say_what_k_does_not_count(
             tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)
         )
     for name, diversity in protection.diversity.items():
-        homogeneous = int((diversity.distinct[plan.shown] == 1).sum())
+        homogeneous = int((diversity.distinct[plan.released] == 1).sum())
         log.info(
             plural(
                 "{n} of {n_shown} released classes has one value of “{name}” in common.",
                 "{n} of {n_shown} released classes have one value of “{name}” in common.",
                 homogeneous,
-                n_shown=int(plan.shown.sum()),
+                n_shown=int(plan.released.sum()),
                 name=name,
             )
         )

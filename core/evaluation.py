@@ -101,7 +101,7 @@ def distance_of_labels(areas: Areas, plan: Plan) -> np.ndarray:
 
 def mean_distance_shown(areas: Areas, plan: Plan) -> float:
     """The mean over the released records of `mean_distances` of the region that each shows, metres; 0 for none."""
-    shown = plan.shown
+    shown = plan.released
     return float(plan.records[shown] @ distance_of_labels(areas, plan)[shown] / max(plan.n_released, 1))
 
 
@@ -123,8 +123,8 @@ class ByValue:
 def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
     """Rate a plan for each value of each quasi-identifier."""
     profile = plan.profile
-    released = np.bincount(plan.class_of, np.where(plan.shown, plan.records, 0), len(profile.classes))
-    metres = np.where(plan.shown, plan.records, 0) * distance_of_labels(areas, plan)
+    released = np.bincount(plan.class_of, np.where(plan.released, plan.records, 0), len(profile.classes))
+    metres = np.where(plan.released, plan.records, 0) * distance_of_labels(areas, plan)
     by_class = np.bincount(plan.class_of, metres, len(profile.classes))
     names: list[str] = []
     values: list[object] = []
@@ -254,7 +254,7 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
         areas=crosswalk.totals(np.ones(len(areas))).astype(np.int64),
         population=crosswalk.totals(areas.population),
         records=records,
-        suppressed=_by_region(plan, np.where(plan.shown, 0, plan.records)),
+        suppressed=_by_region(plan, np.where(plan.released, 0, plan.records)),
         anonymity=_by_region(plan, plan.sizes, np.minimum.reduceat),
         classes=np.bincount(plan.region, minlength=crosswalk.n_regions),
         compactness=crosswalk.totals(distances),
@@ -267,7 +267,7 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
         n_suppressed=n_suppressed,
         suppression_percent=100.0 * n_suppressed / n_records if n_records else 0.0,
         compactness=float(distances.sum()),
-        discernibility=float((plan.records[plan.shown].astype(float) ** 2).sum()),
+        discernibility=float((plan.records[plan.released].astype(float) ** 2).sum()),
         non_uniform_entropy=_non_uniform_entropy(profile, crosswalk, records),
         mean_distance=mean_distance_shown(areas, plan),
     )

@@ -33,7 +33,7 @@ class Plan:
     level, region, class_of, records : (L,) int64, of each label, ordered by level, region, class: its level and its
     region (both 0-based, the finest level first), its class in the profile, and the number of records that show it.
     Under one level a label stands here for every equivalence class, shown or not
-    shown : (L,) bool, whether a label is released: it has at least k records, and whatever more is asked
+    released : (L,) bool, whether a label is released: it has at least k records, and whatever more is asked
     level_of : (m,) int8, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
     people : (L,) int64, who is behind each label: its records, or fewer persons or households; None for the records
     """
@@ -45,7 +45,7 @@ class Plan:
     region: np.ndarray
     class_of: np.ndarray
     records: np.ndarray
-    shown: np.ndarray
+    released: np.ndarray
     level_of: np.ndarray | None = None
     people: np.ndarray | None = None
 
@@ -62,7 +62,7 @@ class Plan:
     @cached_property
     def n_released(self) -> int:
         """Number of records that are released."""
-        return int(self.records[self.shown].sum())
+        return int(self.records[self.released].sum())
 
     @cached_property
     def label_of(self) -> np.ndarray:
@@ -71,7 +71,7 @@ class Plan:
         The cells are those that `Profile.counts` stores, in its order.
         """
         nowhere = np.zeros(self.profile.counts.nnz, np.int8)
-        return self._labels(nowhere if self.level_of is None else self.level_of, self.shown)
+        return self._labels(nowhere if self.level_of is None else self.level_of, self.released)
 
     def labels_at(self, level_of: np.ndarray) -> np.ndarray:
         """The position of each cell's label at these levels, shown or not, (m,); SUPPRESSED for no level."""
@@ -122,7 +122,7 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.plan import suppress
     >>> plan = suppress(records.profile, crosswalk, k=2)
-    >>> list(zip(plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist(), plan.shown.tolist()))
+    >>> list(zip(plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist(), plan.released.tolist()))
     [(0, 0, 2, True), (0, 1, 2, True), (1, 0, 3, True), (1, 1, 1, False)]
     """
     check_k(k)
@@ -137,7 +137,7 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     label = plan.labels_at(np.zeros(profile.counts.nnz, np.int64))
     cells = np.flatnonzero(label != SUPPRESSED)
     shown &= requirement.holds(cells, label[cells], len(records))
-    return replace(plan, shown=shown, people=requirement.people(label, records))
+    return replace(plan, released=shown, people=requirement.people(label, records))
 
 
 def holding(plan: Plan, requirement: Requirement) -> Plan:
@@ -149,13 +149,13 @@ def holding(plan: Plan, requirement: Requirement) -> Plan:
         return plan
     label_of = plan.label_of
     cells = np.flatnonzero(label_of != SUPPRESSED)
-    shown = plan.shown & requirement.holds(cells, label_of[cells], len(plan.records))
+    shown = plan.released & requirement.holds(cells, label_of[cells], len(plan.records))
     people = requirement.people(label_of, plan.records) if plan.people is None else plan.people
-    if plan.level_of is None or shown.sum() == plan.shown.sum():
-        return replace(plan, shown=shown, people=people)
+    if plan.level_of is None or shown.sum() == plan.released.sum():
+        return replace(plan, released=shown, people=people)
     level_of = plan.level_of.copy()
     level_of[cells[~shown[label_of[cells]]]] = SUPPRESSED
-    return replace(plan, shown=shown, people=people, level_of=level_of)
+    return replace(plan, released=shown, people=people, level_of=level_of)
 
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
@@ -192,7 +192,7 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     of_levels = np.repeat(np.arange(len(levels)), [len(column[0]) for column in columns])
     plan = Plan(profile, levels, k, of_levels, at_region, of_class, behind, behind >= k, level_of)
     position = np.empty(n_labels + 1, label_of.dtype)
-    position[in_order_of] = np.where(plan.shown, np.arange(n_labels), SUPPRESSED)
+    position[in_order_of] = np.where(plan.released, np.arange(n_labels), SUPPRESSED)
     position[SUPPRESSED] = SUPPRESSED
     for cells in stretches(counts.nnz):
         label_of[cells] = position[label_of[cells]]

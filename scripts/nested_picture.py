@@ -78,7 +78,7 @@ def _class_number(example: Example) -> int:
 
 
 def _labels(plan: Plan, class_of: int) -> np.ndarray:
-    return np.flatnonzero((plan.class_of == class_of) & plan.shown)
+    return np.flatnonzero((plan.class_of == class_of) & plan.released)
 
 
 def _counts(plan: Plan, class_of: int) -> np.ndarray:

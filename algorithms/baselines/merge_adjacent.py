@@ -12,7 +12,7 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import NOT_GIVEN, Conditions
+from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.generalising import conditions_where
 from ..form.guarantees import k_parameter
@@ -61,34 +61,37 @@ class MergeAdjacent(VbasAlgorithm):
             regions.crosswalk_output(),
             regions.released_regions(),
         )
-        self.addNumbers(**regions.CROSSWALK_NUMBERS)
+        self.addNumbers(**regions.CROSSWALK_NUMBERS, CUTOFF=tr("People a region needs"))
 
     def conditions(self) -> Conditions:
         shared_conditions = settings.cutoff_conditions()
         until_cutoff = {
             name: [{"UNTIL": [CUTOFF]}, *shared_conditions.get(name, ())] for name in ("PUBLISHED", "CUTOFF")
         }
-        until_anonymous: Conditions = {
-            name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
+        # Classes count for merging until k-anonymous, and for a cut-off that follows from them.
+        of_classes: Condition = {"UNTIL": [ANONYMOUS], "PUBLISHED": settings.MODELLED}
+        of_k = {"UNTIL": [ANONYMOUS], **shared_conditions["K"][0]}
+        more: Conditions = {
+            **{name: [of_classes] for name in ("QUASI_IDENTIFIERS", "UNMATCHED")},
+            "K": [of_k],
+            "BUDGET": [{"UNTIL": [ANONYMOUS]}],
+            "RECORDS": [{**of_classes, "POPULATION": NOT_GIVEN}],
         }
-        records: Conditions = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
-        classes = conditions_where({"UNTIL": [ANONYMOUS]})
-        return {**shared_conditions, **until_cutoff, **until_anonymous, **records, **classes}
+        return {**shared_conditions, **until_cutoff, **more, **conditions_where(of_classes)}
 
     def work(self, form: Form) -> dict[str, object]:
         options = settings.merging_options_of(form)
         layer = areas_of(form).with_neighbours(form.progress(0, READ))
         progress = form.progress(stop=70)
         if form.text("UNTIL") == CUTOFF:
-            areas = settings.areas_with_people(form, layer)
-            options = replace(options, cutoff=settings.cutoff_of(form))
-            aggregation = adjacent_merging(areas, None, options, progress)
-        else:
-            if form.optional_source("RECORDS") is None:
-                raise InputError(tr("RECORDS is not given: merging until k-anonymous needs the records."))
-            k = form.whole("K")
-            records = records_of(form, layer.areas, k)
-            areas = populated(layer, records)
-            aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
-            form.info(crosswalk_sentence(form, ["merging until k-anonymous"]))
+            areas, cutoff = settings.people_and_cutoff(form, layer)
+            aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
+            return {**regions.add_aggregation(form, layer, aggregation), "CUTOFF": cutoff}
+        if form.optional_source("RECORDS") is None:
+            raise InputError(tr("RECORDS is not given: merging until k-anonymous needs the records."))
+        k = form.whole("K")
+        records = records_of(form, layer.areas, k)
+        areas = populated(layer, records)
+        aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
+        form.info(crosswalk_sentence(form, ["merging until k-anonymous"]))
         return regions.add_aggregation(form, layer, aggregation)

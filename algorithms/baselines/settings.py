@@ -11,17 +11,23 @@ from ...core.approach import looking_at
 from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
-from ...core.language import in_turn, tr
+from ...core.language import in_turn, one_of, tr
+from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ..form import approaches
 from ..form.areas import values_of
 from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
+from ..form.generalising import conditions_where
 from ..form.parameters import choice, field, number, source, whole
-from ..form.records import COUNTED_RECORDS, populated_by_records
+from ..form.records import COUNTED_RECORDS, populated, populated_by_records, records_of
 from ..layers.reading.crosswalks import read_units
 from ..layers.shapes.areas import AreaLayer
+from ..privacy.dependence import crosswalk_sentence
 
 OWN_NUMBER = "own number"
+# Approaches of the number of regions whose cut-off follows from the records.
+MODELLED = looking_at(SITE_NUMBERS, "gaps_region")
 RECORDS = tr(
     "The person records, or a table of their counts. Without a population field their number in each area is its "
     "population."
@@ -34,18 +40,21 @@ def published_cutoffs() -> dict[str, int]:
 
 
 def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
-    """PUBLISHED and CUTOFF."""
+    """PUBLISHED, CUTOFF, and the models of a cut-off that follows from the records."""
     published = published_cutoffs()
     listed = in_turn(tr("“{name}” {people:,}", name=name, people=people) for name, people in published.items())
     yield choice(
         "PUBLISHED",
         tr("Cut-off"),
-        [OWN_NUMBER, *published],
+        [OWN_NUMBER, *published, *MODELLED],
         OWN_NUMBER,
         tr(
-            "A published cut-off by name ({listed}), or “{own_number}” for the one below.",
+            "A published cut-off by name ({listed}), “{own_number}” for the one below, or by a published model (Croft "
+            "et al. 2018, Table 1) from the quasi-identifiers of the records: {modelled}. {whose_count}",
             listed=listed,
             own_number=OWN_NUMBER,
+            modelled=one_of(tr("“{name}”", name=name) for name in MODELLED),
+            whose_count=approaches.WHOSE_COUNT,
         ),
     )
     yield number(
@@ -59,16 +68,43 @@ def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         0.0,
     )
+    yield from approaches.cutoff_models()
 
 
 def cutoff_conditions() -> Conditions:
-    """Where the cut-off and the records count."""
-    return {"CUTOFF": [{"PUBLISHED": [OWN_NUMBER]}], "RECORDS": [{"POPULATION": NOT_GIVEN}], **COUNTED_RECORDS}
+    """Where the cut-off, its models and the records count."""
+    models = approaches.conditions("PUBLISHED")
+    modelled: Condition = {"PUBLISHED": MODELLED}
+    return {
+        **{name: models[name] for name in ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE")},
+        "CUTOFF": [{"PUBLISHED": [OWN_NUMBER]}],
+        "RECORDS": [{"POPULATION": NOT_GIVEN, **modelled}],
+        **COUNTED_RECORDS,
+        **{name: [modelled] for name in ("QUASI_IDENTIFIERS", "UNMATCHED")},
+        "K": [{"PUBLISHED": [name for name in looking_at(SITE_NUMBERS, "k") if name in MODELLED]}],
+        **conditions_where(modelled),
+    }
 
 
-def cutoff_of(form: Form) -> float:
-    """The cut-off chosen by name, or the user's own number."""
-    return float(published_cutoffs().get(form.text("PUBLISHED"), form.number("CUTOFF")))
+def people_and_cutoff(form: Form, layer: AreaLayer) -> tuple[Areas, float]:
+    """The areas with their population, and the cut-off it is held against: typed, by name, or by a model.
+
+    Raises InputError where nothing gives the population, and for a model without records.
+    """
+    name = form.text("PUBLISHED")
+    if name not in MODELLED:
+        return areas_with_people(form, layer), float(published_cutoffs().get(name, form.number("CUTOFF")))
+    if form.optional_source("RECORDS") is None:
+        raise InputError(
+            tr("RECORDS is not given: the cut-off by “{name}” follows from the records' quasi-identifiers.", name=name)
+        )
+    records = records_of(form, layer.areas, form.whole("K"))
+    approach = SITE_NUMBERS[name]
+    number = approach(records.profile, layer.areas.identifiers, approaches.model_options_of(form))
+    form.info(number.notes[0], tr("It asks for {cutoff:,.0f} people per region.", cutoff=number.cutoff))
+    if approach.uses_attribute_counts:
+        form.info(crosswalk_sentence(form, [name]))
+    return populated(layer, records), number.cutoff
 
 
 def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition]:

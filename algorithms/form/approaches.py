@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from qgis.core import QgsProcessingParameterDefinition
 
@@ -133,6 +134,12 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def cutoff_models() -> Iterable[QgsProcessingParameterDefinition]:
+    """GAPS_REGION, GAPS_COEFFICIENT, GAPS_EXPONENT, LOG_BASE: for a cut-off that is not made into a number of sites."""
+    names = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE")
+    return (parameter for parameter in site_number() if parameter.name() in names)
+
+
 def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
     """N_SITES: among the advanced ones where only `given number` needs it."""
     label, text = tr("Number of sites"), tr("From 1 to the number of areas.")
@@ -244,18 +251,25 @@ def location_options_of(form: Form) -> LocationOptions:
     return LocationOptions(k=form.whole("K"), seed=form.whole("SEED"))
 
 
-def number_options_of(form: Form) -> SiteNumberOptions:
-    """The settings of the site number, read."""
+def model_options_of(form: Form) -> SiteNumberOptions:
+    """The settings of the published cut-off models, read."""
     return SiteNumberOptions(
         gaps_region=form.text("GAPS_REGION"),
         gaps_coefficient=form.number("GAPS_COEFFICIENT"),
         gaps_exponent=form.number("GAPS_EXPONENT"),
         log_base=form.number("LOG_BASE"),
+        k=form.whole("K"),
+    )
+
+
+def number_options_of(form: Form) -> SiteNumberOptions:
+    """The settings of the site number, read."""
+    return replace(
+        model_options_of(form),
         cutoff=form.number("CUTOFF"),
         n_sites=form.whole("N_SITES"),
         budget=form.number("BUDGET"),
         fair=tuple(form.field_names("FAIR")),
-        k=form.whole("K"),
     )
 
 

@@ -129,7 +129,7 @@ def stage_in_place(
 
 def shown_by(plan: Plan) -> Release:
     """The labels that a plan shows as the rows of a release that counts its records."""
-    label = np.flatnonzero(plan.shown)
+    label = np.flatnonzero(plan.released)
     class_of = plan.class_of[label]
     fields = zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories)
     columns = {
@@ -167,8 +167,8 @@ def _check_labels(differing: int) -> None:
 def foretold(plan: Plan) -> dict[int, LevelCount]:
     """What each level of a release by a plan must hold; levels that show nothing are left out."""
     counts = {}
-    for level in to_list(np.unique(plan.level[plan.shown])):
-        sizes = plan.records[plan.shown & (plan.level == level)]
+    for level in to_list(np.unique(plan.level[plan.released])):
+        sizes = plan.records[plan.released & (plan.level == level)]
         counts[level + 1] = LevelCount(int(sizes.sum()), len(sizes), int(sizes.min()))
     return counts
 
@@ -210,7 +210,7 @@ def _labels(
     if look is not None:
         of_labels["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
     if plan.level_of is None:
-        label = np.flatnonzero(plan.shown)
+        label = np.flatnonzero(plan.released)
         shown = {name: values[label] for name, values in of_labels.items()}
         return {"l_place": plan.region[label].astype(np.int32), "l_key": keys[plan.class_of[label]], **shown}
     profile, label_of = labels_of_cells(plan, coarser)
@@ -237,7 +237,7 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 def _expected(plan: Plan, shows: Showing) -> dict[str, np.ndarray]:
     """The records that each label in use must show."""
-    label = np.flatnonzero(plan.shown)
+    label = np.flatnonzero(plan.released)
     return {
         "e_level": plan.level[label] + 1,
         "e_region": _numbers(plan)[label],
@@ -258,7 +258,7 @@ def _numbers(plan: Plan) -> np.ndarray:
 def _looked_at(plan: Plan, seed: int) -> np.ndarray:
     """The labels whose rows are looked at for their kept fields: all, or so many that there are enough rows."""
     share = ROWS_LOOKED_AT / max(plan.n_released, 1)
-    return plan.shown & (np.random.default_rng(seed).random(len(plan.records)) < share)
+    return plan.released & (np.random.default_rng(seed).random(len(plan.records)) < share)
 
 
 def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:

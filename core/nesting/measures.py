@@ -78,7 +78,7 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
         n_suppressed=n_suppressed,
         suppression_percent=100.0 * n_suppressed / n_records if n_records else 0.0,
         compactness=compactness,
-        discernibility=float((plan.records[plan.shown].astype(float) ** 2).sum()),
+        discernibility=float((plan.records[plan.released].astype(float) ** 2).sum()),
         non_uniform_entropy=entropy,
         mean_distance=mean_distance_shown(areas, plan),
     )
@@ -105,7 +105,7 @@ def _audit_of_level(areas: Areas, plan: Plan, level: int, by_level: np.ndarray) 
     def total(rows: np.ndarray) -> np.ndarray:
         return crosswalk.totals(rows.sum(axis=0)).astype(np.int64)
 
-    labels = np.flatnonzero(plan.shown & (plan.level == level))
+    labels = np.flatnonzero(plan.released & (plan.level == level))
     smallest = np.full(crosswalk.n_regions, np.iinfo(np.int64).max)
     np.minimum.at(smallest, plan.region[labels], plan.sizes[labels])
     classes = np.bincount(plan.region[labels], minlength=crosswalk.n_regions)

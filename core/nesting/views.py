@@ -92,7 +92,7 @@ def as_they_were(plan: Plan, places: Places) -> Plan:
     Its labels are no classes of the release, and may have fewer than k records.
     """
     shown_plan = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
-    return replace(shown_plan, shown=np.ones(len(shown_plan.shown), bool))
+    return replace(shown_plan, released=np.ones(len(shown_plan.released), bool))
 
 
 def _levels_of_cells(plan: Plan) -> np.ndarray:
@@ -167,4 +167,4 @@ def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
 
 def n_shown_coarser(plan: Plan, places: Places) -> int:
     """The records that show any quasi-identifier coarser."""
-    return int(plan.records[plan.shown & (places.n_coarser[plan.level] > 0)].sum())
+    return int(plan.records[plan.released & (places.n_coarser[plan.level] > 0)].sum())

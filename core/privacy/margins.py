@@ -100,10 +100,10 @@ def hold_against_margins(
     >>> table = RecordTable(column_from_values(list("ab" * 5)), {"age": ages, "sex": sexes}, kept={})
     >>> records = match_records(table, areas)
     >>> plan = suppress(records.profile, crosswalk_from_table(areas, ["a", "b"], [1, 1]), k=2)
-    >>> plan.records.tolist(), plan.shown.tolist()
+    >>> plan.records.tolist(), plan.released.tolist()
     ([4, 1, 2, 3], [True, False, True, True])
     >>> held, n_records = hold_against_margins(plan, [["sex"]])
-    >>> held.shown.tolist(), n_records
+    >>> held.released.tolist(), n_records
     ([True, False, True, False], 3)
     """
     if not margins:
@@ -139,7 +139,7 @@ def hold_against_margins(
     if level_of is not None:
         level_of = level_of.copy()
         level_of[cells] = SUPPRESSED
-    return replace(plan, shown=plan.shown & ~hidden, level_of=level_of), int(records[added].sum())
+    return replace(plan, released=plan.released & ~hidden, level_of=level_of), int(records[added].sum())
 
 
 def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, k: int) -> np.ndarray:

@@ -88,7 +88,7 @@ def publish(
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
-    profile, shown = plan.profile, plan.shown
+    profile, shown = plan.profile, plan.released
     held_back, bounded, whole = _held_back(plan)
     used = np.union1d(plan.class_of[shown], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])

@@ -148,7 +148,7 @@ class _Work:
         first : the plan before the repair, of one level; published, after : what `plan` publishes, what is found of it
         One label of every class is tried at a time: classes without a sum in common do not tell of each other.
         """
-        out = np.flatnonzero(first.shown & ~plan.shown)
+        out = np.flatnonzero(first.released & ~plan.released)
         out = out[np.lexsort((out, -first.records[out], first.class_of[out]))]
         starts = np.flatnonzero(np.diff(first.class_of[out], prepend=-1))
         rank = np.arange(len(out)) - np.repeat(starts, np.diff(starts, append=len(out)))
@@ -157,7 +157,7 @@ class _Work:
             tried = out[rank == turn]
             trial = _with(new, tried)
             shown = self.relate(self.published(trial, False))
-            class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
+            class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.released), tried)]
             group = _groups_of(after, shown, class_of)
             findings = self.examiner.examine(
                 shown, None if after.disclosed is None else np.flatnonzero(group.concerned)
@@ -199,9 +199,9 @@ def _groups_of(after: Examined, published: Published, class_of: np.ndarray) -> _
 
 def _with(plan: Plan, labels: np.ndarray) -> Plan:
     """The plan of one level with further labels shown."""
-    shown = plan.shown.copy()
+    shown = plan.released.copy()
     shown[labels] = True
-    return replace(plan, shown=shown)
+    return replace(plan, released=shown)
 
 
 def on_earlier_regions(
@@ -228,7 +228,7 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     At the coarsest level all records of the class join there first; a class that is all there already is suppressed.
     """
     if plan.level_of is None:
-        return replace(plan, shown=plan.shown & ~labels)
+        return replace(plan, released=plan.released & ~labels)
     label_of, last = plan.label_of, len(plan.levels) - 1
     marked = (label_of != SUPPRESSED) & labels[label_of]
     level_of = np.where(label_of != SUPPRESSED, plan.level_of, SUPPRESSED)
@@ -251,7 +251,7 @@ def _labels_that_tell(plan: Plan, published: Published, findings: Examined, by_s
     by_size : only labels that show the very people; else also those around them.
     """
     chosen = np.zeros(len(plan.records), bool)
-    shown = np.flatnonzero(plan.shown)  # the order of what is published
+    shown = np.flatnonzero(plan.released)  # the order of what is published
     for _, changes in findings.changes:
         chosen[shown[_changed(published, changes)]] = True
     if findings.disclosed is None:

@@ -47,7 +47,7 @@ def coarser_sentences(coarser: CoarserLevels, requirement: Requirement) -> tuple
     plan, places, values = coarser.plan, coarser.places, coarser.in_words
     without = suppress(places.profile, places.levels.crosswalks[-1], plan.k, requirement).n_released
     n_more = max(plan.n_released - without, 0)
-    own = np.bincount(plan.level[plan.shown], plan.records[plan.shown], len(places.levels)).astype(np.int64)
+    own = np.bincount(plan.level[plan.released], plan.records[plan.released], len(places.levels)).astype(np.int64)
     parts = [
         tr("level {level} ({values}) {own}", level=level + 1, values=values[level], own=shown(int(own[level])))
         for level, times in enumerate(to_list(places.n_coarser))

@@ -53,8 +53,8 @@ USUAL = 99  # per cent of the classes that the picture of their sizes shows
 def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
     """What the release means for one person: place, company and risk."""
     released = max(plan.n_released, 1)
-    people = plan.sizes[plan.shown]
-    risk = risk_of(plan.records[plan.shown], people)
+    people = plan.sizes[plan.released]
+    risk = risk_of(plan.records[plan.released], people)
     among = 2.0 ** (measures.non_uniform_entropy / max(_rated(measures, plan), 1))
     rows: list[tuple[object, ...]] = [
         (
@@ -132,7 +132,7 @@ def classes_section(plan: Plan) -> Section:
         end = starts[i + 1] - 1 if i + 1 < len(starts) else None
         here = band == i
         if here.any():
-            kept = here & plan.shown
+            kept = here & plan.released
             name = (
                 tr("{start} and more", start=shown(start))
                 if end is None
@@ -151,7 +151,7 @@ def classes_section(plan: Plan) -> Section:
     text = tr("A class is what shares a region and all quasi-identifiers.")
     if len(plan.levels) > 1:
         text += " " + tr("Records that are suppressed at every level are in no class here.")
-    released = sizes[plan.shown]
+    released = sizes[plan.released]
     pictures = []
     if len(released):
         most = np.percentile(released, USUAL)

@@ -204,7 +204,7 @@ def _geography_section(account: Account) -> Section:
 def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The name of each class, its released records, and their mean distance."""
     profile, n_classes = plan.profile, len(plan.profile.classes)
-    kept = np.where(plan.shown, plan.records, 0)
+    kept = np.where(plan.released, plan.records, 0)
     released = np.bincount(plan.class_of, kept, n_classes)
     metres = np.bincount(plan.class_of, kept * distance_of_labels(areas, plan), n_classes)
     values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]

@@ -51,7 +51,7 @@ def protection_section(account: Account) -> Section:
         )
     paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
     for name, diversity in protection.diversity.items():
-        shown = plan.shown
+        shown = plan.released
         homogeneous = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
             plural(
@@ -105,7 +105,7 @@ def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
 
 def _by_region(plan: Plan, distance: np.ndarray) -> str:
     """The regions whose classes are farthest from all released records."""
-    shown = np.flatnonzero(plan.shown)
+    shown = np.flatnonzero(plan.released)
     worst = shown[np.argsort(-distance[shown], kind="stable")]
     lines: dict[tuple[int, int], float] = {}
     for label in to_list(worst):

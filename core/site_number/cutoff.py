@@ -129,7 +129,7 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
     raise InputError(
         tr(
             "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "
-            "{first}). Choose {choices}, or another SITE_NUMBER.",
+            "{first}). Choose {choices}, or give a number of your own.",
             first=first_values(codes),
             choices=choices,
         )
@@ -158,8 +158,8 @@ def model_note(name: str, approach: str) -> str:
         return tr("Cut-off of “{approach}”: the published model of {name}.", approach=approach, name=name)
     return tr(
         "Cut-off of “{approach}”: the published models behind it were estimated in Canada; the identifiers of your "
-        "areas are not Canadian, so the middle one of the three is used. SITE_NUMBER can take a number of your own, "
-        "GAPS_REGION another model.",
+        "areas are not Canadian, so the middle one of the three is used. You can give a number of your own, or "
+        "choose another model by GAPS_REGION.",
         approach=approach,
     )
 

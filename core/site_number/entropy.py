@@ -23,7 +23,7 @@ def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumber
         raise InputError(
             tr(
                 "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: "
-                "choose another SITE_NUMBER or further QUASI_IDENTIFIERS."
+                "choose “max combinations”, give a number of your own, or further QUASI_IDENTIFIERS."
             )
         )
     notes = (model_note(name, "entropy"),)

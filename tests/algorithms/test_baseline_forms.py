@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import pytest
@@ -126,6 +127,44 @@ def test_merge_until_the_records_are_anonymous(run, grid):
     assert 36 > sizes[0] > sizes[1] > sizes[2] > 1
     with pytest.raises(QgsProcessingException, match="RECORDS is not given"):
         run("mergeadjacent", **base(areas), UNTIL="the records are k-anonymous")
+
+
+def test_the_cutoff_of_a_model_is_that_typed_by_hand(run, grid):
+    areas, records = grid
+    inputs = {
+        "REGIONS": areas,
+        "REGION_ID": "da",
+        "RECORDS": records,
+        "RECORD_REGION": "home",
+        **OUTPUTS,
+    }
+    model = {"GAPS_REGION": "custom", "GAPS_COEFFICIENT": 22, "GAPS_EXPONENT": 1.2, "LOG_BASE": 2}
+    rows = [(feature["sex"], feature["age"]) for feature in records.getFeatures()]
+    people = [Counter(row[position] for row in rows) for position in range(2)]
+    k = min(people[1].values()) + 1
+    shares = [size / len(rows) for size in Counter(rows).values()]
+    x = {
+        "max combinations": math.prod(sum(n >= k for n in of_value.values()) for of_value in people),
+        "entropy": -sum(share * math.log2(share) for share in shares),
+        "max combinations (2018)": math.prod(len(of_value) for of_value in people),
+    }
+    idle = {"max combinations": ["LOG_BASE"], "entropy": ["K"], "max combinations (2018)": ["LOG_BASE", "K"]}
+    found = {}
+    for name, value in x.items():
+        modelled = {**inputs, "PUBLISHED": name, "QUASI_IDENTIFIERS": ["sex", "age"], "K": k, **model}
+        for form in ("staticcutoff", "mergeadjacent"):
+            done = run(form, **modelled)
+            assert done.results["CUTOFF"] == pytest.approx(22 * value**1.2)
+            typed = run(form, **inputs, CUTOFF=22 * value**1.2)
+            assert regions_of(done) == regions_of(typed)
+            assert [line.split()[0] for line in done.log if "has no effect" in line] == idle[name]
+            assert any(line.startswith("It asks for ") for line in done.log)
+            depends = any("depends on the classes of suppressed records" in line for line in done.log)
+            assert depends == (name != "max combinations")
+        found[name] = done.results["N_SITES"]
+    assert 1 < min(found.values()) < max(found.values()) < 36
+    with pytest.raises(QgsProcessingException, match="RECORDS is not given: the cut-off by “entropy”"):
+        run("mergeadjacent", **base(squares([30, 40], ["a", "b"])), PUBLISHED="entropy")
 
 
 def test_areas_given_as_points_are_merged_too(run):

@@ -291,6 +291,14 @@ OTHERS = {
         "WITHIN": "parish",
         "FALL_BACK": True,
     },
+    "staticcutoff, by a model": {
+        **REGIONS,
+        **PEOPLE,
+        "PUBLISHED": "entropy",
+        "GAPS_REGION": "custom",
+        "GAPS_COEFFICIENT": 300.0,
+    },
+    "mergeadjacent, by a model": {**REGIONS, **PEOPLE, "PUBLISHED": "max combinations"},
     "cropidentifiers, without their last characters": {**REGIONS, "LEAVE_OUT": 2},
     "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
@@ -348,6 +356,7 @@ OTHERS = {
         "DESTINATION": "#released.parquet",
     },
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
+    "compare, over scenarios": {**REGIONS, **PEOPLE, "SCENARIOS": 2, "LEAST_ATTRIBUTES": 1, "PART_FIELD": "district"},
     "anonymize, by a rule": {
         **REGIONS,
         **PEOPLE,
@@ -358,7 +367,10 @@ OTHERS = {
     },
 }
 # Regions of nested levels are not drawn by sites.
-NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
+NOT_MADE: dict[str, tuple[str, ...]] = {
+    name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
+}
+NOT_MADE["compare"] = ("SCENARIO_AVERAGES",)
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}
 

@@ -249,6 +249,18 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ),
         ("anonymize", {"COMBINATION": "custom", "AGGREGATION": "anonymity exchange", "SEED": 3}, []),
         ("staticcutoff", {"PUBLISHED": "US Census Bureau", "CUTOFF": 9}, ["CUTOFF"]),
+        (
+            "staticcutoff",
+            {"GAPS_REGION": "Western Canada", "QUASI_IDENTIFIERS": ["a"]},
+            ["GAPS_REGION", "QUASI_IDENTIFIERS"],
+        ),
+        ("staticcutoff", {"PUBLISHED": "entropy", "CUTOFF": 9, "K": 9, "LOG_BASE": 2}, ["CUTOFF", "K"]),
+        (
+            "mergeadjacent",
+            {"UNTIL": "the records are k-anonymous", "PUBLISHED": "entropy", "LOG_BASE": 2},
+            ["PUBLISHED", "LOG_BASE"],
+        ),
+        ("mergeadjacent", {"PUBLISHED": "max combinations", "K": 9, "QUASI_IDENTIFIERS": ["a"]}, []),
         ("mergeadjacent", {"K": 9, "CUTOFF": 9}, ["K"]),
         ("mergeadjacent", {"UNTIL": "the records are k-anonymous", "K": 9, "CUTOFF": 9}, ["CUTOFF"]),
         ("cropidentifiers", {"HIERARCHY": "unit", "CHARACTERS": 2}, ["CHARACTERS"]),

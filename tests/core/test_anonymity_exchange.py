@@ -60,7 +60,7 @@ def blocks(side, size):
 
 def lost(profile, crosswalk, weights=None, k=K):
     plan = suppress(profile, crosswalk, k)
-    released = np.bincount(plan.class_of[plan.shown], plan.records[plan.shown], len(profile.classes))
+    released = np.bincount(plan.class_of[plan.released], plan.records[plan.released], len(profile.classes))
     return float(((profile.class_sizes - released) * (1.0 if weights is None else weights)).sum())
 
 

@@ -217,7 +217,9 @@ def test_persons_are_counted(server, sql):
     fields = RecordFields("area", ("sex",), ("diagnosis",), members={PERSONS: "person"}, sensitive=("diagnosis",))
     with open_engine(server, "people") as engine:
         matched = match_in_place(count_in_place(engine, fields), areas())
-        assert not suppress(matched.profile, one_level().crosswalks[0], K, requirement_in_place(matched, K)).shown.any()
+        assert not suppress(
+            matched.profile, one_level().crosswalks[0], K, requirement_in_place(matched, K)
+        ).released.any()
         with pytest.raises(PrivacyError, match="fewer than 3 persons"):
             release_in_place(matched, plan_of(matched.profile), "released")
     assert tables(sql) == {"people"}

@@ -213,13 +213,13 @@ def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
             matched = match_in_place(count_in_place(engine, fields), areas())
             asked = requirement_in_place(matched, k, l_diversity)
             ours = suppress(matched.profile, crosswalk, k, asked)
-            assert ours.shown.tolist() == plan.shown.tolist()
+            assert ours.released.tolist() == plan.released.tolist()
             assert ours.people is not None and plan.people is not None
             assert ours.people.tolist() == plan.people.tolist()
             done = release_in_place(matched, ours, str(tmp_path / f"{k}-{l_diversity}.parquet"))
         assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
     rows_alone = suppress(records.profile, crosswalk, 120)
-    assert rows_alone.shown.sum() > plan.shown.sum()
+    assert rows_alone.released.sum() > plan.released.sum()
     with open_engine(str(source)) as engine, pytest.raises(PrivacyError, match="fewer than 120 persons"):
         matched = match_in_place(count_in_place(engine, fields), areas())
         release_in_place(matched, rows_alone, str(tmp_path / "never.parquet"))
@@ -233,7 +233,7 @@ def test_a_plan_that_shows_a_class_below_k_is_refused_by_the_second_count(parque
         plan = plan_of(matched.profile, False)
         low = np.flatnonzero(plan.records < K)
         assert len(low)
-        everything = replace(plan, shown=np.ones(len(plan.shown), bool))
+        everything = replace(plan, released=np.ones(len(plan.released), bool))
         with pytest.raises(PrivacyError, match=f"a class of fewer than {K} records"):
             release_in_place(matched, everything, str(tmp_path / "never.parquet"))
     assert not (tmp_path / "never.parquet").exists()

@@ -124,7 +124,7 @@ def test_sensitive_values_are_counted_by_person_as_of_the_arrays(place, kinds):
             there = requirement_of(records, K, *asked)
             for nested in (False, True):
                 ours, theirs = plan_of(matched.profile, here, nested), plan_of(records.profile, there, nested)
-                assert ours.shown.tolist() == theirs.shown.tolist()
+                assert ours.released.tolist() == theirs.released.tolist()
                 assert ours.records.tolist() == theirs.records.tolist()
                 pairs = (here, ours), (there, theirs)
                 found = [measure(one, plan.label_of, len(plan.records)) for one, plan in pairs]

@@ -98,7 +98,7 @@ def test_what_the_region_says_already_is_not_refused(town):
     one = looked_at(town, codes, crosswalk=own_regions(N_AREAS))[0]
     assert (one.refusal, one.warning, one.disclosed.rows) == ("", "", 0)
     one, plan, _ = looked_at(town, codes, nested=True)
-    assert one.disclosed.rows == plan.records[plan.shown & (plan.level == 1)].sum() < N
+    assert one.disclosed.rows == plan.records[plan.released & (plan.level == 1)].sum() < N
     assert one.disclosed.placed == one.disclosed.rows
 
 

@@ -67,9 +67,9 @@ def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_a
     for crosswalk, plan in plans(areas, profile, k):
         held, cost = hold_against_margins(plan, MARGINS)
         assert cost == plan.n_released - held.n_released
-        assert not (held.shown & ~plan.shown).any()
+        assert not (held.released & ~plan.released).any()
         used = held.label_of[held.label_of >= 0]
-        assert (np.bincount(used, profile.counts.data[held.label_of >= 0], len(held.records))[held.shown] >= k).all()
+        assert (np.bincount(used, profile.counts.data[held.label_of >= 0], len(held.records))[held.released] >= k).all()
         for totals, lost in tables_of(crosswalk, profile, held):
             for margin in MARGINS:
                 for key in {margin_of(profile, total, margin) for total in totals}:

@@ -112,7 +112,7 @@ def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
     counts = np.array([[1, 7, 7, 7, 9]])
     plan = suppress(profile_of(counts), Crosswalk(np.zeros(1, np.int64), 1), 5)
     seen = {
-        choice: {tuple(hold_against_margins(plan, [()], ties=ties_of(choice))[0].shown.tolist()) for _ in range(40)}
+        choice: {tuple(hold_against_margins(plan, [()], ties=ties_of(choice))[0].released.tolist()) for _ in range(40)}
         for choice in (FIXED, DRAWN)
     }
     assert len(seen[FIXED]) == 1 and len(seen[DRAWN]) == 3
@@ -127,7 +127,7 @@ def test_of_equal_labels_any_may_be_suppressed_in_a_repair():
     earlier = [publish(suppress(profile, Crosswalk(np.zeros(3, np.int64), 1), 5), areas)]
     plan = suppress(profile, own_regions(3), 5)
     seen = {
-        choice: {tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.shown.tolist()) for _ in range(30)}
+        choice: {tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.released.tolist()) for _ in range(30)}
         for choice in (FIXED, DRAWN)
     }
     assert seen[FIXED] == {(False, True, False)}

@@ -49,7 +49,7 @@ def test_its_labels_are_what_is_shown_one_for_one(case):
         if level >= 0:
             by_hand[(level, *shown_by_hand(places, area, age, sex, level))] += n
     check_labels(shown, by_hand)
-    assert shown.records.tolist() == plan.records.tolist() and shown.shown.all()
+    assert shown.records.tolist() == plan.records.tolist() and shown.released.all()
     assert shown.level.tolist() == plan.level.tolist()
     values = {node: of_classes.max() + 1 for node, of_classes in zip(places.nodes, places.class_of)}
     assert len(shown.profile.classes) == sum(values.values()), "levels of the same values share their classes"

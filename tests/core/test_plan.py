@@ -51,7 +51,7 @@ def test_a_label_of_fewer_than_k_records_is_shown_at_no_level():
     profile = Profile(counts, np.array([[0], [1]]), (np.array(["F", "M"], object),), ("sex",))
     plan = plan_by_levels(profile, Levels((finer, coarser)), 5, np.array([0, 1, 1]))
     assert plan.records.tolist() == [4, 5]
-    assert plan.shown.tolist() == [False, True]
+    assert plan.released.tolist() == [False, True]
     assert plan.label_of.tolist() == [SUPPRESSED, 1, 1]
 
 

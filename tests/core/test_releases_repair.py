@@ -62,9 +62,9 @@ def test_nothing_is_given_away_after_a_repair(case):
     assert examine(done.published, earlier).n_counts == done.after.n_counts == 0
     assert done.before.n_counts or done.plan is plan
     assert done.n_suppressed == plan.n_released - done.plan.n_released >= 0
-    assert (done.plan.records[done.plan.shown] >= plan.k).all()
+    assert (done.plan.records[done.plan.released] >= plan.k).all()
     if plan.level_of is None:
-        assert not (done.plan.shown & ~plan.shown).any()
+        assert not (done.plan.released & ~plan.released).any()
     else:
         kept = done.plan.label_of != SUPPRESSED
         assert done.plan.level_of is not None
@@ -211,11 +211,11 @@ def test_the_cost_is_close_to_the_least_there_is():
         done, examiner = repair(plan, areas, earlier), Examiner(earlier)
         if not done.before.n_counts:
             continue
-        best, labels = plan.n_released, np.flatnonzero(plan.shown)
+        best, labels = plan.n_released, np.flatnonzero(plan.released)
         for chosen in product((False, True), repeat=len(labels)):
             out = labels[np.array(chosen, bool)]
-            shown = plan.shown & ~np.isin(np.arange(len(plan.shown)), out)
-            published = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
+            shown = plan.released & ~np.isin(np.arange(len(plan.released)), out)
+            published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
             if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
                 best = int(plan.records[out].sum())
         ours, least = ours + done.n_suppressed, least + best

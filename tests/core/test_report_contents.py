@@ -44,7 +44,7 @@ def facts(section: Section) -> dict[Any, Any]:
 def test_what_it_means_for_a_person_is_the_sums_over_people(case):
     _, plan, measures, _ = case
     rows = facts(person_section(measures, plan, N))
-    sizes = plan.records[plan.shown]
+    sizes = plan.records[plan.released]
     assert measures.n_suppressed > 0
     assert rows["Smallest class, people"] == sizes.min() >= K
     assert rows["Largest risk, %"] == pytest.approx(100 / sizes.min())
@@ -67,7 +67,7 @@ def test_class_sizes_add_up(case):
     _, plan, measures, _ = case
     rows: Sequence[Sequence[Any]] = classes_section(plan).rows
     assert sum(row[1] for row in rows) == len(plan.records)
-    assert sum(row[2] for row in rows) == plan.shown.sum()
+    assert sum(row[2] for row in rows) == plan.released.sum()
     assert sum(row[3] for row in rows) == measures.n_records
     assert sum(row[4] for row in rows) == measures.n_records - measures.n_suppressed
     assert all(row[4] == 0 for row in rows if int(row[0].split()[0]) < K)

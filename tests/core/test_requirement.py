@@ -85,7 +85,7 @@ def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
         plan = suppress(records.profile, crosswalk, k, requirement)
         audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))[1]
     found, values = classes_of(plan, records), values_of(plan, records)
-    assert set(found) == set(np.flatnonzero(plan.shown).tolist())
+    assert set(found) == set(np.flatnonzero(plan.released).tolist())
     for label, (persons, households, rows) in found.items():
         assert min(len(persons), len(households)) >= k
         assert not short(values[label], distinct, share)
@@ -107,11 +107,11 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
     areas, records, k, distinct, share = case
     crosswalk, _ = number_compactly(np.random.default_rng(1).integers(0, 3, len(areas)))
     plan = suppress(records.profile, crosswalk, k, requirement_of(records, k, distinct, share))
-    everything = replace(plan, shown=np.ones(len(plan.shown), bool))
+    everything = replace(plan, released=np.ones(len(plan.released), bool))
     values = values_of(everything, records)
     for label, (persons, households, _) in classes_of(everything, records).items():
         enough = min(len(persons), len(households)) >= k
-        assert plan.shown[label] == (enough and not short(values[label], distinct, share))
+        assert plan.released[label] == (enough and not short(values[label], distinct, share))
 
 
 @settings(max_examples=100, deadline=None)

@@ -107,7 +107,7 @@ def test_persons_of_two_areas_who_are_few_in_each_are_nearly_all_together():
     assert suppress(records.profile, together, K, requirement).n_released == 0
     # Of nested levels the finer one hides them, and nothing joins them.
     plan = nest(areas, records.profile, make_levels(areas, [own_regions(2), together]), K, requirement=requirement)
-    assert plan.n_released == len(visits) and plan.level[plan.shown].tolist() == [0, 0]
+    assert plan.n_released == len(visits) and plan.level[plan.released].tolist() == [0, 0]
 
 
 @st.composite
@@ -195,7 +195,7 @@ def test_nobody_of_a_released_label_is_told_counted_by_sets_of_persons(case, nes
     _, records, _, l_diversity, max_share = case
     plan, requirement = planned(case, nested)
     found = holders_of(plan.label_of[records.cell_of].tolist(), records)
-    assert set(found) == set(np.flatnonzero(plan.shown).tolist())
+    assert set(found) == set(np.flatnonzero(plan.released).tolist())
     measured = measure(requirement, plan.label_of, len(plan.records)).diversity["ill"]
     for label, of_kinds in found.items():
         for holders in of_kinds:
@@ -212,21 +212,21 @@ def test_nobody_of_a_released_label_is_told_counted_by_sets_of_persons(case, nes
 def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
     _, records, k, l_diversity, max_share = case
     plan, requirement = planned(case, False)
-    everything = replace(plan, shown=np.ones(len(plan.shown), bool))
+    everything = replace(plan, released=np.ones(len(plan.released), bool))
     for label, of_kinds in holders_of(everything.label_of[records.cell_of].tolist(), records).items():
         people = min(len(set().union(*holders.values())) for holders in of_kinds)
-        assert plan.shown[label] == (people >= k and not short(of_kinds, l_diversity, max_share))
-    if plan.shown.sum() < len(plan.shown) and requirement.asks_for_values:
+        assert plan.released[label] == (people >= k and not short(of_kinds, l_diversity, max_share))
+    if plan.released.sum() < len(plan.released) and requirement.asks_for_values:
         failing = [
             label
             for label, of_kinds in holders_of(everything.label_of[records.cell_of].tolist(), records).items()
             if short(of_kinds, l_diversity, max_share) and everything.sizes[label] >= k
         ]
         if failing:
-            shown = plan.shown.copy()
+            shown = plan.released.copy()
             shown[failing[0]] = True
             with pytest.raises(PrivacyError, match="1 class whose people have more in common"):
-                apply(replace(plan, shown=shown), records, [], requirement)
+                apply(replace(plan, released=shown), records, [], requirement)
 
 
 @settings(max_examples=100, deadline=None)
@@ -269,7 +269,7 @@ def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):
     places = places_of(records.profile, with_coarser_values(levels, [("sex", 1)]), {"sex": above})
     plan = nest_coarser(areas, places, k, requirement=requirement)
     found = holders_of(plan.label_of[records.cell_of].tolist(), records)
-    assert set(found) == set(np.flatnonzero(plan.shown).tolist())
+    assert set(found) == set(np.flatnonzero(plan.released).tolist())
     for of_kinds in found.values():
         assert not short(of_kinds, l_diversity, max_share)
     assert len(release_coarser(plan, places, records, [], requirement)) == plan.n_released

@@ -199,7 +199,7 @@ def test_counts_are_those_of_the_plan(seed, k, persons, left_out):
     requirement = Requirement(k, (members,) if persons else ())
     plan = suppress(profile, crosswalk, k, requirement)
     expected = profile.class_sizes - np.bincount(
-        plan.class_of[plan.shown], plan.records[plan.shown], len(profile.classes)
+        plan.class_of[plan.released], plan.records[plan.released], len(profile.classes)
     )
     found = suppressed_by_class(profile, crosswalk, Terms(k, requirement))
     assert found.tolist() == expected.tolist()

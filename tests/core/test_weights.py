@@ -56,13 +56,13 @@ def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     by_hand.pop(-1, None)
     assert shown == len(by_hand) and few == sum(len(rows) < K for rows in by_hand.values())
     assert few / shown > 0.5  # without the warning nobody would know: every class has k records by weight
-    assert plan.records[plan.shown].min() >= K
+    assert plan.records[plan.released].min() >= K
     warning = warning_of_weights(plan, counted_rows(records))
     assert f"{few} of {shown} released classes rest on fewer than {K} rows" in warning
 
     # The cure: without RECORD_COUNT, k counts respondents.
     unweighted, rows = survey(None)
-    assert unweighted.records[unweighted.shown].min() >= K and classes_on_few_rows(unweighted, rows_of(rows))[0] == 0
+    assert unweighted.records[unweighted.released].min() >= K and classes_on_few_rows(unweighted, rows_of(rows))[0] == 0
     assert warning_of_weights(unweighted, counted_rows(rows)) == ""
 
 
