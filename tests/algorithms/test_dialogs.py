@@ -442,6 +442,17 @@ def test_points_masked_before_and_households_are_chosen_in_the_form(by_hand):
     )
 
 
+def test_other_masks_and_outer_radii_are_chosen_in_the_form_of_the_audit(by_hand):
+    given = {"K_INNER": "5,10", "K_MIN": "5", "K_OUTER": "40,80", "PLANTED_CLUSTERS": 1, "CLUSTER_CASES": 60}
+    done = by_hand("donutaudit", {**FORMS["donutaudit"], **given}, choices={"COMPARE_WITH": [0, 1]})
+    assert done.successful, done.log
+    audit = next(layer for layer in done.layers if "method" in layer.fields().names())
+    rows = [(one["method"], one["k_inner"], one["k_outer"]) for one in audit.getFeatures()]
+    assert [row for row in rows if row[0] == "donut"] == [("donut", a, b) for a in (5, 10) for b in (40, 80)]
+    assert [row[0] for row in rows[4:]] == ["random perturbation"] * 2 + ["centre of the area"]
+    assert "sensitivity" in audit.fields().names()
+
+
 def test_approaches_ticked_in_a_list_are_compared(by_hand):
     done = by_hand("compare", FORMS["compare"], choices={"SITE_NUMBERS": [3], "AGGREGATIONS": [0, 1]})
     assert done.successful, done.log
