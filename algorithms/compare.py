@@ -7,7 +7,7 @@ from ..core.baselines import BASELINES
 from ..core.language import as_data, tr
 from .baselines import settings
 from .compared import compare_all
-from .form import approaches, comparisons, trade_off
+from .form import approaches, comparisons, scenarios, trade_off
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
@@ -30,7 +30,9 @@ class Compare(VbasAlgorithm):
         "beside them. Nothing is released.</p><p>Use it before a release to see what your records allow. Give "
         "“Suppression budgets to search for”, and coarser values of the attributes, and it searches what coarser "
         "attributes would buy in finer regions. One row is recommended, with its reason and the command that runs "
-        "it.</p><p>Cancelling keeps the configurations that are finished. A "
+        "it.</p><p>With “Scenarios” every configuration is run again over random selections of the quasi-identifiers, "
+        "part by part of the country: averages with their ranges say how much a result hangs on either."
+        "</p><p>Cancelling keeps the configurations that are finished. A "
         "configuration that fails says so in its row, and the others go on.</p>"
     )
 
@@ -47,11 +49,17 @@ class Compare(VbasAlgorithm):
             approaches.n_sites(optional=True),
             approaches.fair(),
             approaches.floor(),
+            *scenarios.scenario_parameters(),
             shared.seed(),
             comparisons.comparison_output(),
+            scenarios.scenario_output(),
             shared.report(tr("A page with the table, a picture per measure and the trade-off.")),
         )
-        self.addNumbers(N_CONFIGURATIONS=tr("Configurations run"), N_FAILED=tr("Configurations failed"))
+        self.addNumbers(
+            N_CONFIGURATIONS=tr("Configurations run"),
+            N_FAILED=tr("Configurations failed"),
+            N_SCENARIOS=tr("Scenarios run"),
+        )
 
     def conditions(self) -> Conditions:
         single = dict(approaches.conditions(*comparisons.CHOICES))
@@ -62,7 +70,7 @@ class Compare(VbasAlgorithm):
         budget = [{**single["BUDGET"][0], **of_baselines["BUDGET"][0]}]
         fair = [{**single["FAIR"][0], "BUDGETS": GIVEN}]
         both = {"CUTOFF": cutoff, "BUDGET": budget, "FAIR": fair, "CAPACITY_FACTORS": factors}
-        return {**single, **of_baselines, **both, **trade_off.CONDITIONS}
+        return {**single, **of_baselines, **both, **trade_off.CONDITIONS, **scenarios.CONDITIONS}
 
     def work(self, form: Form) -> dict[str, object]:
         return compare_all(form)

@@ -14,7 +14,7 @@ from ..core.configuration import Configuration
 from ..core.generalising import generalise_profile
 from ..core.language import tr
 from ..core.outcome import Outcome, with_pareto
-from ..core.progress import part
+from ..core.progress import Progress, part
 from ..core.recommendation import with_recommendation
 from ..core.records.matching import Records
 from ..core.report.attributes import costs_section
@@ -22,7 +22,7 @@ from ..core.report.comparison import comparison_report
 from ..core.report.page import Section
 from ..core.suppression import Terms, suppressed_by_class, suppression_percent
 from .baselines import settings
-from .form import comparisons, trade_off
+from .form import comparisons, scenarios, trade_off
 from .form.areas import areas_of, with_neighbours
 from .form.command import command_of
 from .form.form import Form
@@ -30,6 +30,10 @@ from .form.generalising import coarser_of
 from .form.provenance import provenance_of
 from .form.records import populated, records_of
 from .form.run_again import inputs_for
+from .layers.feedback import READ
+
+# The steps of a run, each of which takes as much of the bar.
+COMPARED, SEARCHED, SCENARIOS = range(3)
 
 
 def compare_all(form: Form) -> dict[str, object]:
@@ -42,6 +46,7 @@ def compare_all(form: Form) -> dict[str, object]:
     layer = with_neighbours(form, areas_of(form), needed)
     records = records_of(form, layer.areas, ks[0])
     areas = populated(layer, records)
+    asked = scenarios.asked_scenarios(form, areas, records)
     outcomes = with_pareto([*_compared(form, areas, records, configurations), *_searched(form, areas, records, names)])
     if not outcomes:
         form.check_cancelled()
@@ -52,18 +57,21 @@ def compare_all(form: Form) -> dict[str, object]:
     form.outputs.keep_after_cancel()
     form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes, records.profile.quasi_identifiers))
     sections = _recommended(form, records, outcomes, reason)
+    n_scenarios, averaged = _averaged(form, areas, records, configurations, asked)
     wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
     wanted += sum(outcome.budget is not None for outcome in outcomes)
     form.outputs.add_text(
-        "REPORT", lambda: comparison_report(outcomes, ks, wanted, provenance_of(form), records.notes, sections)
+        "REPORT",
+        lambda: comparison_report(outcomes, ks, wanted, provenance_of(form), records.notes, [*sections, *averaged]),
     )
-    return {"N_CONFIGURATIONS": sum(outcome.measures is not None for outcome in outcomes), "N_FAILED": len(failed)}
+    n_run = sum(outcome.measures is not None for outcome in outcomes)
+    return {"N_CONFIGURATIONS": n_run, "N_FAILED": len(failed), "N_SCENARIOS": n_scenarios}
 
 
 def _compared(form: Form, areas: Areas, records: Records, configurations: list[Configuration]) -> Iterator[Outcome]:
     """The chosen approaches, nested releases and baselines at every k."""
     ks = trade_off.ks_of(form)
-    whole = form.progress(stop=50) if trade_off.budgets_of(form) else form.progress()
+    whole = _stretch(form, COMPARED)
     for done, k in enumerate(ks):
         yield from compare(
             areas,
@@ -80,7 +88,28 @@ def _compared(form: Form, areas: Areas, records: Records, configurations: list[C
 
 
 def _searched(form: Form, areas: Areas, records: Records, names: tuple[str, str]) -> list[Outcome]:
-    return trade_off.searched(form, areas, records, comparisons.settings_of(form), names, form.progress(start=50))
+    if not trade_off.budgets_of(form):
+        return []
+    settings_of_all, progress = comparisons.settings_of(form), _stretch(form, SEARCHED)
+    return trade_off.searched(form, areas, records, settings_of_all, names, progress)
+
+
+def _averaged(
+    form: Form, areas: Areas, records: Records, configurations: list[Configuration], asked: scenarios.Asked | None
+) -> tuple[int, list[Section]]:
+    """How many scenarios were run, and what is said of them."""
+    if asked is None:
+        return 0, []
+    by_k = {k: [comparisons.at_k(configuration, k) for configuration in configurations] for k in trade_off.ks_of(form)}
+    return scenarios.averages_over(form, asked, areas, records, by_k, _stretch(form, SCENARIOS))
+
+
+def _stretch(form: Form, step: int) -> Progress:
+    """The stretch of the bar that a step takes, of those that this run has."""
+    asked = {COMPARED: True, SEARCHED: bool(trade_off.budgets_of(form)), SCENARIOS: form.whole("SCENARIOS") > 0}
+    steps = [number for number, wanted in asked.items() if wanted]
+    share, position = 100.0 / len(steps), steps.index(step)
+    return form.progress(max(READ, share * position), share * (position + 1))
 
 
 def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: str) -> list[Section]:

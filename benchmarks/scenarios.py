@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-
 from vbas.benchmarks import real_data
 from vbas.core.areas import Areas
 from vbas.core.profile import Profile, profile_records
+from vbas.core.scenarios import selections
 from vbas.core.synthetic.canada import canadian_distributions
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
@@ -29,20 +28,11 @@ SELECTIONS: tuple[tuple[str, ...], ...] = (
 )
 # Five quasi-identifiers and 900 classes, all of them in use: the scenario to quote speeds on.
 LARGE_SELECTION = 3
-# Of the random selections; the generator has eleven attributes.
-LEAST_ATTRIBUTES, MOST_ATTRIBUTES = 2, 6
 
 
 def random_selections(number: int, seed: int = 0) -> list[tuple[str, ...]]:
-    """Different random selections of 2 to 6 of the generator's attributes; the same seed begins with the same ones."""
-    attributes = tuple(canadian_distributions().attributes)
-    rng = np.random.default_rng(seed)
-    selections: dict[tuple[str, ...], None] = {}
-    while len(selections) < number:
-        size = int(rng.integers(LEAST_ATTRIBUTES, MOST_ATTRIBUTES + 1))
-        drawn = rng.choice(len(attributes), size, replace=False)
-        selections[tuple(attributes[i] for i in sorted(drawn.tolist()))] = None
-    return list(selections)
+    """Different random selections of 2 to 6 of the generator's eleven attributes."""
+    return selections.random_selections(tuple(canadian_distributions().attributes), number, seed=seed)
 
 
 def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tuple[Areas, Profile]:

@@ -1,0 +1,1 @@
+"""Scenario runs: configurations rated over random selections of the quasi-identifiers in each part of a country."""

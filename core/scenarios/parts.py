@@ -1,0 +1,68 @@
+"""Parts of a country: which areas each has, and the areas and their records by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from ..adjacency import Adjacency, adjacency_of_pairs
+from ..areas import Areas, identifier_text
+from ..profile import Profile
+from ..records.columns import combine_codes
+
+
+def parts_by_value(values: Sequence[object]) -> dict[str, np.ndarray]:
+    """The positions of the areas of each part, ascending int64, by the part's name as text, in the order of the names.
+
+    values : of n areas, the part that each lies in, compared as text; an area without a value lies in none.
+    """
+    members: dict[str, list[int]] = {}
+    for position, name in enumerate(map(identifier_text, values)):
+        if name:
+            members.setdefault(name, []).append(position)
+    return {name: np.array(members[name], np.int64) for name in sorted(members)}
+
+
+def areas_within(areas: Areas, members: np.ndarray) -> Areas:
+    """The areas at these positions, (m,) ascending, as if there were no others; who is next to whom stays known."""
+    neighbours = None if areas.neighbours is None else _adjacency_within(areas.neighbours, members)
+    return replace(
+        areas,
+        identifiers=areas.identifiers[members],
+        points=areas.points[members],
+        population=areas.population[members],
+        neighbours=neighbours,
+    )
+
+
+def _adjacency_within(adjacency: Adjacency, members: np.ndarray) -> Adjacency:
+    number = np.full(len(adjacency), -1, np.int64)
+    number[members] = np.arange(len(members))
+    first, second = number[adjacency.owners], number[adjacency.others]
+    pairs = (first >= 0) & (first < second)
+    return adjacency_of_pairs(first[pairs], second[pairs], adjacency.borders[pairs], len(members))
+
+
+def profile_within(profile: Profile, members: np.ndarray, attributes: Sequence[str]) -> Profile:
+    """The profile of the records of some areas by some of the quasi-identifiers, as if there were no others.
+
+    members : (m,) positions of the areas; attributes : names among the profile's. Classes and categories that nobody
+    there has are left out; both stay in their order.
+    """
+    counts = profile.counts[members]
+    occurs = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
+    codes, categories = [], []
+    for name in attributes:
+        position = profile.quasi_identifiers.index(name)
+        used, code = np.unique(profile.classes[occurs, position], return_inverse=True)
+        codes.append(code.reshape(-1))
+        categories.append(profile.categories[position][used])
+    class_of, classes = combine_codes(codes, [len(values) for values in categories])
+    joins = sparse.csr_matrix(
+        (np.ones(len(occurs), np.int64), (np.arange(len(occurs)), class_of)), shape=(len(occurs), len(classes))
+    )
+    summed = (counts[:, occurs] @ joins).tocsc().tocsr()  # there and back sorts each row in linear time
+    return Profile(summed, classes, tuple(categories), tuple(attributes))
