@@ -1,6 +1,6 @@
 """Donut masking: the paper's Table 1 on the pseudo-households of Ottawa, and how fast it is compared with MaskMyPy.
 
-    python benchmarks/donut_table.py [table] [speed]
+    python benchmarks/donut_table.py [table] [masks] [speed]
 
 needs GDAL's Python module and the folder of real data (see `real_data.py`); MaskMyPy is measured where it can be
 imported (pip install maskmypy, in an environment of its own) and named as absent otherwise.
@@ -22,9 +22,12 @@ from typing import Any, Callable
 
 import numpy as np
 import shapely
+from scipy.spatial import cKDTree
 
 from vbas.benchmarks import ottawa_data
-from vbas.core.masking.audit import Audit, Masker, audit, smallest_k_inner
+from vbas.core.masking.audit import Audit, Masker, OuterRule, Trial, audit, compared, donuts, smallest_k_inner
+from vbas.core.masking.clusters import plant_clusters
+from vbas.core.masking.comparison import COMPARED
 from vbas.core.masking.donut import donut_mask, generator
 from vbas.core.masking.placing import own_areas
 from vbas.core.masking.populations import make_households
@@ -62,7 +65,7 @@ def masker(seed: int = 0, weighted: bool = False) -> Masker:
     inside = area_of >= 0
     counted = np.bincount(area_of[inside], weights=households.weights[inside], minlength=len(city.shapes))
     people = np.where(inside, counted[area_of], 0.0)
-    return Masker(households, area_of, people, city.shapes, 10.0, "uniform in distance", seed)
+    return Masker(households, area_of, people, city.shapes, "uniform in distance", seed)
 
 
 def holds(grid: Audit) -> bool:
@@ -81,7 +84,7 @@ def table() -> None:
 def _print_table(ours: Masker, counted: str, times: int = 1) -> None:
     """times : what every K is multiplied by; where it is 1, the published figures are shown too."""
     k_inner, k_min = [times * k for k in K_INNER], [times * k for k in K_MIN]
-    grid, needed = audit(ours, k_inner, k_min)
+    grid, needed = audit(ours, donuts(k_inner), k_min)
     weights, areas = ours.households.weights, np.unique(ours.area_of[ours.area_of >= 0])
     in_areas = np.bincount(ours.area_of[ours.area_of >= 0], minlength=len(ours.shapes))[areas]
     print(f"\nOttawa, {counted}: {len(ours.households)} points that stand for {weights.sum():.0f}")
@@ -101,12 +104,57 @@ def _print_table(ours: Masker, counted: str, times: int = 1) -> None:
         )
 
 
+def masks() -> None:
+    """The donut with several radii, a perturbation without inner radius and the centre of the area, side by side:
+    who falls short, who is guessed, how far points move, what is left of clusters."""
+    ours = masker()
+    rules = [OuterRule(number=number) for number in (50.0, 150.0, 500.0)]
+    trials = donuts((5, 15, 50), rules)
+    trials += compared(COMPARED, trials)
+    tables = []
+    for percent in (2.0, 5.0):
+        rng = np.random.default_rng(0)
+        planted = plant_clusters(ours.households, ours.people > 0, 100, 200, 3.0, percent, rng)
+        tables.append((planted.before, audit(ours, trials, (5, 15), planted)[0]))
+    print("\nOttawa, each pseudo-household counted as one household; 100 clusters of three times the risk, 200 cases\n")
+    print(
+        "| mask | k_a | k_b | k_act < 5 | < 15 | candidates < 5 | < 15 | guessed | not masked | mean m | median m |",
+        end="",
+    )
+    print(" 2 % clusters: sensitivity | specificity | 5 %: sensitivity | specificity |")
+    print("|" + "---|" * 15)
+    found = " | ".join(f"{before.sensitivity:.0f} | {before.specificity:.1f}" for before, _ in tables)
+    print("| none | | | | | | | 100 | 0 | 0 | 0 | " + found + " |")
+    grid = tables[0][1]
+    for i, trial in enumerate(trials):
+        ring = "| |" if np.isnan(trial.k_outer) else f"{trial.k_inner:g} | {trial.k_outer:g} |"
+        shares = [*grid.percent_below[i], *grid.percent_below_candidates[i], _guessed(ours, trial)]
+        cells = [f"{share:.2f}" for share in (*shares, grid.percent_not_masked[i])]
+        cells += [f"{grid.mean_displacement[i]:.0f}", f"{grid.median_displacement[i]:.0f}"]
+        for _, planted_grid in tables:
+            seen = planted_grid.detections[i]
+            cells += [f"{seen.sensitivity:.0f}", f"{seen.specificity:.1f}"]
+        print(f"| {trial.method} | {ring} " + " | ".join(cells) + " |")
+
+
+def _guessed(ours: Masker, trial: Trial, nearest: int = 400) -> float:
+    """Per cent of the masked households that are guessed right by whoever takes the nearest household of the area from
+    which the point can have come, which is the likeliest where nearer places are. nearest : how many are looked at."""
+    masking = ours.run(trial)
+    rows, points = np.flatnonzero(masking.masked), ours.households.points
+    inner = np.nan_to_num(masking.inner[rows])
+    apart, household = cKDTree(points).query(masking.points[rows], k=nearest)
+    possible = (ours.area_of[household] == ours.area_of[rows, None]) & (apart >= inner[:, None] - 1e-9)
+    guess = household[np.arange(len(rows)), possible.argmax(axis=1)]
+    return 100.0 * float(np.mean(possible.any(axis=1) & (guess == rows)))
+
+
 def speed() -> None:
     """CPU seconds of the tasks that are promised, and of MaskMyPy on the same points."""
     rows = [("1 000 000 points in 1 000 areas: own areas and masking", "10", _seconds(_million()))]
     ours = masker()
     rows.append(
-        ("12 x 5 audit of 38 461 pseudo-households", "30", _seconds(lambda: audit(ours, K_INNER, K_MIN))),
+        ("12 x 5 audit of 38 461 pseudo-households", "30", _seconds(lambda: audit(ours, donuts(K_INNER), K_MIN))),
     )
     print("\n| task | limit, s | CPU s |\n|---|---|---|")
     for name, limit, seconds in rows:
@@ -164,7 +212,7 @@ def _seconds(task: Callable[[], Any]) -> float:
     return time.process_time() - started
 
 
-TABLES = {"table": table, "speed": speed}
+TABLES = {"table": table, "masks": masks, "speed": speed}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""What the donut audit tries, and what comes of it: the grid, the smallest K_INNER, the areas, the numbers."""
+"""What comes of a donut audit: the grid, the smallest K_INNER, the areas, the numbers."""
 
 from __future__ import annotations
 
@@ -9,43 +9,24 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
 from ...core.language import plural, tr
-from ...core.masking.audit import Audit, SmallestKInner
+from ...core.masking.audit import Audit, SmallestKInner, quintiles
+from ...core.masking.clusters import PlantedClusters
 from ...core.masking.donut import OUTSIDE
 from ...core.masking.populations import Heterogeneity, Households, heterogeneity
 from ...core.tables.points import AREA_AUDIT, DONUT_AUDIT, SMALLEST
 from ..form.form import Form
-from ..form.parameters import POLYGONS, field, number, report, sink, source, text
+from ..form.parameters import POLYGONS, field, report, sink, source
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, TableColumn, filled, of_rows
 from .inputs import read_areas_with_people
 
-K_INNER_OF_PAPER = "5,10,15,20,25,30,35,40,45,50,60,75"
-K_MIN_OF_PAPER = "5,10,15,20,25"
 NUMBERS = {
     "N_HOUSEHOLDS": tr("Households"),
     "N_IN_NO_AREA": tr("Households in no area"),
     "SMALLEST_K_INNER": tr("Smallest K_INNER that meets the wanted rate for the first K_MIN"),
+    "SENSITIVITY_BEFORE": tr("Sensitivity for planted clusters from the true places, per cent"),
+    "SPECIFICITY_BEFORE": tr("Specificity for planted clusters from the true places, per cent"),
 }
-
-
-def grid_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """K_INNER, K_MIN, OUTER_FACTOR, FAILURE_PERCENT."""
-    label = tr("Inner radii to try: least numbers of people moved past")
-    yield text("K_INNER", label, K_INNER_OF_PAPER, tr("In people, if they were spread evenly; separated by commas."))
-    label = tr("Anonymity wanted: least numbers of households nearer by")
-    yield text("K_MIN", label, K_MIN_OF_PAPER, tr("What a household must hide among; numbers separated by commas."))
-    help_text = tr("A narrower ring moves points less far and falls short more often.")
-    yield number(
-        "OUTER_FACTOR", tr("Outer radius as a multiple of the inner one"), 10.0, help_text, 1.01, advanced=True
-    )
-    yield number(
-        "FAILURE_PERCENT",
-        tr("Households that may fall short, per cent"),
-        1.0,
-        tr("The audit looks for the smallest K_INNER with which no more masked households than this fall short."),
-        0,
-        100,
-    )
 
 
 def finer_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -113,18 +94,19 @@ def notes(households: Households, grid: Audit) -> list[str]:
 
 def grid_table(grid: Audit) -> Table:
     """AUDIT."""
-    n_inner, n_min = grid.percent_below.shape
-    return filled(
-        DONUT_AUDIT,
-        {
-            "k_inner": np.repeat(grid.k_inner, n_min),
-            "k_outer": np.repeat(grid.k_outer, n_min),
-            "k_min": np.tile(grid.k_min, n_inner),
-            "percent_below": grid.percent_below.ravel(),
-            "percent_below_candidates": grid.percent_below_candidates.ravel(),
-            "percent_not_masked": np.repeat(grid.percent_not_masked, n_min),
-        },
-    )
+    n_trials, n_min = grid.percent_below.shape
+    columns: dict[str, TableColumn | None] = {
+        "method": [trial.method for trial in grid.trials for _ in range(n_min)],
+        "k_min": np.tile(grid.k_min, n_trials),
+        "percent_below": grid.percent_below.ravel(),
+        "percent_below_candidates": grid.percent_below_candidates.ravel(),
+    }
+    of_trials = ("k_inner", "k_outer", "percent_not_masked", "mean_displacement", "median_displacement")
+    columns |= {name: np.repeat(getattr(grid, name), n_min) for name in of_trials}
+    for name in ("clusters_found", "sensitivity", "specificity"):
+        values = [getattr(detection, name) for detection in grid.detections]
+        columns[name] = np.repeat(values, n_min) if values else None
+    return filled(DONUT_AUDIT, columns)
 
 
 def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
@@ -134,11 +116,14 @@ def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
 
 def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None) -> Table:
     """AREA_AUDIT."""
-    share = grid.percent_below_by_area[:, int(grid.k_min.argmin())]
+    shown = grid.narrowest()
+    share = grid.percent_below_by_area[shown, int(grid.k_min.argmin())]
+    names = [np.format_float_positional(grid.k_inner[i], trim="-").replace(".", "_") for i in shown]
     columns: dict[str, TableColumn] = {
-        "not_masked": grid.households - grid.masked[0],
+        "not_masked": grid.households - grid.masked[shown[0]],
         "percent_below": share[0],
-        **{f"below_{k:g}".replace(".", "_"): values for k, values in zip(grid.k_inner[1:], share[1:])},
+        **{f"below_{name}": values for name, values in zip(names[1:], share[1:])},
+        **{f"quintile_{name}": _whole_or_none(quintiles(values)) for name, values in zip(names, share)},
     }
     if uneven is not None:
         columns |= {"sub_areas": uneven.n_parts}
@@ -147,7 +132,13 @@ def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None)
     return filled(AREA_AUDIT, columns, grid, own=own, shapes=areas.shapes, crs=areas.crs)
 
 
-def audit_numbers(households: Households, grid: Audit, smallest: Sequence[SmallestKInner]) -> dict[str, object]:
+def _whole_or_none(values: np.ndarray) -> list[object]:
+    return [None if value != value else int(value) for value in values.tolist()]
+
+
+def audit_numbers(
+    households: Households, grid: Audit, smallest: Sequence[SmallestKInner], planted: PlantedClusters | None
+) -> dict[str, object]:
     """The numeric outputs; those that cannot be known are left out."""
     numbers: dict[str, object] = {
         "N_HOUSEHOLDS": float(households.weights.sum()),
@@ -155,4 +146,7 @@ def audit_numbers(households: Households, grid: Audit, smallest: Sequence[Smalle
     }
     if smallest[0].k_inner is not None:
         numbers["SMALLEST_K_INNER"] = smallest[0].k_inner
+    if planted is not None:
+        numbers["SENSITIVITY_BEFORE"] = planted.before.sensitivity
+        numbers["SPECIFICITY_BEFORE"] = planted.before.specificity
     return numbers

@@ -10,11 +10,11 @@ from ...core.masking.placing import own_areas
 from ...core.report.masking_audit import audit_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Conditions
+from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.provenance import provenance_of
 from ..layers.shapes.projection import north_of
-from . import audited, inputs
+from . import audited, inputs, tried
 
 
 class DonutAudit(VbasAlgorithm):
@@ -28,6 +28,9 @@ class DonutAudit(VbasAlgorithm):
         "past K_INNER people by that estimate may really have passed fewer. The audit masks every household you know "
         "of, counts the households nearer than it moved, and says for each K_INNER how many fall short of each K_MIN, "
         "where, and the smallest K_INNER that keeps failures to the rate you accept.</p>"
+        "<p>The farther points move, the better they are hidden and the less a map shows: the displacement stands "
+        "beside the failures. K_OUTER tries several outer radii; COMPARE_WITH shows what other masks would do; "
+        "PLANTED_CLUSTERS shows what is left of clusters.</p>"
         "<p>Run it once for your households and areas, then mask with the K_INNER it gives.</p>"
         "<p>Allshouse et al. 2010: Geomasking sensitive health data and privacy protection.</p>"
     )
@@ -41,7 +44,8 @@ class DonutAudit(VbasAlgorithm):
                     "households in the area are counted."
                 )
             ),
-            *audited.grid_parameters(),
+            *tried.grid_parameters(),
+            *tried.comparison_parameters(),
             *audited.finer_parameters(),
             inputs.distance(),
             shared.seed(),
@@ -50,10 +54,11 @@ class DonutAudit(VbasAlgorithm):
         self.addNumbers(**audited.NUMBERS)
 
     def conditions(self) -> Conditions:
-        return {"FINER_POPULATION": [{"FINER_AREAS": GIVEN}]}
+        return tried.CONDITIONS
 
     def work(self, form: Form) -> dict[str, object]:
-        k_inner, k_min = (numbers_of(form.text(name), name) for name in ("K_INNER", "K_MIN"))
+        rules = tried.outer_rules_of(form)
+        trials, k_min = tried.trials_of(form, rules), numbers_of(form.text("K_MIN"), "K_MIN")
         wanted = form.number("FAILURE_PERCENT")
         population = form.text("POPULATION")
         areas = inputs.mask_areas_of(form, [(population, "POPULATION")] if population else [])
@@ -64,12 +69,12 @@ class DonutAudit(VbasAlgorithm):
             area_of,
             inputs.populations_of(areas, (), households).of_points(area_of),
             areas.planar_shapes,
-            form.number("OUTER_FACTOR"),
             form.text("DISTANCE"),
             form.whole("SEED"),
         )
-        grid, needed = audit(masker, k_inner, k_min, form.progress(5, 55))
-        smallest = smallest_k_inner(masker, grid, needed, wanted, form.progress(55, 90))
+        planted = tried.planted_of(form, masker)
+        grid, needed = audit(masker, trials, k_min, planted, form.progress(5, 55))
+        smallest = smallest_k_inner(masker, grid, needed, wanted, rules, form.progress(55, 90))
         uneven = audited.unevenness_of(form, areas)
         notes = audited.notes(households, grid)
         form.info(*notes)
@@ -83,6 +88,7 @@ class DonutAudit(VbasAlgorithm):
                 grid,
                 smallest,
                 wanted,
+                planted,
                 uneven,
                 shapes,
                 areas.names.tolist(),
@@ -91,4 +97,4 @@ class DonutAudit(VbasAlgorithm):
                 provenance_of(form),
             ),
         )
-        return audited.audit_numbers(households, grid, smallest)
+        return audited.audit_numbers(households, grid, smallest, planted)

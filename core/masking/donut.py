@@ -137,6 +137,21 @@ def donut_mask(
     with the reason. Raises InputError for an impossible ring.
     """
     check_ring(k_inner, k_outer)
+    return move_in_rings(points, area_of, people, shapes, k_inner, k_outer, distance, rng, progress)
+
+
+def move_in_rings(
+    points: np.ndarray,
+    area_of: np.ndarray,
+    people: np.ndarray,
+    shapes: np.ndarray,
+    k_inner: float,
+    k_outer: float,
+    distance: str,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Masking:
+    """`donut_mask` with any 0 <= k_inner < k_outer, which is the caller's to check; arguments as there."""
     inside = area_of != NO_AREA
     surface = np.where(inside, shapely.area(shapes)[area_of], np.nan)
     inner, outer = radii(surface, people, k_inner, k_outer)

@@ -12,6 +12,8 @@ K_INNER = real("k_inner", tr("Inner radius"), unit=PEOPLE)
 K_MIN = real("k_min", tr("Wanted anonymity"), unit=tr("households"))
 BELOW = real("percent_below", tr("Below the wanted anonymity"), tr("fewer than K_MIN households are nearer by"), "%")
 NOT_MASKED = real("percent_not_masked", tr("Not masked"), unit="%")
+K_OUTER = real("k_outer", tr("Outer radius"), unit=PEOPLE)
+MOVED = real("mean_displacement", tr("Mean displacement"), tr("what it costs in spatial resolution"), "m")
 
 MASKED = OutputTable(
     "MASKED",
@@ -54,10 +56,11 @@ DONUT_AUDIT = OutputTable(
     "AUDIT",
     tr("Donut audit"),
     INTERNAL,
-    tr("A row for each K_INNER and K_MIN."),
+    tr("A row for each K_INNER, K_OUTER and K_MIN, and for each mask to compare with."),
     (
-        K_INNER,
-        real("k_outer", tr("Outer radius"), unit=PEOPLE),
+        text("method", tr("How points were masked"), tr("“donut”, or what it is compared with")),
+        replace(K_INNER, help=tr("0 without an inner radius, empty without a ring")),
+        replace(K_OUTER, help=tr("empty without a ring")),
         K_MIN,
         BELOW,
         real(
@@ -67,14 +70,34 @@ DONUT_AUDIT = OutputTable(
             "%",
         ),
         NOT_MASKED,
+        MOVED,
+        real("median_displacement", tr("Median displacement"), unit="m"),
+        real("clusters_found", tr("Planted clusters found"), tr("with PLANTED_CLUSTERS"), "%", always=False),
+        real(
+            "sensitivity",
+            tr("Sensitivity"),
+            tr("of the households in a planted cluster, those in the one that is found"),
+            "%",
+            always=False,
+        ),
+        real(
+            "specificity",
+            tr("Specificity"),
+            tr("of the households outside it, those outside the one that is found"),
+            "%",
+            always=False,
+        ),
     ),
 )
 SMALLEST = OutputTable(
     "SMALLEST",
     tr("Smallest K_INNER"),
     INTERNAL,
-    tr("For each K_MIN the smallest K_INNER that keeps failures to the rate you accept; empty where none does."),
-    (K_MIN, replace(K_INNER, kind=INTEGER), BELOW, NOT_MASKED),
+    tr(
+        "For each K_MIN, and each K_OUTER if you list some, the smallest K_INNER that keeps failures to the rate you "
+        "accept; empty where none does."
+    ),
+    (K_MIN, replace(K_INNER, kind=INTEGER), K_OUTER, BELOW, NOT_MASKED, MOVED),
 )
 AREA_AUDIT = OutputTable(
     "AREA_AUDIT",
@@ -87,6 +110,12 @@ AREA_AUDIT = OutputTable(
         real("not_masked", tr("Households that could not be masked")),
         replace(BELOW, help=tr("the smallest K_MIN, with the first K_INNER")),
         real("below_{radius}", tr("Below the wanted anonymity with inner radius {radius}"), unit="%", always=False),
+        integer(
+            "quintile_{radius}",
+            tr("Fifth of the areas with inner radius {radius}"),
+            tr("by the same share, 5 the worst; of several K_OUTER the smallest"),
+            always=False,
+        ),
         integer("sub_areas", tr("Finer areas"), always=False),
         real("density_variance", tr("Variance of the density of the finer areas"), always=False),
         real("density_variation", tr("Variation of the density of the finer areas"), always=False),

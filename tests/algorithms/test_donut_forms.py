@@ -277,12 +277,87 @@ def test_the_audit_gives_grid_areas_smallest_and_page(audit, tmp_path):
     shares, weights = zip(*masked)
     assert np.average(shares, weights=weights) == (pytest.approx(grid[0]["percent_below"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.count('<figure><svg role="img" class="map"') == 2
-    assert page.count('<figure><svg role="img" class="chart"') == 1
+    # Two by share, and one of fifths for each K_INNER.
+    assert page.count('<figure><svg role="img" class="map"') == 4
+    assert page.count('<figure><svg role="img" class="chart"') == 2
     assert "Where areas fail" in page
+    assert "What is left of clusters" not in page
+    assert "Masked by" not in page
     assert "How evenly people are spread" not in page
     assert done.rows("AUDIT") == audit().rows("AUDIT")
     assert done.rows("AUDIT") != audit(SEED=1).rows("AUDIT")
+
+
+def test_the_audit_tells_what_each_outer_radius_costs(audit, tmp_path):
+    done = audit(K_OUTER="12, 150")
+    grid = done.rows("AUDIT")
+    assert [(r["k_inner"], r["k_outer"], r["k_min"]) for r in grid] == [
+        (a, b, k) for a, b in ((5, 12), (5, 150), (15, 150)) for k in (5, 10)
+    ]
+    assert {r["method"] for r in grid} == {"donut"}
+    assert all(0 < r["median_displacement"] < 1000 for r in grid)
+    # A wider ring moves farther, and fails less.
+    assert grid[0]["mean_displacement"] < grid[2]["mean_displacement"] < grid[4]["mean_displacement"]
+    assert grid[0]["percent_below"] > grid[2]["percent_below"] > grid[4]["percent_below"]
+    assert [(r["k_min"], r["k_outer"]) for r in done.rows("SMALLEST")] == [
+        (5, 12),
+        (5, 150),
+        (10, 12),
+        (10, 150),
+    ]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "What privacy costs in resolution" in page
+    assert "OUTER_FACTOR" not in page
+    assert any("OUTER_FACTOR" in line for line in audit(K_OUTER="150", OUTER_FACTOR=4).log)
+    assert [r["k_outer"] for r in audit(OUTER_FACTOR=4).rows("AUDIT")] == [20, 20, 60, 60]
+
+
+def test_the_fifth_of_each_area_for_each_k_inner(audit, tmp_path):
+    rows = audit(K_OUTER="12,150").rows("AREA_AUDIT")
+    assert {"percent_below", "below_15", "quintile_5", "quintile_15"} <= set(rows[0])
+    for share, fifth in (("percent_below", "quintile_5"), ("below_15", "quintile_15")):
+        known = np.array([r[share] for r in rows if r[share] is not None])
+        ends = np.quantile(known, [0.2, 0.4, 0.6, 0.8])
+        assert [r[fifth] for r in rows] == [
+            None if r[share] is None else 1 + sum(r[share] > end for end in ends) for r in rows
+        ]
+    assert "Where areas fail, K_INNER by K_INNER" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_other_masks_stand_beside_the_donut(audit, tmp_path):
+    alone = audit().rows("AUDIT")
+    done = audit(COMPARE_WITH=["random perturbation", "centre of the area"])
+    rows = done.rows("AUDIT")
+    # The donuts are those of an audit without others.
+    assert rows[:4] == alone
+    assert [(r["method"], r["k_inner"], r["k_outer"], r["k_min"]) for r in rows[4:]] == [
+        *(("random perturbation", 0, k_outer, k) for k_outer in (50, 150) for k in (5, 10)),
+        *(("centre of the area", None, None, k) for k in (5, 10)),
+    ]
+    assert all(moved["percent_below"] > donut["percent_below"] for donut, moved in zip(rows[:4], rows[4:8]))
+    assert all(moved["mean_displacement"] < donut["mean_displacement"] for donut, moved in zip(rows[:4], rows[4:8]))
+    # An area's centre hides a point among all of the area.
+    assert [r["percent_below_candidates"] for r in rows[8:]] == [0, 0]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Masked by" in page
+    assert "the candidates below say it" in page
+    assert [r["name"] for r in done.rows("AREA_AUDIT")] == [r["name"] for r in audit().rows("AREA_AUDIT")]
+
+
+def test_planted_clusters_are_searched_for_before_and_after(audit, tmp_path):
+    asked = {"K_INNER": "5", "PLANTED_CLUSTERS": 5, "CLUSTER_CASES": 120, "CLUSTER_RISK": 9, "CLUSTER_PERCENT": 10}
+    done = audit(**asked, COMPARE_WITH=["random perturbation"])
+    rows = done.rows("AUDIT")
+    assert all(0 <= r[name] <= 100 for r in rows for name in ("clusters_found", "sensitivity", "specificity"))
+    assert done.results["SENSITIVITY_BEFORE"] > 50
+    assert done.results["SPECIFICITY_BEFORE"] > 80
+    assert max(r["sensitivity"] for r in rows) <= 100
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "What is left of clusters" in page
+    assert rows == audit(**asked, COMPARE_WITH=["random perturbation"]).rows("AUDIT")
+    without = audit(K_INNER="5")
+    assert "sensitivity" not in without.rows("AUDIT")[0]
+    assert "SENSITIVITY_BEFORE" not in without.results
 
 
 def test_finer_areas_give_the_heterogeneity(audit, tmp_path):
@@ -301,7 +376,7 @@ def test_finer_areas_give_the_heterogeneity(audit, tmp_path):
         [(10.0 * i) ** 2 for i in range(9)], rel=1e-2, abs=1e-6
     )
     assert [r["density_variation"] for r in rows] == pytest.approx([i / (2 + i) for i in range(9)], rel=1e-2, abs=1e-6)
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").count('class="map"') == 3
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count('class="map"') == 5
 
 
 @pytest.mark.parametrize(
@@ -310,6 +385,8 @@ def test_finer_areas_give_the_heterogeneity(audit, tmp_path):
         ({"K_MIN": "five"}, "K_MIN is “five”"),
         ({"K_INNER": "0,5"}, "K_INNER is “0,5”"),
         ({"HOUSEHOLD_COUNT": "diagnosis"}, "“diagnosis” is not a number"),
+        ({"K_OUTER": "ten"}, "K_OUTER is “ten”"),
+        ({"K_OUTER": "10,15"}, "K_OUTER has no number above K_INNER = 15"),
     ],
 )
 def test_the_audit_says_what_is_wrong(audit, changes, words):

@@ -11,7 +11,17 @@ from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
 from vbas.core.errors import InputError, PrivacyError
-from vbas.core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
+from vbas.core.masking.audit import (
+    Masker,
+    OuterRule,
+    Trial,
+    audit,
+    compared,
+    donuts,
+    numbers_of,
+    quintiles,
+    smallest_k_inner,
+)
 from vbas.core.masking.donut import (
     check_no_coordinates,
     check_released,
@@ -40,7 +50,7 @@ def masker(seed=0, weights=None, n=2000):
     households = Households(points, weights)
     counted = np.bincount(area_of[area_of >= 0], weights=households.weights[area_of >= 0], minlength=len(cells))
     people = np.where(area_of >= 0, counted[area_of], 0.0)
-    return Masker(households, area_of, people, cells, 10.0, "uniform in distance", seed)
+    return Masker(households, area_of, people, cells, "uniform in distance", seed)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -76,10 +86,10 @@ def test_the_distance_that_reaches_a_number_tells_who_falls_short(weighted):
 
 def test_the_grid_is_what_counting_every_household_gives():
     one = masker()
-    grid, _ = audit(one, [5, 15], [5, 10, 25])
+    grid, _ = audit(one, donuts([5, 15]), [5, 10, 25])
     assert grid.k_outer.tolist() == [50, 150]
     for i, k_inner in enumerate((5, 15)):
-        masking = one.run(k_inner)
+        masking = one.run(Trial(k_inner, 10 * k_inner))
         rows = np.flatnonzero(masking.masked)
         k_act = one.households.nearer_than(one.households.points[rows], masking.displacement[rows])
         for j, k_min in enumerate((5, 10, 25)):
@@ -90,15 +100,15 @@ def test_the_grid_is_what_counting_every_household_gives():
         assert grid.percent_not_masked[i] == pytest.approx(100 * np.mean(~masking.masked))
     assert grid.households.sum() == (one.area_of >= 0).sum()
     # A run depends on its own K_INNER only.
-    alone, _ = audit(one, [15], [10])
+    alone, _ = audit(one, donuts([15]), [10])
     assert alone.percent_below[0, 0] == grid.percent_below[1, 1]
 
 
 def test_a_location_of_several_households_weighs_as_many():
     rng = np.random.default_rng(5)
     one = masker(weights=rng.integers(1, 4, 2000).astype(float))
-    grid, _ = audit(one, [10], [10])
-    masking = one.run(10)
+    grid, _ = audit(one, donuts([10]), [10])
+    masking = one.run(Trial(10, 100))
     rows = np.flatnonzero(masking.masked)
     short = one.households.nearer_than(one.households.points[rows], masking.displacement[rows]) < 10
     weights = one.households.weights[rows]
@@ -114,38 +124,38 @@ def test_evenly_spread_households_do_not_fall_short_and_clustered_ones_do():
     shares = []
     for points in (lattice(70, 0, 4000), np.vstack([lattice(35, 0, 4000), lattice(60, 100, 300)])):
         n = len(points)
-        one = Masker(Households(points), np.zeros(n, int), np.full(n, float(n)), cells, 10.0, "uniform in area", 0)
-        shares.append(float(audit(one, [40], [20])[0].percent_below[0, 0]))
+        one = Masker(Households(points), np.zeros(n, int), np.full(n, float(n)), cells, "uniform in area", 0)
+        shares.append(float(audit(one, donuts([40]), [20])[0].percent_below[0, 0]))
     assert shares[0] < 0.1
     assert shares[1] > 1
 
 
 def test_the_smallest_k_inner_meets_the_rate_and_the_one_below_does_not():
     one = masker()
-    grid, needed = audit(one, [5, 40], [5, 15])
+    grid, needed = audit(one, donuts([5, 40]), [5, 15])
     found = smallest_k_inner(one, grid, needed, 2.0)
     assert [s.k_min for s in found] == [5, 15]
     for j, smallest in enumerate(found):
 
         def share(k, j=j):
-            masking = one.run(k)
+            masking = one.run(Trial(k, 10 * k))
             return 100 * np.mean((masking.displacement <= needed[:, j])[masking.masked])
 
         assert smallest.k_inner is not None and 5 <= smallest.k_inner <= 45
         assert share(smallest.k_inner) == pytest.approx(smallest.percent_below)
-        not_masked = 100 * np.mean(~one.run(smallest.k_inner).masked)
+        not_masked = 100 * np.mean(~one.run(Trial(smallest.k_inner, 10 * smallest.k_inner)).masked)
         assert smallest.percent_not_masked == pytest.approx(not_masked)
         assert share(smallest.k_inner) <= 2.0 < share(smallest.k_inner - 1)
     # From nothing but K_INNER = 1 the search has to double.
-    from_one = audit(one, [1], [5, 15])
+    from_one = audit(one, donuts([1]), [5, 15])
     assert all(s.percent_below <= 2.0 for s in smallest_k_inner(one, *from_one, 2.0))
 
 
 def test_no_k_inner_is_claimed_where_none_does():
     cells = np.array([shapely.box(0, 0, 100, 100)], dtype=object)
     points = np.random.default_rng(0).uniform(0, 100, (10, 2))
-    one = Masker(Households(points), np.zeros(10, int), np.full(10, 10.0), cells, 10.0, "uniform in area", 0)
-    smallest = smallest_k_inner(one, *audit(one, [5], [25]), 1.0)
+    one = Masker(Households(points), np.zeros(10, int), np.full(10, 10.0), cells, "uniform in area", 0)
+    smallest = smallest_k_inner(one, *audit(one, donuts([5]), [25]), 1.0)
     assert smallest[0].k_inner is None
 
 
@@ -286,3 +296,114 @@ def test_household_counts_are_checked():
             make_households(points, np.array(weights, float), "n")
     with pytest.raises(InputError, match="no households"):
         make_households(points[1:2], None)
+
+
+def test_displacement_stands_beside_the_share_that_falls_short():
+    rng = np.random.default_rng(3)
+    one = masker(weights=rng.integers(1, 4, 2000).astype(float))
+    grid, _ = audit(one, donuts([5, 20]), [5])
+    for i, trial in enumerate(grid.trials):
+        masking = one.run(trial)
+        rows = masking.masked
+        # Households one by one, as often as each location stands for.
+        every = np.repeat(masking.displacement[rows], one.households.weights[rows].astype(int))
+        assert grid.mean_displacement[i] == pytest.approx(every.mean())
+        assert grid.median_displacement[i] == np.sort(every)[(len(every) - 1) // 2]
+    assert grid.mean_displacement[1] > 1.5 * grid.mean_displacement[0]
+
+
+def test_each_k_inner_is_tried_with_each_k_outer_above_it():
+    rules = [OuterRule(number=20.0), OuterRule(number=100.0)]
+    assert donuts([5, 20], rules) == [Trial(5, 20), Trial(5, 100), Trial(20, 100)]
+    assert donuts([5, 20], [OuterRule(3.0)]) == [Trial(5, 15), Trial(20, 60)]
+    with pytest.raises(InputError, match="K_OUTER has no number above K_INNER = 20"):
+        donuts([5, 20], rules[:1])
+    with pytest.raises(InputError, match="K_INNER is 0"):
+        donuts([0], rules)
+
+
+def test_a_trial_is_the_mask_with_that_outer_radius():
+    one = masker()
+    trials = donuts([5], [OuterRule(number=20.0), OuterRule(number=100.0)])
+    grid, needed = audit(one, trials, [5, 15])
+    for i, trial in enumerate(trials):
+        masking = one.run(trial)
+        rows = np.flatnonzero(masking.masked)
+        k_act = one.households.nearer_than(one.households.points[rows], masking.displacement[rows])
+        assert grid.percent_below[i, 1] == pytest.approx(100 * np.mean(k_act < 15))
+    assert grid.percent_below[0, 1] > grid.percent_below[1, 1]
+    assert grid.narrowest() == [0]
+    # The smallest K_INNER is that of its own K_OUTER, and no larger than that allows.
+    rules = [OuterRule(number=20.0), OuterRule(number=100.0)]
+    smallest = smallest_k_inner(one, grid, needed, 2.0, rules)
+    assert [(s.k_min, s.k_outer) for s in smallest] == [(5, 20), (5, 100), (15, 20), (15, 100)]
+    assert smallest[2].k_inner is None
+    for j, row in ((0, smallest[0]), (0, smallest[1]), (1, smallest[3])):
+        assert row.k_inner is not None and row.k_outer is not None and row.k_inner < row.k_outer
+
+        def share(k, j=j, k_outer=row.k_outer):
+            masking = one.run(Trial(k, k_outer))
+            return 100 * np.mean((masking.displacement <= needed[:, j])[masking.masked])
+
+        assert share(row.k_inner) <= 2.0 < share(row.k_inner - 1)
+        assert row.mean_displacement == pytest.approx(np.nanmean(one.run(Trial(row.k_inner, row.k_outer)).displacement))
+    nothing = smallest_k_inner(one, *audit(one, [Trial(0.5, 1.0)], [5]), 2.0, [OuterRule(number=1.0)])
+    assert (nothing[0].k_inner, nothing[0].k_outer) == (None, 1.0)
+
+
+def test_a_perturbation_is_the_donut_without_its_hole():
+    one = masker()
+    trials = donuts([5, 10], [OuterRule(number=50.0), OuterRule(number=100.0)])
+    beside = compared(["random perturbation", "centre of the area"], trials)
+    assert [(t.k_inner, t.k_outer, t.method) for t in beside[:2]] == [
+        (0.0, 50.0, "random perturbation"),
+        (0.0, 100.0, "random perturbation"),
+    ]
+    assert compared([], trials) == []
+    masking, donut = one.run(beside[0]), one.run(Trial(5, 50))
+    assert (masking.inner[masking.masked] == 0).all()
+    assert np.array_equal(masking.outer, donut.outer, equal_nan=True)
+    # Everybody can be masked who lives in an area, and stays there; some stay nearly where they are.
+    assert np.array_equal(masking.masked, one.area_of >= 0)
+    rows = masking.masked
+    assert np.array_equal(own_areas(masking.points[rows], one.shapes), one.area_of[rows])
+    share = masking.displacement[rows] / masking.outer[rows]
+    assert 0 < share.min() < 0.01
+    grid, _ = audit(one, [Trial(5, 50), beside[0]], [5])
+    assert grid.percent_below[1, 0] > grid.percent_below[0, 0] + 5
+    assert grid.mean_displacement[1] < grid.mean_displacement[0]
+
+
+def test_at_the_centre_all_of_an_area_are_candidates():
+    one = masker(weights=np.random.default_rng(0).integers(1, 4, 2000).astype(float))
+    (centre,) = compared(["centre of the area"], donuts([5]))
+    masking = one.run(centre)
+    inside = one.area_of >= 0
+    assert np.array_equal(masking.masked, inside)
+    for area in np.unique(one.area_of[inside]).tolist():
+        here = one.area_of == area
+        expected = shapely.get_coordinates(shapely.centroid(one.shapes[area]))[0]
+        assert np.allclose(masking.points[here], expected)
+        assert np.allclose(one.candidates(centre, masking)[here], one.households.weights[here].sum())
+    assert np.isnan(masking.points[~inside]).all() and np.isnan(one.candidates(centre, masking)[~inside]).all()
+    moved = np.hypot(*(masking.points - one.households.points).T)
+    k_act = (cdist(one.households.points, one.households.points) < moved[:, None]) @ one.households.weights
+    grid, _ = audit(one, [centre], [5, 40])
+    weights = one.households.weights * inside
+    for j, k_min in enumerate((5, 40)):
+        assert grid.percent_below[0, j] == pytest.approx(100 * weights[k_act < k_min].sum() / weights.sum())
+        few = np.bincount(one.area_of[inside], weights=weights[inside], minlength=36)[one.area_of] < k_min
+        assert grid.percent_below_candidates[0, j] == pytest.approx(100 * weights[few].sum() / weights.sum())
+
+
+def test_fifths_of_areas_by_counting():
+    rng = np.random.default_rng(0)
+    for values in (rng.random(40), rng.integers(0, 4, 30).astype(float), np.zeros(7), np.array([np.nan, 3.0, 1.0])):
+        known = values[np.isfinite(values)]
+        ends = [np.quantile(known, share) for share in (0.2, 0.4, 0.6, 0.8)]
+        expected = [np.nan if np.isnan(v) else 1 + sum(v > end for end in ends) for v in values]
+        assert np.array_equal(quintiles(values), expected, equal_nan=True)
+    assert np.bincount(quintiles(np.arange(100.0)).astype(int)).tolist() == [0, 20, 20, 20, 20, 20]
+    # Where most areas have none that falls short, the others are the worst.
+    assert quintiles(np.array([0.0] * 9 + [1.0])).tolist() == [1.0] * 9 + [5.0]
+    assert np.isnan(quintiles(np.full(3, np.nan))).all()

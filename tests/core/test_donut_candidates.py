@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vbas.benchmarks import point_attacks
 from vbas.core.masking import candidates as candidates_module
-from vbas.core.masking.audit import Masker, audit
+from vbas.core.masking.audit import Masker, Trial, audit, donuts
 from vbas.core.masking.candidates import candidates, candidates_of_all, hiding, hold_back
 from vbas.core.masking.donut import (
     EARLIER_ELSEWHERE,
@@ -207,11 +207,11 @@ def test_the_audit_counts_candidates_beside_k_act():
     place = point_attacks.town(side=4)
     weights = np.random.default_rng(0).integers(1, 4, len(place.addresses)).astype(float)
     one = Masker(
-        Households(place.addresses, weights), place.area_of, place.people(), place.shapes, 10.0, "uniform in area", 3
+        Households(place.addresses, weights), place.area_of, place.people(), place.shapes, "uniform in area", 3
     )
-    grid, _ = audit(one, [5, 15], [5, 40])
+    grid, _ = audit(one, donuts([5, 15]), [5, 40])
     for i, k_inner in enumerate((5, 15)):
-        masking = one.run(k_inner)
+        masking = one.run(Trial(k_inner, 10 * k_inner))
         counts = candidates(one.households, place.area_of, masking.points, place.area_of, masking.inner, masking.outer)
         for j, k_min in enumerate((5, 40)):
             share = 100 * weights[counts < k_min].sum() / weights[masking.masked].sum()

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from vbas.core.masking.audit import audit
+from vbas.core.masking.audit import audit, donuts
 
 pytest.importorskip("osgeo", reason="GDAL is not there")
 ottawa_data, donut_table = (import_module(f"vbas.benchmarks.{name}") for name in ("ottawa_data", "donut_table"))
@@ -16,14 +16,14 @@ ottawa_data, donut_table = (import_module(f"vbas.benchmarks.{name}") for name in
 def grid(real_data):
     if not ottawa_data.available():
         pytest.skip(f"the files of Ottawa are not in {real_data}")
-    return audit(donut_table.masker(), [5, 15, 30, 75], [5, 10, 25])[0]
+    return audit(donut_table.masker(), donuts([5, 15, 30, 75]), [5, 10, 25])[0]
 
 
 @pytest.fixture(scope="module")
 def weighted(real_data):
     if not ottawa_data.available():
         pytest.skip(f"the files of Ottawa are not in {real_data}")
-    return audit(donut_table.masker(weighted=True), [5, 75, 125, 375, 1875], [5, 25, 125, 625])[0]
+    return audit(donut_table.masker(weighted=True), donuts([5, 75, 125, 375, 1875]), [5, 25, 125, 625])[0]
 
 
 def test_with_k_inner_as_large_as_k_min_several_per_cent_fall_short(grid):

@@ -139,7 +139,10 @@ def _donut_audit(town):
     given = {"HOUSEHOLDS": town.points(), "AREAS": town.areas(), "POPULATION": town.field("people")}
     given |= {"K_INNER": town.dice.pick("5,10", "1", "15"), "K_MIN": town.dice.pick("5", "1,2")}
     if town.dice.odd(4):
-        given[town.dice.pick("K_INNER", "K_MIN")] = town.dice.pick(
+        given |= {"COMPARE_WITH": ["random perturbation", "centre of the area"], "K_OUTER": "60,200"}
+        given |= {"PLANTED_CLUSTERS": 1, "CLUSTER_CASES": town.dice.pick(1, 30)}
+    if town.dice.odd(4):
+        given[town.dice.pick("K_INNER", "K_MIN", "K_OUTER")] = town.dice.pick(
             "", "0", "-1", "1e308", "nan", "5,,6", "a", "5;6", "9" * 40
         )
     return given

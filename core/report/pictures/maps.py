@@ -38,12 +38,14 @@ def region_map(
     north: float | None = None,
     like: np.ndarray | None = None,
     most: int = MOST_POINTS,
+    most_shapes: int = MOST_SHAPES,
 ) -> str:
     """A map of polygons coloured by class of value; pointing at one shows its label.
 
     shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts; text : what the
     colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None for no
-    arrow; like : the values of another map, whose classes and colours are taken; most : points of all outlines.
+    arrow; like : the values of another map, whose classes and colours are taken; most : points of all outlines;
+    most_shapes : where there are more, those of a class are drawn as one.
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
     if not np.isfinite(bounds).all():
@@ -54,7 +56,7 @@ def region_map(
     local = shapely.transform(shapes, lambda c: (c - (west, north_edge)) * (scale * GRID, -scale * GRID))
     place, names = classes_of(np.asarray(values, dtype=float), like)
     tones = _tones(ramp, len(names))
-    if len(shapes) > MOST_SHAPES:
+    if len(shapes) > most_shapes:
         used = np.unique(place)
         local = np.array([_united(local[place == region]) for region in to_list(used)], dtype=object)
         place, labels = used, [names[region] for region in to_list(used)]
