@@ -21,6 +21,8 @@ from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, number, source, whole, yes
 from ..layers.shapes.surfaces import CELL, PopulatedLayer, read_populated
 
+# Fields that say where a cell lies.
+FIELDS = ("OFFICIAL_AREA", "WITHIN")
 MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K_3"))
 
 
@@ -72,6 +74,34 @@ def cells() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def units() -> Iterable[QgsProcessingParameterDefinition]:
+    """WITHIN, FALL_BACK: units that no group crosses."""
+    yield field(
+        "WITHIN",
+        tr("Groups stay within"),
+        "CELLS",
+        tr(
+            "A field that says which unit (municipality, parish) a cell lies in: no group crosses a border between "
+            "units, and of RESTARTS the best is kept for each connected part of a unit, as in the paper. Cells near a "
+            "border may then be left out that could have joined across it."
+        ),
+        optional=True,
+        advanced=True,
+    )
+    yield yes(
+        "FALL_BACK",
+        tr("Cells in no group fall back to their unit"),
+        False,
+        tr(
+            "Makes a crosswalk of two nested levels: groups, and of each unit the rest of its cells, below; units "
+            "above. “Release records” takes it. Each rest reaches the minimums, too: where it would fall short, "
+            "the group with the fewest people of that unit is given up to complete it. Cells of a unit with too few "
+            "people stay left out."
+        ),
+        advanced=True,
+    )
+
+
 def _minimum(position: int, label: str, text: str) -> Iterable[QgsProcessingParameterDefinition]:
     fields, k = MINIMUMS[position]
     further = position > 0
@@ -104,7 +134,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
             minimums.append(Minimum(columns, form.whole(k), fields))
     if not minimums or minimums[0].label != "POPULATIONS":
         raise InputError(tr("POPULATIONS names no field: choose the population fields of CELLS, one per year."))
-    official = form.text("OFFICIAL_AREA")
+    further = [(name, parameter) for parameter in FIELDS if (name := form.text(parameter))]
     layer = read_populated(
         form.source("CELLS"),
         "CELLS",
@@ -113,7 +143,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
         list(named.items()),
         form.context,
         form.feedback,
-        [(official, "OFFICIAL_AREA")] if official else [],
+        further,
     )
     if layer.are_points and layer.planar != layer.crs:
         raise InputError(
@@ -231,10 +261,17 @@ def _empty_in_a_year() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def column_of(form: Form, layer: PopulatedLayer, parameter: str) -> list[object] | None:
+    """The values of a field of CELLS that says where a cell lies; None where it is not given."""
+    given = [name for name in FIELDS if form.text(name)]
+    return layer.further[given.index(parameter)] if parameter in given else None
+
+
 def search_conditions() -> Conditions:
     """Where the settings count: a minimum with its populations, the fine tuning with its approach."""
     tuned = {"ATTEMPTS": "attempts", "NEWLY_BUILT": "newly_built_first", "REGROUPINGS": "regroupings"}
     return {
+        "FALL_BACK": [{"WITHIN": GIVEN}],
         **{k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]},
         **{name: [{"APPROACH": looking_at(APPROACHES, setting)}] for name, setting in tuned.items()},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
@@ -10,7 +10,9 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 from ...core.arrays import to_list
 from ...core.cells import REASONS, Cells, Partition
 from ...core.cells.measures import GroupDescriptions
+from ...core.crosswalk import Crosswalk
 from ...core.language import tr
+from ...core.levels import Levels
 from ...core.tables.cells import CELL_CROSSWALK, GROUPS, LEFT_OUT
 from ..form.parameters import sink
 from ..layers.shapes.surfaces import PopulatedLayer
@@ -21,6 +23,7 @@ NUMBERS = {
     "NON_POP": tr("Share of the people left out (non_pop)"),
     "WEIGHTED_DIST": tr("Mean diagonal of a person's group, in cells (weighted_dist)"),
     "LOSS": tr("Loss"),
+    "N_FALL_BACK": tr("Cells in no group that fall back to their unit"),
 }
 
 
@@ -31,14 +34,20 @@ def group_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     yield sink(LEFT_OUT, optional=True)
 
 
-def groups_table(layer: PopulatedLayer, cells: Cells, groups: GroupDescriptions, shapes: np.ndarray) -> Table:
-    """GROUPS. shapes : (n_groups,) in the layer's CRS."""
+def groups_table(
+    layer: PopulatedLayer,
+    cells: Cells,
+    groups: GroupDescriptions,
+    shapes: np.ndarray,
+    rest_of: Sequence[object] | None = None,
+) -> Table:
+    """GROUPS. shapes : (n_groups,) in the layer's CRS; rest_of : the unit whose rest each is, None for a group"""
     first, *further = _columns(groups.least)
     least = {"least": first, **{f"least_{number}": column for number, column in enumerate(further, 2)}}
     fields = _people_fields(cells.fields, groups.population, {*GROUPS.names, *least})
     return filled(
         GROUPS,
-        {"vbas_region": np.arange(1, len(groups.cells) + 1), **least},
+        {"vbas_region": np.arange(1, len(groups.cells) + 1), "rest_of": rest_of, **least},
         groups,
         own=list(zip(fields, _columns(groups.population))),
         shapes=shapes,
@@ -46,19 +55,29 @@ def groups_table(layer: PopulatedLayer, cells: Cells, groups: GroupDescriptions,
     )
 
 
-def left_out_table(layer: PopulatedLayer, cells: Cells, partition: Partition, shapes: np.ndarray) -> Table:
-    """LEFT_OUT. shapes : (n,) of the cells, in the layer's CRS."""
+def left_out_table(
+    layer: PopulatedLayer, cells: Cells, partition: Partition, shapes: np.ndarray, levels: Levels | None = None
+) -> Table:
+    """LEFT_OUT. shapes : (n,) of the cells, in the layer's CRS; levels : where cells fall back to a coarser one."""
     out = np.flatnonzero(partition.reason)
     fields = _people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), *LEFT_OUT.names})
     columns = _columns(cells.population[out], whole=_kind(cells.population) == "long")
     identifiers = [layer.identifiers[cell] for cell in to_list(out)]
     return filled(
         LEFT_OUT,
-        {"reason": [REASONS[reason] for reason in to_list(partition.reason[out])]},
+        {
+            "reason": [REASONS[reason] for reason in to_list(partition.reason[out])],
+            "vbas_rest": None if levels is None else _numbers(levels.crosswalks[0], out),
+        },
         own=[(layer.id_field, identifiers), *zip(fields, columns)],
         shapes=shapes[out],
         crs=layer.crs,
     )
+
+
+def _numbers(crosswalk: Crosswalk, cells: np.ndarray) -> list[object]:
+    """The public number of the region of each of these cells, None where it has none."""
+    return [None if region < 0 else region + 1 for region in to_list(crosswalk.region_of[cells])]
 
 
 def partition_numbers(partition: Partition) -> dict[str, object]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cells import partition_cells
-from ...core.cells.measures import describe_groups
+from ...core.cells.cells import Cells
+from ...core.cells.measures import GroupDescriptions, Minimum, describe_groups
+from ...core.cells.partition import Partition
+from ...core.cells.units import FallBack, Units, fall_back, make_units, within_units
 from ...core.drawing import dissolve
 from ...core.language import as_data, plural, tr
-from ...core.report.partition import official_areas, partition_report
+from ...core.report.partition import UnitsFound, official_areas, partition_report
 from ...core.tables.cells import CELL_CROSSWALK
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -17,9 +20,10 @@ from ..form.form import Form
 from ..form.provenance import provenance_of
 from ..form.regions import crosswalk_table
 from ..layers.shapes.projection import north_of
+from ..layers.shapes.surfaces import PopulatedLayer
 from . import groups
 from .cells import cells as cell_parameters
-from .cells import cells_of, search, search_conditions, search_options_of
+from .cells import cells_of, column_of, search, search_conditions, search_options_of, units
 
 
 class PartitionCells(VbasAlgorithm):
@@ -42,6 +46,7 @@ class PartitionCells(VbasAlgorithm):
     def declare(self) -> None:
         self.addParameters(
             *cell_parameters(),
+            *units(),
             *search(),
             shared.seed(),
             *groups.group_outputs(),
@@ -57,7 +62,16 @@ class PartitionCells(VbasAlgorithm):
         planar = shapes if layer.are_points else layer.planar_shapes
         read = form.seconds()
         options = search_options_of(form)
+        within, fallen = None, None
+        values = column_of(form, layer, "WITHIN")
+        if values is not None:
+            within = make_units(cells, values, form.text("WITHIN"))
+            cells = within_units(cells, within)
         partition = partition_cells(cells, minimums, form.text("APPROACH"), options, form.progress(5, 80))
+        if within is not None and form.yes("FALL_BACK"):
+            fallen = fall_back(cells, minimums, partition, within, options.beta, options.empty_years)
+            partition = fallen.partition
+            form.info(fallen.sentence())
         crosswalk, measures = partition.crosswalk, partition.measures
         note = plural(
             "{n} group in {sets}; {non_pop:.2f} % of the people left out.",
@@ -70,12 +84,11 @@ class PartitionCells(VbasAlgorithm):
         partitioned = form.seconds()
         described = describe_groups(cells, minimums, crosswalk, planar)
         drawn = dissolve(shapes, crosswalk, form.progress(80, 90))
-        form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk, CELL_CROSSWALK))
-        form.outputs.add("GROUPS", groups.groups_table(layer, cells, described, drawn))
-        form.outputs.add("LEFT_OUT", groups.left_out_table(layer, cells, partition, shapes))
+        _add_tables(form, layer, cells, minimums, partition, described, drawn, shapes, fallen, within)
         official = None
-        if layer.further:
-            official = official_areas(cells, minimums, layer.further[0], planar, form.text("OFFICIAL_AREA"))
+        areas = column_of(form, layer, "OFFICIAL_AREA")
+        if areas is not None:
+            official = official_areas(cells, minimums, areas, planar, form.text("OFFICIAL_AREA"))
         seconds = {
             tr("reading, neighbours"): read,
             tr("partition"): partitioned - read,
@@ -94,6 +107,33 @@ class PartitionCells(VbasAlgorithm):
                 (note,),
                 seconds,
                 official,
+                None if within is None else UnitsFound(within, fallen),
             ),
         )
-        return groups.partition_numbers(partition)
+        found = groups.partition_numbers(partition)
+        return found if fallen is None else {**found, "N_FALL_BACK": fallen.n_cells}
+
+
+def _add_tables(
+    form: Form,
+    layer: PopulatedLayer,
+    cells: Cells,
+    minimums: list[Minimum],
+    partition: Partition,
+    described: GroupDescriptions,
+    drawn: np.ndarray,
+    shapes: np.ndarray,
+    fallen: FallBack | None,
+    within: Units | None,
+) -> None:
+    """CROSSWALK, GROUPS, LEFT_OUT. drawn : (n_groups,) and shapes : (n,) in the layer's CRS."""
+    levels, rest_of = None, None
+    if fallen is not None and within is not None:
+        levels = fallen.levels
+        rest_of = [None] * partition.crosswalk.n_regions + [within.names[unit] for unit in fallen.rest_of.tolist()]
+        drawn = dissolve(shapes, levels.crosswalks[0])
+        planar = shapes if layer.are_points else layer.planar_shapes
+        described = describe_groups(cells, minimums, levels.crosswalks[0], planar)
+    form.outputs.add("CROSSWALK", crosswalk_table(layer, levels or partition.crosswalk, CELL_CROSSWALK))
+    form.outputs.add("GROUPS", groups.groups_table(layer, cells, described, drawn, rest_of))
+    form.outputs.add("LEFT_OUT", groups.left_out_table(layer, cells, partition, shapes, levels))

@@ -38,13 +38,15 @@ APPROACHES: dict[str, Approach[Grouping]] = {
     "random growth": Approach(random_growth, ("attempts", "newly_built_first", "exchanges")),
     "compact growth": Approach(compact_growth, ("regroupings", "exchanges"), leaves_out_wide_groups=True),
 }
-TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE = 0, 1, 2, 3
+TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE, COMPLETES_REST, UNIT_TOO_SMALL = range(6)
 # Why a cell is left out, in words.
 REASONS = (
     "",
     as_data("too few people live in the cells it is connected with"),
     as_data("no group could take it"),
     as_data("the loss is better without its group"),
+    as_data("its group completes the rest of the unit"),
+    as_data("too few people live in the whole unit"),
 )
 
 
@@ -174,6 +176,16 @@ def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: f
 
 def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, empty_years: bool) -> None:
     """Recount every group from the cells themselves. Raises PrivacyError where one is short or in pieces."""
+    recount_people(cells, minimums, crosswalk, empty_years)
+    first, second = cells.adjacency.pairs()
+    same = crosswalk.region_of[first] == crosswalk.region_of[second]
+    pieces = connected_parts(first[same], second[same], len(cells))[crosswalk.region_of >= 0]
+    if len(np.unique(pieces)) != crosswalk.n_regions:
+        raise PrivacyError(tr("The recount found a group in several pieces: nothing was written."))
+
+
+def recount_people(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, empty_years: bool) -> None:
+    """Recount the people of every group or other region of cells. Raises PrivacyError where one is short."""
     for minimum in minimums:
         for column in minimum.columns:
             people = crosswalk.totals(cells.population[:, column])
@@ -190,11 +202,6 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
                         fields=cells.fields[column],
                     )
                 )
-    first, second = cells.adjacency.pairs()
-    same = crosswalk.region_of[first] == crosswalk.region_of[second]
-    pieces = connected_parts(first[same], second[same], len(cells))[crosswalk.region_of >= 0]
-    if len(np.unique(pieces)) != crosswalk.n_regions:
-        raise PrivacyError(tr("The recount found a group in several pieces: nothing was written."))
 
 
 def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: PartitionOptions) -> None:

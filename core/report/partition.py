@@ -12,6 +12,7 @@ from ..arrays import to_list
 from ..cells.cells import Cells
 from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
+from ..cells.units import FallBack, Units, measure_units
 from ..crosswalk import number_compactly
 from ..errors import InputError
 from ..language import all_of, plural, tr, written
@@ -23,6 +24,7 @@ from .provenance import Provenance, how_it_was_done
 # Figure 6 of the paper shows groups of these ratios.
 SHOWN_RATIOS = (0.1, 0.2, 0.4, 0.8)
 MUCH_LEFT_OUT = 0.02
+MOST_UNITS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,14 @@ class OfficialAreas:
     sqrt_hull: np.ndarray
     people: np.ndarray
     name: str
+
+
+@dataclass(frozen=True, eq=False)
+class UnitsFound:
+    """The units that groups stay within, and the fall-back to them, None where cells do not fall back."""
+
+    units: Units
+    fallen: FallBack | None
 
 
 def partition_report(
@@ -45,6 +55,7 @@ def partition_report(
     notes: Sequence[str],
     seconds: Mapping[str, float],
     official: OfficialAreas | None = None,
+    units: UnitsFound | None = None,
 ) -> str:
     """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
     from the top of the map; provenance : what the run was; seconds : by step."""
@@ -62,6 +73,7 @@ def partition_report(
     sections = [
         _measures_section(partition),
         _left_out_section(cells, minimums, partition),
+        *([] if units is None else [_units_section(cells, minimums, partition, units)]),
         Section(
             tr("The groups"),
             (),
@@ -125,6 +137,8 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
             1: tr("Larger cells, a lower K, or neighbours by corner would take them in."),
             2: tr("More restarts help a little; “compact growth” leaves out nobody who can be taken."),
             3: tr("A larger BETA keeps them, in wide groups."),
+            4: tr("Larger units, or a lower K, would keep their group."),
+            5: tr("Larger units, or a lower K, would take them in."),
         }[reason]
         sentences.append(
             tr(
@@ -136,6 +150,37 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
         )
     sentences.append(tr("People are counted as person-years of the first minimum's fields."))
     return Section(tr("Who is left out"), sentences, (tr("Because"), tr("Cells"), tr("People")), rows)
+
+
+def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, found: UnitsFound) -> Section:
+    """The units with most people left out of groups."""
+    units, measured = found.units, measure_units(cells, minimums, partition.crosswalk, found.units)
+    order = np.argsort(-np.nan_to_num(measured.left_out), kind="stable")[:MOST_UNITS]
+    shown = zip(*(to_list(one[order]) for one in vars(measured).values()))
+    rows = [
+        (
+            units.names[unit],
+            n_cells,
+            n_groups,
+            None if np.isnan(left) else tr("{percent:.2f} %", percent=100 * left),
+            None if np.isnan(length) else length,
+        )
+        for unit, (n_cells, n_groups, left, length) in zip(to_list(order), shown)
+    ]
+    sentences = [tr("No group crosses a border of “{field}”.", field=units.field)]
+    if len(units) > MOST_UNITS:
+        sentences.append(tr("Shown are the {most} with the largest share left out.", most=MOST_UNITS))
+    if found.fallen is not None:
+        sentences += [
+            found.fallen.sentence(),
+            tr(
+                "Level 1 of the crosswalk has the groups and the rest of each unit, which reaches the minimums in "
+                "every year and need not be connected; level 2 has the units. Both were recounted. Who is “left out” "
+                "below, and not in a unit with too few people, has a region on both levels."
+            ),
+        ]
+    header = (units.field, tr("Cells"), tr("Groups"), tr("People left out"), tr("Mean diagonal, in cells"))
+    return Section(tr("By unit"), sentences, header, rows)
 
 
 def _group_labels(groups: GroupDescriptions) -> list[str]:

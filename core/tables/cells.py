@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..language import tr
 from .regions import REGION, SURFACE
-from .schema import FOR_RELEASE, INTERNAL, OutputTable, integer, long, number, own, real, text
+from .schema import FOR_RELEASE, INTERNAL, NESTED, ONE_LEVEL, OutputTable, integer, long, number, own, real, text
 
 CELL_CROSSWALK = OutputTable(
     "CROSSWALK",
@@ -14,7 +16,11 @@ CELL_CROSSWALK = OutputTable(
         "Which group each cell belongs to; a cell that is left out has none. “Release records” and “Evaluate regions” "
         "take it."
     ),
-    (own(tr("the identifier of the cell")), REGION),
+    (
+        own(tr("the identifier of the cell")),
+        replace(REGION, levels=ONE_LEVEL),
+        long("vbas_region_{level}", tr("Region, level {level}"), tr("1 is the finest"), levels=NESTED),
+    ),
 )
 GROUPS = OutputTable(
     "GROUPS",
@@ -31,6 +37,7 @@ GROUPS = OutputTable(
         SURFACE,
         real("area_hull", tr("Share of the hull that is filled"), tr("below about 0.4 a group branches out")),
         real("sqrt_hull", tr("Side of a square as large as the hull"), unit="m"),
+        text("rest_of", tr("Unit whose rest it is"), tr("empty for groups"), always=False),
     ),
     "polygons",
     tr("Group"),
@@ -44,6 +51,7 @@ LEFT_OUT = OutputTable(
     (
         own(tr("the identifier of the cell, and its people of each population field")),
         text("reason", tr("Why it is left out")),
+        long("vbas_rest", tr("Region of the rest of its unit"), tr("empty where it has none"), always=False),
     ),
     "polygons",
     tr("Left out"),

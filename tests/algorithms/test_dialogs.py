@@ -80,6 +80,7 @@ def town():
         "cells": make_layer(
             {
                 "cell": [f"c{i}" for i in range(n)],
+                "parish": ["p" if i % 12 < 6 else "q" for i in range(n)],
                 "people_1": rng.integers(0, 30, n).tolist(),
                 "people_2": rng.integers(0, 30, n).tolist(),
             },
@@ -282,6 +283,14 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "partitioncells, within units": {
+        "CELLS": "@cells",
+        "CELL_ID": "cell",
+        "POPULATIONS": ["people_1", "people_2"],
+        "K": 60,
+        "WITHIN": "parish",
+        "FALL_BACK": True,
+    },
     "staticcutoff, by a model": {
         **REGIONS,
         **PEOPLE,

@@ -102,6 +102,53 @@ def test_outputs_say_what_they_are(provider):
         assert definition.help(), definition.name()
 
 
+def test_groups_stay_within_units_and_the_rest_falls_back(partition, run, tmp_path):
+    cells, page = field_of_cells(), tmp_path / "cells.html"
+    done = partition(CELLS=cells, WITHIN="parish", K=700, FALL_BACK=True, REPORT=str(page))
+    crosswalk = {row["cell"]: (row["vbas_region_1"], row["vbas_region_2"]) for row in done.rows("CROSSWALK")}
+    parish = {feature["cell"]: feature["parish"] for feature in cells.getFeatures()}
+    people = {feature["cell"]: [feature[year] for year in YEARS] for feature in cells.getFeatures()}
+    rests = {row["vbas_region"]: row["rest_of"] for row in done.rows("GROUPS")}
+    for level in (0, 1):
+        for region in {one[level] for one in crosswalk.values()} - {None}:
+            members = [cell for cell, regions in crosswalk.items() if regions[level] == region]
+            assert len({parish[cell] for cell in members}) == 1
+            assert min(np.sum([people[cell] for cell in members], axis=0)) >= 700
+            if level == 0 and rests[region] is not None:
+                assert {parish[cell] for cell in members} == {rests[region]}
+    assert crosswalk["c11_0"] == (None, None)  # its parish has nobody else
+    assert {row["cell"]: row["vbas_rest"] for row in done.rows("LEFT_OUT")}["c11_0"] is None
+    fallen = [row for row in done.rows("LEFT_OUT") if row["vbas_rest"] is not None]
+    assert done.results["N_FALL_BACK"] == len(fallen)
+    assert all(rests[row["vbas_rest"]] == parish[row["cell"]] for row in fallen)
+    assert "By unit" in page.read_text(encoding="utf-8")
+
+
+def test_a_crosswalk_of_groups_and_units_releases_records(partition, run):
+    """The hamlet's parish completes its rest with a group: its people are shown by parish, and by parish alone."""
+    cells = make_layer(
+        {"cell": ["a", "b", "c", "d"], "parish": ["p", "p", "p", "q"], "people": [60, 45, 40, 70]},
+        [f"Polygon(({x} 0, {x + 100} 0, {x + 100} 100, {x} 100, {x} 0))" for x in (0, 100, 500, 900)],
+        "EPSG:25833",
+    )
+    done = partition(CELLS=cells, POPULATIONS=["people"], K=40, WITHIN="parish", FALL_BACK=True, LEFT_OUT=None)
+    rows = [(cell, "F" if i % 7 else "M") for cell, n in zip("abcd", (60, 45, 40, 70)) for i in range(n)]
+    records = make_layer({"home": [cell for cell, _ in rows], "sex": [sex for _, sex in rows]})
+    released = run(
+        "releaserecords",
+        RECORDS=records,
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex"],
+        CROSSWALK=done.layer("CROSSWALK"),
+        REGIONS=cells,
+        REGION_ID="cell",
+        K=10,
+        RELEASED_RECORDS="memory:",
+    )
+    levels = {(row["vbas_level"], row["sex"]) for row in released.rows("RELEASED_RECORDS")}
+    assert (1, "F") in levels and (2, "M") in levels
+
+
 def test_points_give_the_same_groups_as_squares(partition):
     squares = partition(CELLS=field_of_cells())
     points = partition(CELLS=field_of_cells(points=True), CELL_SIZE=250, CELL_POINT="lower left corner")

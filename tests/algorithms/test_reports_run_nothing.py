@@ -259,6 +259,7 @@ def partitioncells(town):
         "POPULATIONS_3": [f("i1")],
         "K_3": 20,
         "OFFICIAL_AREA": f("official"),
+        "WITHIN": f("official"),
         "RESTARTS": 1,
     }
 
