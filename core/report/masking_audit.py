@@ -170,8 +170,8 @@ def _resolution_section(grid: Audit) -> Section:
     ]
     text = tr(
         "A larger ring passes more households and shows less: the paper found little gained in privacy beyond three "
-        "times K_MIN, at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks that move "
-        "points equally far, the lower one in the chart passes more households."
+        "times K_MIN, at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks that "
+        "move points equally far, the lower one in the chart passes more households."
     )
     chart = lines(
         _tradeoffs(grid, j),
@@ -257,7 +257,8 @@ def _clusters_section(grid: Audit, planted: PlantedClusters) -> Section:
             "The search is a circular scan with the Poisson model (Kulldorff 1997) that takes the most likely circle "
             "only, among circles around households ({centres} at most) that hold 1, 2, … 50 % of all, at the 5 % level "
             "of draws without a cluster ({draws}, masked in the same way). Allshouse et al. 2010 cite Hampton et al. "
-            "2009 for a negligible loss: the rows say whether that holds here, for clusters of this size and this search.",
+            "2009 for a negligible loss: the rows say whether that holds here, for clusters of this size and this "
+            "search.",
             centres=CENTRES,
             draws=NULL_DRAWS,
         ),
