@@ -170,8 +170,8 @@ def _resolution_section(grid: Audit) -> Section:
     ]
     text = tr(
         "A larger ring passes more households and shows less: the paper found little gained in privacy beyond three "
-        "times K_MIN, at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks that "
-        "move points equally far, the lower one in the chart passes more households."
+        "times K_MIN, at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks "
+        "that move points equally far, the lower one in the chart passes more households."
     )
     chart = lines(
         _tradeoffs(grid, j),
