@@ -171,6 +171,7 @@ COMPARISON = OutputTable(
         text("generalised", tr("Coarser values"), tr("the level of each attribute, where they were searched")),
         real("given_up", tr("What the coarser values give up"), tr("of the entropy of all attributes"), "%"),
         integer("recommended", tr("1 where it is recommended")),
+        real("weighted_sum", tr("Weighted sum"), tr("of the objectives, by WEIGHTS; less is better"), always=False),
         real("lost_{attribute}", tr("Given up of {attribute}"), tr("of its entropy"), "%", always=False),
     ),
 )

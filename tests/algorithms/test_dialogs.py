@@ -283,6 +283,7 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "compare, by weights": {**REGIONS, **PEOPLE, "WEIGHTS": "compactness=2, seconds=1"},
     "partitioncells, within units": {
         "CELLS": "@cells",
         "CELL_ID": "cell",
@@ -370,7 +371,7 @@ OTHERS = {
 NOT_MADE: dict[str, tuple[str, ...]] = {
     name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
 }
-NOT_MADE["compare"] = ("SCENARIO_AVERAGES",)
+NOT_MADE["compare"] = NOT_MADE["compare, by weights"] = ("SCENARIO_AVERAGES",)
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}
 

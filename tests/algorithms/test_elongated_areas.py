@@ -54,7 +54,7 @@ def test_the_audit_is_a_plain_recount(run):
     for row in done.rows("REGION_AUDIT"):
         region = drawn[row["vbas_region"]]
         corners = [(point.x(), point.y()) for point in region.vertices()]
-        longest = max(math.dist(one, other) for one, other in combinations(corners, 2))
+        longest = max(math.dist(start, end) for start, end in combinations(corners, 2))
         assert row["elongation"] == pytest.approx(longest / math.sqrt(4 * region.area() / math.pi))
         assert row["area_hull"] == pytest.approx(region.area() / region.convexHull().area())
         own = [size for size, region_of in zip(shape, of) if region_of == row["vbas_region"]]

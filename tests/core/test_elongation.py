@@ -42,7 +42,7 @@ def test_outlines_are_those_of_a_plain_recount(lists, scale):
     measured = outlines_of(shapes)
     for i, shape in enumerate(shapes):
         points = shapely.get_coordinates(shape).tolist()
-        longest = max(math.dist(one, other) for one, other in combinations(points, 2))
+        longest = max(math.dist(start, end) for start, end in combinations(points, 2))
         assert measured.longest[i] == pytest.approx(longest)
         assert measured.elongation[i] == pytest.approx(longest / math.sqrt(4 * shape.area / math.pi))
         assert measured.area_hull[i] == pytest.approx(shape.area / shape.convex_hull.area)
@@ -68,14 +68,14 @@ def test_an_elongated_area_distorts_only_a_small_region():
 def test_the_areas_of_each_region_are_those_of_a_plain_recount(region_of):
     numbers = {region: i for i, region in enumerate(dict.fromkeys(region_of))}
     areas, crosswalk = of_town([numbers[region] for region in region_of])
-    found = of_areas(areas, crosswalk)
+    by_field = of_areas(areas, crosswalk)
     for region in range(crosswalk.n_regions):
         members = [i for i, of in enumerate(crosswalk.region_of.tolist()) if of == region]
         circle = 2 * math.sqrt(9 * len(members) / math.pi)
-        assert found["least_area_hull"][region] == min(areas.area_hull[i] for i in members)
-        assert found["most_elongation"][region] == max(areas.elongation[i] for i in members)
+        assert by_field["least_area_hull"][region] == min(areas.area_hull[i] for i in members)
+        assert by_field["most_elongation"][region] == max(areas.elongation[i] for i in members)
         long = [i for i in members if areas.elongation[i] > 2 and areas.longest[i] > circle]
-        assert found["distorting"][region] == len(long)
+        assert by_field["distorting"][region] == len(long)
 
 
 def test_the_warning_counts_people_and_is_silent_where_few_live():
