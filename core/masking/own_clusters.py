@@ -67,7 +67,8 @@ def kept_cluster(
     weights = households.weights * can_be_drawn
     null = rng.choice(len(households), (NULL_DRAWS, len(points)), p=weights / weights.sum())
     moved = mask(null, rng).points.reshape(*null.shape, 2)
-    inside, chance = [], []
+    inside: list[np.ndarray] = []
+    chance: list[float] = []
     for step, (cases, draws) in enumerate(((points, households.points[null]), (released, moved))):
         ratio, within = find(_placed(cases))
         reached = 0
@@ -76,8 +77,9 @@ def kept_cluster(
             progress(0.5 * (step + (d + 1) / len(draws)))
         chance.append((1 + reached) / (1 + NULL_DRAWS) if ratio > 0 else 1.0)
         inside.append(within & (chance[-1] <= LEVEL))
-    measures = agreement(*inside, households.weights) if inside[0].any() else (float("nan"), float("nan"))
-    return KeptCluster(len(points), len(_placed(released)), *chance, *measures)
+    nothing = (float("nan"), float("nan"))
+    measures = agreement(inside[0], inside[1], households.weights) if inside[0].any() else nothing
+    return KeptCluster(len(points), len(_placed(released)), chance[0], chance[1], *measures)
 
 
 def _placed(places: np.ndarray) -> np.ndarray:

@@ -192,7 +192,7 @@ def test_the_cluster_of_points_before_and_after_by_counting():
         members.append(within)
     assert (found.chance_before, found.chance_after) == tuple(chances)
     assert found.before and found.after
-    assert (found.sensitivity, found.specificity) == agreement(*members, households.weights)
+    assert (found.sensitivity, found.specificity) == agreement(members[0], members[1], households.weights)
     assert (found.searched, found.searched_after) == (90, np.isfinite(released[:, 0]).sum())
     assert found.sensitivity > 50
 
