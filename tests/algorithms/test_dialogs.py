@@ -428,7 +428,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
 
 
 def test_points_masked_before_and_households_are_chosen_in_the_form(by_hand):
-    counted = {"HOUSEHOLDS": "@points", "HOUSEHOLD_ID": "home", "K_MIN": 1}
+    counted = {"HOUSEHOLDS": "@points", "HOUSEHOLD_ID": "home", "K_MIN": 1, "FIND_CLUSTERS": True}
     once = by_hand("donutmask", {**FORMS["donutmask"], **counted, "KEEP_FIELDS": ["case"]})
     assert once.successful, once.log
     masked = next(layer for layer in once.layers if layer.metadata().title() == "Masked points (for release)").clone()
