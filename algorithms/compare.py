@@ -30,9 +30,10 @@ class Compare(VbasAlgorithm):
         "beside them. Nothing is released.</p><p>Use it before a release to see what your records allow. Give "
         "“Suppression budgets to search for”, and coarser values of the attributes, and it searches what coarser "
         "attributes would buy in finer regions. One row is recommended, with its reason and the command that runs "
-        "it.</p><p>With “Scenarios” every configuration is run again over random selections of the quasi-identifiers, "
-        "part by part of the country: averages with their ranges say how much a result hangs on either."
-        "</p><p>Cancelling keeps the configurations that are finished. A "
+        "it. For each component the approach that is best in each measure is named and, with “Weights of the "
+        "objectives”, the row that is best by your weights.</p><p>With “Scenarios” every configuration is run again "
+        "over random selections of the quasi-identifiers, part by part of the country: averages with their ranges say "
+        "how much a result hangs on either.</p><p>Cancelling keeps the configurations that are finished. A "
         "configuration that fails says so in its row, and the others go on.</p>"
     )
 
@@ -43,6 +44,7 @@ class Compare(VbasAlgorithm):
             k_parameter(),
             *comparisons.compared_approaches(),
             *trade_off.trade_off_parameters(),
+            comparisons.weights(),
             *(p for p in settings.compared() if p.name() != "BUDGET"),
             unmatched(),
             *(p for p in approaches.site_number() if p.name() != "SITE_NUMBER"),

@@ -9,6 +9,7 @@ from qgis.core import QgsApplication
 
 from ..core.areas import Areas
 from ..core.attribute_costs import attribute_costs, cost_sentence
+from ..core.best_approaches import best_approaches, component_sentences
 from ..core.comparison import compare
 from ..core.configuration import Configuration
 from ..core.generalising import generalise_profile
@@ -19,8 +20,10 @@ from ..core.recommendation import with_recommendation
 from ..core.records.matching import Records
 from ..core.report.attributes import costs_section
 from ..core.report.comparison import comparison_report
+from ..core.report.objectives import best_approaches_section, weighted_section
 from ..core.report.page import Section
 from ..core.suppression import Terms, suppressed_by_class, suppression_percent
+from ..core.weighted_sum import best_sentences, weights_of, with_weighted_sums
 from .baselines import settings
 from .form import comparisons, scenarios, trade_off
 from .form.areas import areas_of, with_neighbours
@@ -47,16 +50,18 @@ def compare_all(form: Form) -> dict[str, object]:
     records = records_of(form, layer.areas, ks[0])
     areas = populated(layer, records)
     asked = scenarios.asked_scenarios(form, areas, records)
+    weights = weights_of(form.text("WEIGHTS"))
     outcomes = with_pareto([*_compared(form, areas, records, configurations), *_searched(form, areas, records, names)])
     if not outcomes:
         form.check_cancelled()
     limit = min(trade_off.budgets_of(form), default=form.number("BUDGET"))
     outcomes, reason = with_recommendation(outcomes, records.profile, ks[0], limit)
+    outcomes = with_weighted_sums(outcomes, weights)
     failed = [outcome for outcome in outcomes if outcome.problem and outcome.budget is None]
     form.warn(*(tr("{name} failed: {problem}", name=outcome.name, problem=outcome.problem) for outcome in failed))
     form.outputs.keep_after_cancel()
     form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes, records.profile.quasi_identifiers))
-    sections = _recommended(form, records, outcomes, reason)
+    sections = [*_recommended(form, records, outcomes, reason), *_by_objective(form, outcomes, weights)]
     n_scenarios, averaged = _averaged(form, areas, records, configurations, asked)
     wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
     wanted += sum(outcome.budget is not None for outcome in outcomes)
@@ -102,6 +107,13 @@ def _averaged(
         return 0, []
     by_k = {k: [comparisons.at_k(configuration, k) for configuration in configurations] for k in trade_off.ks_of(form)}
     return scenarios.averages_over(form, asked, areas, records, by_k, _stretch(form, SCENARIOS))
+
+
+def _by_objective(form: Form, outcomes: list[Outcome], weights: dict[str, float]) -> list[Section]:
+    """What is best by the user's weights, and which approach of each component in each measure."""
+    best = best_approaches([outcomes])
+    form.info(*best_sentences(outcomes, weights), *component_sentences(best))
+    return [weighted_section(outcomes, weights), best_approaches_section(best)]
 
 
 def _stretch(form: Form, step: int) -> Progress:

@@ -49,6 +49,7 @@ def hand_over(
         form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     shapes = _drawn(form, account, layer)
     if layer is not None:
+        regions.warn_of_elongated(form, layer, account.levels.crosswalks[0], account.areas.population)
         _add_regions(form, account, layer, shapes, aggregation)
     step = ""
     if layer is not None:

@@ -78,11 +78,15 @@ class Configuration:
     @property
     def title(self) -> str:
         """Location and aggregation, and the capacity factor where one counts."""
-        title = " · ".join(part for part in (self.site_location, self.aggregation) if part)
+        return " · ".join(part for part in (self.site_location, self.aggregation_title) if part)
+
+    @property
+    def aggregation_title(self) -> str:
+        """The aggregation, and the capacity factor where one counts."""
         if not self.has_capacities:
-            return title
+            return self.aggregation
         factor = self.aggregation_options.capacity_factor
-        return f"{title} ({written(f'× {factor:g}') if factor else tr('no limit')})"
+        return f"{self.aggregation} ({written(f'× {factor:g}') if factor else tr('no limit')})"
 
 
 @dataclass(frozen=True)

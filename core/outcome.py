@@ -28,7 +28,8 @@ class Outcome:
     k : the smallest class allowed; budget : per cent that it was searched for, None for others; generalised : the level
     of each quasi-identifier that is shown coarser, by name; losses : (Q,) the share of the entropy of each
     quasi-identifier that this gives up, empty where nothing is coarser; given_up : the share of all entropies together;
-    recommended : why it is the one to choose, empty for the others
+    recommended : why it is the one to choose, empty for the others; weighted_sum : of its objectives by the user's
+    weights, None where there are none
     """
 
     family: str
@@ -48,6 +49,7 @@ class Outcome:
     losses: tuple[float, ...] = ()
     given_up: float = 0.0
     recommended: str = ""
+    weighted_sum: float | None = None
 
     @property
     def name(self) -> str:

@@ -20,7 +20,8 @@ from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.tables.regions import COMPARISON
 from ...core.trade_off.outcomes import levels_in_words
-from ..layers.tables import Table, filled
+from ...core.weighted_sum import OBJECTIVES
+from ..layers.tables import Table, TableColumn, filled
 from . import approaches
 from .form import Form
 from .parameters import choices, sink, text
@@ -74,6 +75,24 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def weights() -> QgsProcessingParameterDefinition:
+    """WEIGHTS."""
+    return text(
+        "WEIGHTS",
+        tr("Weights of the objectives"),
+        "",
+        tr(
+            "Such as suppression_percent=3, compactness=1: what you hold dear, by the fields of COMPARISON "
+            "({objectives}), each with a weight above 0. Every row gets the weighted sum of its objectives, each as a "
+            "share of the largest value among the rows of the same k, and the best row is named beside the Pareto "
+            "front. Empty: no weighted sum.",
+            objectives=", ".join(OBJECTIVES),
+        ),
+        optional=True,
+        advanced=True,
+    )
+
+
 def compared_configurations_of(form: Form) -> list[Configuration]:
     """The chosen approaches and capacity factors in all combinations."""
     numbers, locations, aggregations = CHOICES
@@ -116,7 +135,10 @@ def comparison_table(outcomes: Sequence[Outcome], quasi_identifiers: Sequence[st
     searched = any(outcome.losses for outcome in outcomes)
     names = [*COMPARISON.names, *(f"lost_{name}" for name in quasi_identifiers if searched)]
     rows = [_row(outcome, quasi_identifiers) for outcome in outcomes]
-    return filled(COMPARISON, {name: [row.get(name) for row in rows] for name in names})
+    columns: dict[str, TableColumn | None] = {name: [row.get(name) for row in rows] for name in names}
+    if all(outcome.weighted_sum is None for outcome in outcomes):
+        columns["weighted_sum"] = None
+    return filled(COMPARISON, columns)
 
 
 def _row(outcome: Outcome, quasi_identifiers: Sequence[str]) -> dict[str, object]:
@@ -132,6 +154,7 @@ def _row(outcome: Outcome, quasi_identifiers: Sequence[str]) -> dict[str, object
         "budget": outcome.budget,
         "given_up": 100.0 * outcome.given_up,
         "recommended": int(bool(outcome.recommended)),
+        "weighted_sum": outcome.weighted_sum,
     }
     if c is not None:
         row.update(site_location=c.site_location or None, aggregation=c.aggregation)

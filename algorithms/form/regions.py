@@ -13,6 +13,7 @@ from ...core.areas import Areas
 from ...core.arrays import to_list
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
+from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
@@ -167,7 +168,26 @@ def audit_table(
     audit: RegionAudit | LevelAudit,
 ) -> Table:
     """REGION_AUDIT: what the regions cost; of several levels who is shown in each region, and who elsewhere."""
-    return _table(REGION_AUDIT, layer, regions, shapes, audit, {"parts": pieces(np.concatenate(_by_level(shapes)))})
+    drawn = np.concatenate(_by_level(shapes))
+    outlines, levels = layer.outlines_of(drawn), _levels(regions)[0]
+    columns: dict[str, TableColumn | None] = {
+        "parts": pieces(drawn),
+        "area_hull": outlines.area_hull,
+        "elongation": outlines.elongation,
+        **dict.fromkeys(OF_AREAS),
+    }
+    areas = layer.outlines
+    if areas is not None:
+        of_level = [of_areas(areas, crosswalk) for crosswalk in levels.crosswalks]
+        columns.update({name: np.concatenate([of[name] for of in of_level]) for name in OF_AREAS})
+    return _table(REGION_AUDIT, layer, regions, shapes, audit, columns)
+
+
+def warn_of_elongated(form: Form, layer: AreaLayer, crosswalk: Crosswalk, population: np.ndarray | None) -> None:
+    """Warn where areas are so long that distances and regions are distorted; population : (n,), None if not known."""
+    if layer.outlines is not None:
+        sentence = distortion_sentence(layer.outlines, crosswalk, population, layer.areas.identifiers)
+        form.warn(*filter(None, [sentence]))
 
 
 def _table(
@@ -246,6 +266,7 @@ def add_aggregation(
     """Write the outputs that describe an aggregation without records, and return its numbers."""
     form.info(*aggregation.notes)
     crosswalk = aggregation.crosswalk
+    warn_of_elongated(form, layer, crosswalk, layer.areas.population if layer.has_population else None)
     form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
     if form.outputs.wanted("RELEASED_REGIONS"):
         shapes = region_shapes(layer, crosswalk, form.progress(70, 95))

@@ -9,11 +9,13 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.areas import Areas
+from ...core.best_approaches import best_approaches
 from ...core.configuration import Configuration
 from ...core.errors import InputError, first_values
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.matching import Records
+from ...core.report.objectives import best_approaches_section
 from ...core.report.page import Section
 from ...core.report.scenarios import scenario_sections
 from ...core.scenarios.averages import ScenarioAverages, scenario_averages
@@ -124,7 +126,8 @@ def averages_over(
         )
     )
     form.outputs.add("SCENARIO_AVERAGES", averages_table(averages))
-    return n_run, scenario_sections(averages, asked.selections, n_run, asked.n_scenarios)
+    best = best_approaches_section(best_approaches([run.outcomes for run in runs]), over_scenarios=True)
+    return n_run, [*scenario_sections(averages, asked.selections, n_run, asked.n_scenarios), best]
 
 
 def _parts_of(form: Form, areas: Areas, records: Records) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..form.provenance import provenance_of
-from . import before, hidden, inputs, masked
+from . import before, hidden, inputs, kept_clusters, masked
 
 
 class DonutMask(VbasAlgorithm):
@@ -45,17 +45,19 @@ class DonutMask(VbasAlgorithm):
             *masked.ring(),
             *inputs.households(optional=True),
             *hidden.least_candidates(),
+            *kept_clusters.cluster_search(),
             before.register(),
             *masked.release_settings(),
             *masked.mask_outputs(),
         )
-        self.addNumbers(**masked.NUMBERS)
+        self.addNumbers(**masked.NUMBERS, **kept_clusters.NUMBERS)
 
     def conditions(self) -> Conditions:
         return {
             "POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}],
             "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}],
             **hidden.CONDITIONS,
+            **kept_clusters.CONDITIONS,
         }
 
     def work(self, form: Form) -> dict[str, object]:
@@ -84,12 +86,14 @@ class DonutMask(VbasAlgorithm):
             form.warn(not_masked)
         hidden.tell(form, case, hiding, k_min)
         measures = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
+        cluster = kept_clusters.kept_cluster_of(form, case, masking, k_inner, k_outer, rng)
         form.warn(*kept_warnings(case.kept))
         released = masked.masked_table(form, case, masking)
         before.keep(form, released, not masked.falls_short(measures))
         form.outputs.add("MASKED", released, title=masked.title(measures))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, measures))
         form.outputs.add_text(
-            "REPORT", lambda: masked.page(case, masking, measures, k_inner, not_masked, provenance_of(form), said)
+            "REPORT",
+            lambda: masked.page(case, masking, measures, cluster, k_inner, not_masked, provenance_of(form), said),
         )
-        return masked.masking_numbers(case, masking, measures, k_inner)
+        return masked.masking_numbers(case, masking, measures, k_inner) | kept_clusters.numbers_of(cluster)

@@ -34,7 +34,10 @@ class PlacedPoints:
 
 @dataclass(frozen=True, eq=False)
 class MaskingInputs:
-    """All that vbas:donutmask works on: N points in H homes, which move as one; households may be None."""
+    """All that vbas:donutmask works on: N points in H homes, which move as one; households may be None.
+
+    populations : of the areas; category_of : (N,) column of them, -1 for none; None without categories
+    """
 
     points: PlacedPoints
     areas: PopulatedLayer
@@ -42,6 +45,8 @@ class MaskingInputs:
     households: Households | None
     kept: dict[str, Column]
     category: Column | None
+    populations: Populations
+    category_of: np.ndarray | None
 
 
 def points() -> Iterable[QgsProcessingParameterDefinition]:
@@ -195,6 +200,8 @@ def case_of(form: Form) -> MaskingInputs:
         households,
         columns,
         layer.columns[category] if category else None,
+        populations,
+        codes,
     )
 
 

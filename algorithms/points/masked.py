@@ -12,6 +12,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 from ...core.language import tr
 from ...core.masking.candidates import Hiding, Shortfall
 from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order
+from ...core.masking.own_clusters import KeptCluster
 from ...core.masking.placing import NO_AREA
 from ...core.masking.utility import Utility, utility
 from ...core.plain_text import plain_text
@@ -235,18 +236,20 @@ def page(
     case: MaskingInputs,
     masking: Masking,
     found: MaskingMeasures,
+    cluster: KeptCluster | None,
     k_inner: int,
     not_masked: str,
     provenance: Provenance,
     said: Sequence[str] = (),
 ) -> str:
-    """REPORT; said : sentences on earlier releases."""
+    """REPORT; cluster : None where none was searched for; said : sentences on earlier releases."""
     candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
     notes = [note for note in (case.homes.sentence(), found.hiding.sentence() if found.hiding else "") if note]
     return masking_report(
         masking,
         Anonymity(found.k_act, candidates, found.shortfall, k_inner),
         found.pattern,
+        cluster,
         not_masked,
         [*said, *notes, *kept_warnings(case.kept)],
         provenance,

@@ -128,16 +128,19 @@ class _Work:
             self.progress(turn / MOST_ROUNDS)
             published = self.published(plan, by_size)
             comparable = self.relate(published)
-            # Linear programs take long, and are asked only where propagation finds nothing more.
-            for programs in (False, True):
-                findings = self.examiner.examine(comparable, joint, programs)
+            # Linear programs take long: they are asked where propagation finds nothing more. Of all classes they are
+            # asked where nothing is left of those that told something before.
+            looks = [(joint, False), (joint, True), *([] if joint is None else [(None, True)])]
+            for some, programs in looks:
+                findings = self.examiner.examine(comparable, some, programs)
                 chosen = _labels_that_tell(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
                     break
-            if not chosen.any():
-                break
+            else:
+                return plan, published, findings
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in findings.counts)])
             plan = without(plan, chosen)
+        published = self.published(plan, by_size)
         return plan, published, self.examiner.examine(self.relate(published))
 
     def given_back(

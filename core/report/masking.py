@@ -10,7 +10,9 @@ import numpy as np
 from ..arrays import to_list
 from ..language import plural, tr
 from ..masking.candidates import Shortfall
+from ..masking.clusters import CENTRES, NULL_DRAWS
 from ..masking.donut import Masking
+from ..masking.own_clusters import KeptCluster
 from ..masking.utility import Utility
 from .page import Report, Section, render
 from .pictures import histogram, lines
@@ -36,14 +38,15 @@ def masking_report(
     masking: Masking,
     hidden: Anonymity,
     pattern: Utility | None,
+    cluster: KeptCluster | None,
     not_masked: str,
     notes: Sequence[str],
     provenance: Provenance,
 ) -> str:
     """The page as HTML.
 
-    pattern : None for too few points; not_masked : a sentence on the points not masked, or empty; notes : sentences;
-    provenance : what the run was.
+    pattern : None for too few points; cluster : None where none was searched for; not_masked : a sentence on the points
+    not masked, or empty; notes : sentences; provenance : what the run was.
     """
     n_masked = int(masking.masked.sum())
     counts = [(tr(reason), n) for reason, n in masking.counts().items()]
@@ -51,6 +54,7 @@ def masking_report(
         Section(tr("What became of the points"), (), (tr("Outcome"), tr("Points")), counts),
         *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
         *([_pattern(pattern)] if pattern is not None else []),
+        *([_cluster(cluster)] if cluster is not None else []),
         *how_it_was_done(notes, provenance),
         Section(
             tr("What masking does not do"),
@@ -156,6 +160,37 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
     ]
     header = (tr("Anonymity"), tr("Smallest"), "1 %", "5 %", "25 %", tr("Median"), tr("Mean"))
     return Section(tr("Anonymity"), texts, header, rows, pictures)
+
+
+def _cluster(cluster: KeptCluster) -> Section:
+    """The most likely cluster before, and what is left of it after."""
+    if not cluster.before:
+        result = tr("There is no significant cluster before masking, so there is none to keep.")
+    elif not cluster.after:
+        result = tr("There is a significant cluster before masking, and none after: masking has lost it.")
+    else:
+        result = tr(
+            "There is a significant cluster before masking and one after. The one after holds {sensitivity:.0f} % of "
+            "the households of the one before (sensitivity), and leaves out {specificity:.0f} % of the others "
+            "(specificity).",
+            sensitivity=cluster.sensitivity,
+            specificity=cluster.specificity,
+        )
+    how = tr(
+        "The points are taken for cases and the households for the population. The search is a circular scan with the "
+        "Poisson model (Kulldorff 1997) that takes the most likely circle only, among circles around households "
+        "({centres} at most) that hold 1, 2, … 50 % of all. The chance is that of draws without a cluster ({draws}, "
+        "masked in the same way), from 0.01 upwards; up to 0.05 is called significant. Other clusters, smaller ones "
+        "and other shapes are not looked at.",
+        centres=CENTRES,
+        draws=NULL_DRAWS,
+    )
+    rows = [
+        (tr("before"), cluster.searched, cluster.chance_before),
+        (tr("after"), cluster.searched_after, cluster.chance_after),
+    ]
+    header = (tr("Masking"), tr("Points searched"), tr("Chance of as likely a cluster where there is none"))
+    return Section(tr("Whether a cluster is still found"), (result, how), header, rows)
 
 
 def _pattern(pattern: Utility) -> Section:

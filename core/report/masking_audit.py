@@ -15,7 +15,7 @@ from ..masking.donut import MASKED, REASONS
 from ..masking.populations import Heterogeneity, rank_correlation
 from .page import Report, Section, render
 from .pictures import GREENS, REDS, lines, region_map
-from .pictures.maps import MOST_POINTS, MOST_SHAPES
+from .pictures.maps import MOST_SHAPES
 from .provenance import Provenance, how_it_was_done
 
 TRIPLE = 3.0  # the paper's advice
@@ -145,8 +145,8 @@ def _candidates_section(grid: Audit) -> Section:
     if grid.of_method(RANDOM_PERTURBATION):
         texts.append(
             tr(
-                "Without an inner radius more households are possible, but not equally likely: the point may be where "
-                "it was, and whoever guesses the nearest one is right more often."
+                "Without an inner radius more households are possible, but the point may be where it was: with "
+                "“uniform in distance” the nearest is the likeliest."
             )
         )
     return Section(tr("Households that too few others could have been"), texts, *_with_method(grid, header, rows))
@@ -169,9 +169,9 @@ def _resolution_section(grid: Audit) -> Section:
         )
     ]
     text = tr(
-        "A larger ring hides better and shows less: the paper found little gained in privacy beyond three times K_MIN, "
-        "at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks that move "
-        "points equally far, the lower one in the chart passes more households."
+        "A larger ring passes more households and shows less: the paper found little gained in privacy beyond three "
+        "times K_MIN, at a nearly linear loss of spatial resolution (Allshouse et al. 2010, section 3). Of two masks "
+        "that move points equally far, the lower one in the chart passes more households."
     )
     chart = lines(
         _tradeoffs(grid, j),
@@ -244,19 +244,21 @@ def _clusters_section(grid: Audit, planted: PlantedClusters) -> Section:
     ]
     texts = (
         tr(
-            "{clusters} times a circle that holds {percent:.1f} % of the households was given a higher risk, {cases} "
-            "cases were drawn, masked in each way, and searched for. Sensitivity: of the households in the circle, the "
-            "share that lies in the cluster that is found. Specificity: of those outside it, the share that lies "
-            "outside what is found. Averages; a cluster that is not significant counts as not found.",
+            "Circles of households that were given a higher risk, one at a time: {clusters}; households in each: "
+            "{percent:.1f} %; cases drawn for each: {cases}. The cases were masked in each way, and a cluster searched "
+            "for. Sensitivity: of the households in the circle, the share that lies in the cluster that is found. "
+            "Specificity: of those outside it, the share that lies outside what is found. Averages; a cluster that is "
+            "not significant counts as not found.",
             clusters=n_clusters,
             percent=100.0 * float(np.average(planted.truth.mean(axis=0), weights=planted.weights)),
             cases=n_cases,
         ),
         tr(
             "The search is a circular scan with the Poisson model (Kulldorff 1997) that takes the most likely circle "
-            "only, among circles around up to {centres} households that hold 1, 2, … 50 % of all, at the 5 % level of "
-            "{draws} draws without a cluster, masked in the same way. Allshouse et al. 2010 cite Hampton et al. 2009 "
-            "for a negligible loss: the rows say whether that holds here, for clusters of this size and this search.",
+            "only, among circles around households ({centres} at most) that hold 1, 2, … 50 % of all, at the 5 % level "
+            "of draws without a cluster ({draws}, masked in the same way). Allshouse et al. 2010 cite Hampton et al. "
+            "2009 for a negligible loss: the rows say whether that holds here, for clusters of this size and this "
+            "search.",
             centres=CENTRES,
             draws=NULL_DRAWS,
         ),
@@ -349,8 +351,7 @@ def _quintiles_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], no
                 tr("Fifth of the areas"),
                 north,
                 FIFTHS,
-                MOST_POINTS // len(shown),
-                MOST_SHAPES // len(shown),
+                most_shapes=MOST_SHAPES // len(shown),
             )
         )
     text = tr(

@@ -46,7 +46,8 @@ def run_scenarios(
     progress: Progress = silent,
     n_unmatched: int = 0,
 ) -> list[ScenarioRun]:
-    """Rate configurations in each part with each selection, each part as if there were no other (Croft 2015, 4.2).
+    """Rate configurations in each part with each selection, each part as if there were no other (Croft 2015, section
+    4.2; Croft 2018, section 3.2).
 
     areas, profile : of all areas, in the same order; parts : by name the positions of their areas, ascending; none
     where all areas together are the only one; configurations : by k; n_unmatched : records of no known area, which

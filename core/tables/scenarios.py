@@ -35,7 +35,7 @@ SCENARIO_AVERAGES = OutputTable(
     tr(
         "A row per configuration and part, and one per configuration for all parts together: averages over the random "
         "selections, in which every scenario counts the same, with the least and the most of them. What is given of "
-        "the first configuration is its share in each scenario, averaged."
+        "the first configuration is its share in each scenario, averaged where the first is not 0."
     ),
     (
         text("part", tr("Part"), tr("empty for all together")),

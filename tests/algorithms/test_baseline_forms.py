@@ -149,7 +149,7 @@ def test_the_cutoff_of_a_model_is_that_typed_by_hand(run, grid):
         "max combinations (2018)": math.prod(len(of_value) for of_value in people),
     }
     idle = {"max combinations": ["LOG_BASE"], "entropy": ["K"], "max combinations (2018)": ["LOG_BASE", "K"]}
-    found = {}
+    n_regions = {}
     for name, value in x.items():
         modelled = {**inputs, "PUBLISHED": name, "QUASI_IDENTIFIERS": ["sex", "age"], "K": k, **model}
         for form in ("staticcutoff", "mergeadjacent"):
@@ -161,8 +161,8 @@ def test_the_cutoff_of_a_model_is_that_typed_by_hand(run, grid):
             assert any(line.startswith("It asks for ") for line in done.log)
             depends = any("depends on the classes of suppressed records" in line for line in done.log)
             assert depends == (name != "max combinations")
-        found[name] = done.results["N_SITES"]
-    assert 1 < min(found.values()) < max(found.values()) < 36
+        n_regions[name] = done.results["N_SITES"]
+    assert 1 < min(n_regions.values()) < max(n_regions.values()) < 36
     with pytest.raises(QgsProcessingException, match="RECORDS is not given: the cut-off by “entropy”"):
         run("mergeadjacent", **base(squares([30, 40], ["a", "b"])), PUBLISHED="entropy")
 

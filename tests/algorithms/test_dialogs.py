@@ -291,6 +291,7 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "compare, by weights": {**REGIONS, **PEOPLE, "WEIGHTS": "compactness=2, seconds=1"},
     "partitioncells, within units": {
         "CELLS": "@cells",
         "CELL_ID": "cell",
@@ -378,7 +379,7 @@ OTHERS = {
 NOT_MADE: dict[str, tuple[str, ...]] = {
     name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
 }
-NOT_MADE["compare"] = ("SCENARIO_AVERAGES",)
+NOT_MADE["compare"] = NOT_MADE["compare, by weights"] = ("SCENARIO_AVERAGES",)
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}
 
@@ -435,7 +436,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
 
 
 def test_points_masked_before_and_households_are_chosen_in_the_form(by_hand):
-    counted = {"HOUSEHOLDS": "@points", "HOUSEHOLD_ID": "home", "K_MIN": 1}
+    counted = {"HOUSEHOLDS": "@points", "HOUSEHOLD_ID": "home", "K_MIN": 1, "FIND_CLUSTERS": True}
     once = by_hand("donutmask", {**FORMS["donutmask"], **counted, "KEEP_FIELDS": ["case"]})
     assert once.successful, once.log
     masked = next(layer for layer in once.layers if layer.metadata().title() == "Masked points (for release)").clone()

@@ -175,6 +175,34 @@ def test_actual_anonymity_is_counted_among_households(mask):
     assert {r["people"] for r in corner} == {inside.sum()}
 
 
+def test_a_cluster_of_the_points_is_searched_for_before_and_after(mask, tmp_path):
+    households = people_in(900, seed=3)
+    around = np.argsort(np.hypot(*(xy(households) - (WEST + SIDE, SOUTH + SIDE)).T))[:60]
+    spread = np.random.default_rng(0).choice(900, 60, replace=False)
+    page = tmp_path / "r.html"
+    asked = {"HOUSEHOLDS": households, "K_MIN": 0, "FIND_CLUSTERS": True, "REPORT": str(page)}
+
+    def points(rows):
+        return make_layer({"id": rows.tolist()}, [f"Point({x} {y})" for x, y in xy(households)[rows].tolist()])
+
+    near = mask(points(np.concatenate([around, spread])), K_INNER=1, K_OUTER=2, **asked)
+    assert near.results["CLUSTER_SENSITIVITY"] > 80
+    assert near.results["CLUSTER_SPECIFICITY"] > 90
+    assert "There is a significant cluster before masking and one after" in page.read_text(encoding="utf-8")
+    # Masked or not, points spread as the households are no cluster.
+    none = mask(points(spread), **asked)
+    assert "CLUSTER_SENSITIVITY" not in none.results
+    assert "There is no significant cluster before masking" in page.read_text(encoding="utf-8")
+    # The search changes nothing that is released.
+    without = mask(points(spread), **{**asked, "FIND_CLUSTERS": False})
+    assert sorted(xy(without.layer("MASKED")).tolist()) == sorted(xy(none.layer("MASKED")).tolist())
+    assert "Whether a cluster is still found" not in page.read_text(encoding="utf-8")
+    # With categories, those drawn without a cluster are masked as the points are.
+    layer = people_in(80)
+    mask(layer, CATEGORY_FIELD="sex", POPULATION=None, **asked)
+    assert "Whether a cluster is still found" in page.read_text(encoding="utf-8")
+
+
 def test_a_seed_repeats_and_no_seed_does_not(mask):
     points = people_in(30)
     runs = [mask(points, SEED=seed) for seed in (5, 5, 6, None, None)]

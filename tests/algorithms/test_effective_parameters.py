@@ -277,6 +277,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("dotmap", {"RECORDS": "r", "PEOPLE": "p"}, ["PEOPLE"]),
         ("dotmap", {"CATEGORY": "c", "PEOPLE": "p"}, ["CATEGORY"]),
         ("donutmask", {"CATEGORY_FIELD": "sex", "POPULATION": "people"}, ["POPULATION"]),
+        ("donutmask", {"FIND_CLUSTERS": True}, ["FIND_CLUSTERS"]),
         ("donutmask", {"K_MIN": 9, "EARLIER_ID": "id"}, ["K_MIN", "EARLIER_ID"]),
         ("donutaudit", {"FINER_POPULATION": "people"}, ["FINER_POPULATION"]),
         ("donutaudit", {"K_OUTER": "100", "OUTER_FACTOR": 4}, ["OUTER_FACTOR"]),

@@ -16,7 +16,7 @@ from .conftest import make_layer
 
 WEST, SOUTH, SIDE = 630_000.0, 5_520_000.0, 1000.0
 # What takes no text of the user's but numbers, checked as such.
-NUMBERS = {"CAPACITY_FACTORS", "K_INNER", "K_MIN", "EACH_K", "K_VALUES"}
+NUMBERS = {"CAPACITY_FACTORS", "K_INNER", "K_OUTER", "K_MIN", "EACH_K", "K_VALUES"}
 
 
 def square(i, size=SIDE, columns=3):

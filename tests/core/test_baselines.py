@@ -81,7 +81,7 @@ CODES = st.lists(st.text("AB1", min_size=1, max_size=5), min_size=2, max_size=9,
 
 @given(codes=CODES, leave_out=st.integers(1, 6))
 def test_leaving_out_the_last_characters_is_a_plain_recount(codes, leave_out):
-    found = BASELINES["cropping"](
+    cropped = BASELINES["cropping"](
         areas_of(row_of([10] * len(codes)), [1] * len(codes), codes), None, leaving(leave_out)
     )
     kept = []
@@ -91,11 +91,11 @@ def test_leaving_out_the_last_characters_is_a_plain_recount(codes, leave_out):
             if len(shorter) > 1:
                 shorter.pop()
         kept.append("".join(shorter))
-    regions_of = found.crosswalk.region_of.tolist()
+    regions_of = cropped.crosswalk.region_of.tolist()
     assert [[a == b for a in kept] for b in kept] == [[a == b for a in regions_of] for b in regions_of]
     assert [kept.index(unit) for unit in sorted(set(kept))] == [regions_of.index(i) for i in range(len(set(kept)))]
     too_short = sum(len(code) <= leave_out for code in codes)
-    assert (f"{too_short} identifier" in " ".join(found.notes)) == (too_short > 0)
+    assert (f"{too_short} identifier" in " ".join(cropped.notes)) == (too_short > 0)
 
 
 def leaving(characters):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from vbas.core.errors import InputError
 from vbas.core.masking.audit import Masker, Trial, audit, compared, donuts
 from vbas.core.masking.clusters import CircularScan, agreement, plant_clusters
+from vbas.core.masking.donut import donut_mask
+from vbas.core.masking.own_clusters import kept_cluster
 from vbas.core.masking.placing import own_areas
 from vbas.core.masking.populations import Households
 
@@ -154,3 +157,58 @@ def test_too_few_households_are_refused():
     households = Households(np.zeros((5, 2)))
     with pytest.raises(InputError, match="fewer than three"):
         plant_clusters(households, np.arange(5) < 2, 1, 5, 2.0, 5.0, np.random.default_rng(0))
+
+
+def test_the_cluster_of_points_before_and_after_by_counting():
+    one = town(400)
+    households, inside = one.households, one.area_of >= 0
+    rng = np.random.default_rng(5)
+    centre = households.points[np.flatnonzero(inside)[0]]
+    near = np.argsort(np.hypot(*(households.points - centre).T) + 1e9 * ~inside)[:30]
+    cases = np.concatenate([near, rng.choice(np.flatnonzero(inside), 60)])
+    released = one.run(Trial(3, 30)).points[cases]
+    released[:4] = np.nan
+
+    def mask(drawn, source):
+        where = drawn.reshape(-1)
+        seen.append(where)
+        return donut_mask(
+            households.points[where], one.area_of[where], one.people[where], one.shapes, 3, 30, one.distance, source
+        )
+
+    seen: list[np.ndarray] = []
+    found = kept_cluster(households, households.points[cases], released, mask, inside, np.random.default_rng(9))
+    # The same draws once more, recounted draw by draw.
+    source = np.random.default_rng(9)
+    scan = CircularScan(households, source)
+    null = source.choice(len(households), (99, 90), p=inside / inside.sum())
+    assert inside[null].all() and np.array_equal(seen[0], null.reshape(-1))
+    moved = mask(null, source).points.reshape(99, 90, 2)
+    chances, members = [], []
+    for places, draws in ((households.points[cases], households.points[null]), (released, moved)):
+        ratio, within = scan.most_likely(places[~np.isnan(places[:, 0])])
+        reached = [scan.most_likely(draw[~np.isnan(draw[:, 0])])[0] >= ratio for draw in draws]
+        chances.append((1 + sum(reached)) / 100)
+        members.append(within)
+    assert (found.chance_before, found.chance_after) == tuple(chances)
+    assert found.before and found.after
+    assert (found.sensitivity, found.specificity) == agreement(members[0], members[1], households.weights)
+    assert (found.searched, found.searched_after) == (90, np.isfinite(released[:, 0]).sum())
+    assert found.sensitivity > 50
+
+
+def test_what_is_not_significant_is_not_kept():
+    one = town(50)
+    everybody = np.ones(50, bool)
+    alike = kept_cluster(
+        one.households,
+        one.households.points[:10],
+        one.households.points[:10],
+        lambda drawn, source: replace(one.run(Trial(3, 30)), points=one.households.points[drawn.reshape(-1)]),
+        everybody,
+        np.random.default_rng(0),
+        detect=lambda cases: (1.0, everybody),
+    )
+    # Whatever is drawn reaches it: found by chance.
+    assert (alike.chance_before, alike.before, alike.after) == (1.0, False, False)
+    assert math.isnan(alike.sensitivity) and math.isnan(alike.specificity)

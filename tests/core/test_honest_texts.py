@@ -58,6 +58,24 @@ def test_the_documentation_quotes_the_toolbox(benchmark):
         assert re.search(rf"\| {combination.number} {re.escape(name)} \|.*\| {combination.measured} \|", page), name
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["East", "West"])
+def test_the_ratios_of_the_selections_picked_by_hand_are_those_of_the_page(benchmark, part, monkeypatch):
+    from vbas.benchmarks import real_data, site_number_ratios
+    from vbas.benchmarks.scenarios import SELECTIONS
+
+    if not real_data.available():
+        pytest.skip("the folder of real data is not there")
+    monkeypatch.setattr(site_number_ratios, "KS", (5,))
+    values = np.array([site_number_ratios.ratios(part, selection, ("balanced density",)) for selection in SELECTIONS])
+    averages = site_number_ratios.average_of_all(values)
+    cells = " | ".join(f"{mean:.1f} ({least:.1f} to {most:.1f})" for mean, least, most in averages.T)
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    assert f"| {len(SELECTIONS)} picked | {part} | 5 | {cells} |" in page
+    published = " | ".join(str(value) for value in site_number_ratios.PUBLISHED.values())
+    assert f"| Croft 2015, 5.1: six | both | unknown | {published} |" in page
+
+
 def test_averages_of_six_leave_out_what_has_no_ratio(benchmark):
     from vbas.benchmarks.site_number_ratios import averages_of_six
 

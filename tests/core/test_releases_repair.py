@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from vbas.core.areas import make_areas
-from vbas.core.crosswalk import number_compactly
+from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
+from vbas.core.profile import Profile
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
@@ -107,6 +110,23 @@ def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
             assert len(everybody) == done.plan.sizes[label] >= plain.k
             assert max(len(who) / len(everybody) for who in holders.values()) <= requirement.max_share / 100 + 1e-9
             assert requirement.l_diversity == 1 or everybody not in holders.values()
+
+
+def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():
+    """The first round takes away labels of other classes, which propagation finds; then these alone were looked at."""
+    places = np.array([(57, 6), (92, 33), (79, 95), (32, 48), (42, 38), (65, 3), (11, 95)])
+    areas = make_areas([f"a{i}" for i in range(7)], places)
+    coarser = (Crosswalk(np.array(region_of), max(region_of) + 1) for region_of in ([0, 0, 0, 1, 2, 2, 2], [0] * 7))
+    counts = np.zeros((7, 3), np.int64)
+    counts[:, 1], counts[:, 2] = [4, 1, 3, 5, 0, 8, 6], [6, 3, 8, 2, 6, 3, 1]
+    counts[0, 0], counts[2, 0] = 5, 1
+    categories = (np.array(["x", "y", "z"], dtype=object),)
+    profile = Profile(sparse.csr_matrix(counts), np.arange(3)[:, None], categories, ("q",))
+    nested = nest(areas, profile, make_levels(areas, [own_regions(7), *coarser]), 2)
+    plan = suppress(profile, Crosswalk(np.array([1, 1, 0, 1, 0, 1, 0]), 2), 2)
+    done = repair(plan, areas, [publish(nested, areas)])
+    assert done.before.n_counts > 0
+    assert examine(done.published, [publish(nested, areas)]).n_counts == done.after.n_counts == 0
 
 
 def test_what_else_must_hold_holds_after_a_repair():

@@ -199,6 +199,10 @@ def _compare(town):
         given["K_VALUES"] = town.dice.pick("2,3", "4", "2, 10")
     if town.dice.chance(0.3):
         given["BUDGETS"] = town.dice.pick("5", "1,20", "0,50")
+    if town.dice.chance(0.3):
+        given |= {"SCENARIOS": town.dice.pick(1, 2, 5), "LEAST_ATTRIBUTES": town.dice.pick(1, 1, 2)}
+        if town.dice.chance(0.7):
+            given["PART_FIELD"] = town.dice.choice((*town.names.values(), "nothing"))
     return given
 
 

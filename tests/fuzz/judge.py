@@ -104,6 +104,8 @@ def _delivered(case, outcome):
 
 def _not_made(case, name):
     nested = case.parameters.get("RELEASE") in ("nested levels", 1, "1")
+    if name == "SCENARIO_AVERAGES":
+        return not case.parameters.get("SCENARIOS")
     return (name in ("SITE_POINTS", "VORONOI") and nested) or name in ("AUDIT", "SMALLEST", "AREA_AUDIT")
 
 

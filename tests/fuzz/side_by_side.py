@@ -38,9 +38,28 @@ def compared(case, outcome):
         yield f"{len(recommended)} rows are recommended, or one that another beats."
     known = ("nested", "baseline")
     again = [one for one in done if one["site_number"] not in known and one["budget"] is None]
+    if numbers.get("SCENARIO_AVERAGES") and not str(numbers["SCENARIO_AVERAGES"]).endswith((".shp", ".dbf")):
+        yield from _averaged(outcome)
     if not case.parameters.get("GENERALISE"):
         for number, row in enumerate(again[:: max(1, len(again) // RUN_AGAIN)][:RUN_AGAIN]):
             yield from _run_again(case, outcome, row, number, records.total)
+
+
+def _averaged(outcome):
+    """Averages lie between the least and the most, and every scenario counts in each row of all parts together."""
+    names, rows = rows_of_output(outcome.results["SCENARIO_AVERAGES"], outcome.context)
+    rows = [dict(zip(names, (None if value == "" else value for value in row))) for row in rows]
+    n_scenarios = outcome.results["N_SCENARIOS"]
+    for row in rows:
+        for name in ("n_sites", *NUMBERS):
+            least, mean, most = (row[f"{name}{end}"] for end in ("_least", "", "_most"))
+            if (mean is None) != (least is None) or (mean is None) != (most is None):
+                yield f"{name} of an average lacks some of its range: {row!r}"
+            elif mean is not None and not float(least) <= float(mean) * (1 + 1e-9) <= float(most) * (1 + 2e-9):
+                yield f"{name} is {mean} on average, between {least} and {most}."
+        done = int(float(row["scenarios"])) + int(float(row["failed"]))
+        if done > n_scenarios or (row["part"] is None and done < n_scenarios):
+            yield f"{done} of {n_scenarios} scenarios are in a row: {row!r}"
 
 
 def _by_itself(row, n_records):

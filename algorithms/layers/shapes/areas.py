@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import shapely
@@ -17,6 +18,7 @@ from qgis.core import (
 
 from ....core.areas import Areas, make_areas
 from ....core.drawing import joined_at_antimeridian
+from ....core.elongation import Outlines, outlines_of
 from ....core.neighbours import polygon_neighbours
 from ....core.progress import Progress, silent
 from ..reading.fields import number_or_missing
@@ -47,6 +49,15 @@ class AreaLayer:
     crs: QgsCoordinateReferenceSystem
     planar: QgsCoordinateReferenceSystem
     context: QgsProcessingContext
+
+    @cached_property
+    def outlines(self) -> Outlines | None:
+        """The outlines of the areas; None for points, which have none."""
+        return None if self.are_points else self.outlines_of(self.shapes)
+
+    def outlines_of(self, shapes: np.ndarray) -> Outlines:
+        """The outlines of shapes in the layer's own CRS, as they are in the plane."""
+        return outlines_of(self.to_planar(shapes, self.crs))
 
     def to_layer(self, shapes: np.ndarray) -> np.ndarray:
         """Shapes from planar coordinates to the layer's CRS, (m,) array."""
