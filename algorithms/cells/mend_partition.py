@@ -172,12 +172,10 @@ def _moves_table(layer: PopulatedLayer, cells: Cells, mending: Mending, shapes: 
     """MOVES. shapes : (n,) of the cells, in the layer's CRS."""
     moved = np.flatnonzero(mending.moved)
     fields = people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), *MOVES.names})
-    own = [
-        (layer.id_field, [layer.identifiers[cell] for cell in moved.tolist()]),
-        *zip(fields, people_columns(cells.population[moved])),
-    ]
+    identifiers = [layer.identifiers[cell] for cell in moved.tolist()]
+    people = list(zip(fields, people_columns(cells.population[moved])))
     columns = {
         name: [number or None for number in numbers[moved].tolist()]
         for name, numbers in (("from_region", mending.before), ("to_region", mending.after))
     }
-    return filled(MOVES, columns, own=own, shapes=shapes[moved], crs=layer.crs)
+    return filled(MOVES, columns, own=[(layer.id_field, identifiers), *people], shapes=shapes[moved], crs=layer.crs)
