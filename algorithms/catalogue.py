@@ -7,6 +7,7 @@ from .baselines.crop_identifiers import CropIdentifiers
 from .baselines.merge_adjacent import MergeAdjacent
 from .baselines.static_cutoff import StaticCutoff
 from .cells.dot_map import DotMap
+from .cells.mend_partition import MendPartition
 from .cells.partition_cells import PartitionCells
 from .compare import Compare
 from .databases.profile_database import ProfileDatabase
@@ -56,5 +57,6 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     DonutMask,
     DonutAudit,
     PartitionCells,
+    MendPartition,
     DotMap,
 )

@@ -75,6 +75,7 @@ TOOLBOX = {
     "donutmask": (tr("Donut masking"), "points"),
     "donutaudit": (tr("Donut audit"), "points"),
     "partitioncells": (tr("Partition cells over time"), "cells"),
+    "mendpartition": (tr("Mend a partition of cells"), "cells"),
     "dotmap": (tr("Dot map"), "cells"),
 }
 

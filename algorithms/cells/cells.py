@@ -27,7 +27,7 @@ MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K
 
 
 def cells() -> Iterable[QgsProcessingParameterDefinition]:
-    """CELLS, CELL_ID, the minimums, CELL_SIZE, CELL_POINT, NEIGHBOURS, OFFICIAL_AREA."""
+    """CELLS, CELL_ID, the minimums, CELL_SIZE, CELL_POINT, NEIGHBOURS."""
     yield source(
         "CELLS",
         tr("Cells"),
@@ -61,7 +61,11 @@ def cells() -> Iterable[QgsProcessingParameterDefinition]:
             "enough, which reaches more cells in thinly settled land. Groups are connected in that sense."
         ),
     )
-    yield field(
+
+
+def official_area() -> QgsProcessingParameterDefinition:
+    """OFFICIAL_AREA."""
+    return field(
         "OFFICIAL_AREA",
         tr("Areas in use, to compare with"),
         "CELLS",
@@ -134,7 +138,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
             minimums.append(Minimum(columns, form.whole(k), fields))
     if not minimums or minimums[0].label != "POPULATIONS":
         raise InputError(tr("POPULATIONS names no field: choose the population fields of CELLS, one per year."))
-    further = [(name, parameter) for parameter in FIELDS if (name := form.text(parameter))]
+    further = [(name, parameter) for parameter in FIELDS if form.has(parameter) and (name := form.text(parameter))]
     layer = read_populated(
         form.source("CELLS"),
         "CELLS",
@@ -203,7 +207,7 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield from _fine_tuning()
-    yield from _empty_in_a_year()
+    yield from empty_in_a_year()
 
 
 def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
@@ -237,7 +241,7 @@ def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def _empty_in_a_year() -> Iterable[QgsProcessingParameterDefinition]:
+def empty_in_a_year() -> Iterable[QgsProcessingParameterDefinition]:
     """NEWLY_BUILT, EMPTY_YEARS: what becomes of cells and groups in which nobody lives in some year."""
     yield yes(
         "NEWLY_BUILT",
@@ -249,7 +253,12 @@ def _empty_in_a_year() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
-    yield yes(
+    yield empty_years()
+
+
+def empty_years() -> QgsProcessingParameterDefinition:
+    """EMPTY_YEARS."""
+    return yes(
         "EMPTY_YEARS",
         tr("Groups may be empty in a year"),
         SETTINGS.empty_years,

@@ -42,14 +42,14 @@ def groups_table(
     rest_of: Sequence[object] | None = None,
 ) -> Table:
     """GROUPS. shapes : (n_groups,) in the layer's CRS; rest_of : the unit whose rest each is, None for a group"""
-    first, *further = _columns(groups.least)
+    first, *further = people_columns(groups.least)
     least = {"least": first, **{f"least_{number}": column for number, column in enumerate(further, 2)}}
-    fields = _people_fields(cells.fields, groups.population, {*GROUPS.names, *least})
+    fields = people_fields(cells.fields, groups.population, {*GROUPS.names, *least})
     return filled(
         GROUPS,
         {"vbas_region": np.arange(1, len(groups.cells) + 1), "rest_of": rest_of, **least},
         groups,
-        own=list(zip(fields, _columns(groups.population))),
+        own=list(zip(fields, people_columns(groups.population))),
         shapes=shapes,
         crs=layer.crs,
     )
@@ -60,8 +60,8 @@ def left_out_table(
 ) -> Table:
     """LEFT_OUT. shapes : (n,) of the cells, in the layer's CRS; levels : where cells fall back to a coarser one."""
     out = np.flatnonzero(partition.reason)
-    fields = _people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), *LEFT_OUT.names})
-    columns = _columns(cells.population[out], whole=_kind(cells.population) == "long")
+    fields = people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), *LEFT_OUT.names})
+    columns = people_columns(cells.population[out], whole=_kind(cells.population) == "long")
     identifiers = [layer.identifiers[cell] for cell in to_list(out)]
     return filled(
         LEFT_OUT,
@@ -95,13 +95,14 @@ def _kind(values: np.ndarray) -> str:
     return "long" if (values == np.floor(values)).all() else "real"
 
 
-def _columns(values: np.ndarray, whole: bool | None = None) -> list[np.ndarray]:
+def people_columns(values: np.ndarray, whole: bool | None = None) -> list[np.ndarray]:
+    """The people by field, as whole numbers where all are, or where that is asked for."""
     if _kind(values) == "long" if whole is None else whole:
         values = values.astype(np.int64)
     return list(values.T)
 
 
-def _people_fields(names: tuple[str, ...], values: np.ndarray, taken: set[str]) -> list[QgsField]:
+def people_fields(names: tuple[str, ...], values: np.ndarray, taken: set[str]) -> list[QgsField]:
     """A field per population field, under its own name where that is free."""
     shown = [f"population_{name}" if name.lower() in taken else name for name in names]
     return number_fields(**dict.fromkeys(shown, _kind(values)))

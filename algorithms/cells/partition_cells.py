@@ -23,7 +23,7 @@ from ..layers.shapes.projection import north_of
 from ..layers.shapes.surfaces import PopulatedLayer
 from . import groups
 from .cells import cells as cell_parameters
-from .cells import cells_of, column_of, search, search_conditions, search_options_of, units
+from .cells import cells_of, column_of, official_area, search, search_conditions, search_options_of, units
 
 
 class PartitionCells(VbasAlgorithm):
@@ -46,6 +46,7 @@ class PartitionCells(VbasAlgorithm):
     def declare(self) -> None:
         self.addParameters(
             *cell_parameters(),
+            official_area(),
             *units(),
             *search(),
             shared.seed(),

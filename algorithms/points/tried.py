@@ -14,7 +14,7 @@ from ...core.masking.comparison import COMPARED
 from ...core.masking.placing import NO_AREA
 from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
-from ..form.parameters import advanced, choices, number, text, whole
+from ..form.parameters import INTEGER, advanced, choices, number, text
 
 K_INNER_OF_PAPER = "5,10,15,20,25,30,35,40,45,50,60,75"
 K_MIN_OF_PAPER = "5,10,15,20,25"
@@ -71,7 +71,7 @@ def comparison_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             ),
         )
     )
-    yield whole(
+    yield number(
         "PLANTED_CLUSTERS",
         tr("Clusters to plant (0 = none)"),
         0,
@@ -82,14 +82,18 @@ def comparison_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             "points."
         ),
         0,
+        1000,
+        INTEGER,
         advanced=True,
     )
-    yield whole(
+    yield number(
         "CLUSTER_CASES",
         tr("Cases drawn for each planted cluster"),
         200,
         tr("Inside and outside the cluster together; as many as your own data have."),
         1,
+        10_000,
+        INTEGER,
         advanced=True,
     )
     yield number(
@@ -138,4 +142,5 @@ def planted_of(form: Form, masker: Masker) -> PlantedClusters | None:
         form.number("CLUSTER_RISK"),
         form.number("CLUSTER_PERCENT"),
         np.random.default_rng(form.whole("SEED")),
+        progress=form.progress(2, 5),
     )

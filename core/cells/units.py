@@ -169,12 +169,13 @@ def fall_back(
     return FallBack(replace(mended, measures=measures), levels, rest_of, completing)
 
 
-def reaches(people: np.ndarray, minimums: Sequence[Minimum], empty_years: bool) -> bool:
-    """Whether people by field, (m,), reach every minimum in every year, or are none, where that is allowed."""
-    if not people.any():
-        return False
-    return all(
-        people[column] >= minimum.k or (empty_years and people[column] == 0)
-        for minimum in minimums
-        for column in minimum.columns
-    )
+def reaches(people: np.ndarray, minimums: Sequence[Minimum], empty_years: bool) -> np.ndarray:
+    """Whether people by field reach every minimum in every year, or are none in a year, where that is allowed.
+
+    people : (m,) or (r, m), people of m fields; returns a bool, or (r,) bool. Nobody in any year is not enough.
+    """
+    enough = people.any(axis=-1)
+    for minimum in minimums:
+        of = people[..., list(minimum.columns)]
+        enough = enough & ((of >= minimum.k) | (empty_years & (of == 0))).all(axis=-1)
+    return np.asarray(enough)

@@ -228,7 +228,8 @@ def audit(
     moved = np.full((len(trials), 2), np.nan)
     detections = []
     for i, trial in enumerate(trials):
-        masking = masker.run(trial, part(progress, 0.2 + 0.8 * i / len(trials), 0.2 + 0.8 * (i + 1) / len(trials)))
+        here = part(progress, 0.2 + 0.8 * i / len(trials), 0.2 + 0.8 * (i + 1) / len(trials))
+        masking = masker.run(trial, here if clusters is None else part(here, 0.0, 0.5))
         reasons[i] = np.bincount(masking.reason, weights=households.weights, minlength=len(REASONS))
         rows = masking.masked
         masked[i] = _by_area(masker, rows)
@@ -237,7 +238,7 @@ def audit(
         for j in range(len(numbers)):
             below[i, j] = _by_area(masker, rows & (masking.displacement <= needed[:, j]))
         if clusters is not None:
-            detections.append(clusters.detection(masking.points))
+            detections.append(clusters.detection(masking.points, part(here, 0.5, 1.0)))
     grid = Audit(
         tuple(trials),
         numbers,

@@ -15,6 +15,7 @@ from scipy.special import xlogy
 
 from ..errors import InputError
 from ..language import tr
+from ..progress import Progress, part, silent
 from .populations import Households
 
 # Places of cases (c, 2), planar metres, to the likelihood ratio of the most likely cluster, as a logarithm, and which
@@ -35,7 +36,12 @@ class CircularScan:
     """
 
     def __init__(
-        self, households: Households, rng: np.random.Generator, centres: int = CENTRES, shares: np.ndarray = SHARES
+        self,
+        households: Households,
+        rng: np.random.Generator,
+        centres: int = CENTRES,
+        shares: np.ndarray = SHARES,
+        progress: Progress = silent,
     ) -> None:
         self._points, weights = households.points, households.weights
         chosen = np.sort(rng.permutation(len(households))[:centres])
@@ -49,6 +55,7 @@ class CircularScan:
             first = np.searchsorted(total, shares * total[-1] * (1.0 - 1e-12))
             self.radii[z] = apart[np.minimum(first, len(apart) - 1)]
             self.population[z] = total[np.searchsorted(apart, self.radii[z], side="right") - 1]
+            progress((z + 1) / len(chosen))
         self._whole = float(weights.sum())
 
     def ratios(self, cases: np.ndarray) -> np.ndarray:
@@ -127,9 +134,9 @@ class PlantedClusters:
     detect: Detect
     before: Detection
 
-    def detection(self, places: np.ndarray) -> Detection:
+    def detection(self, places: np.ndarray, progress: Progress = silent) -> Detection:
         """What is found from masked places, (h, 2), NaN for a household that was not masked, whose cases are lost."""
-        return _detected(places[self.rows], self.weights, self.truth, self.cases, self.null, self.detect)
+        return _detected(places[self.rows], self.weights, self.truth, self.cases, self.null, self.detect, progress)
 
 
 def plant_clusters(
@@ -141,6 +148,7 @@ def plant_clusters(
     percent: float,
     rng: np.random.Generator,
     detect: Callable[[Households], Detect] | None = None,
+    progress: Progress = silent,
 ) -> PlantedClusters:
     """Plant circles that hold a share of the households, one at a time, and draw cases.
 
@@ -154,7 +162,7 @@ def plant_clusters(
     if len(rows) < 3:
         raise InputError(tr("Clusters cannot be planted: fewer than three households lie in an area with people."))
     own = Households(points, weights)
-    find = CircularScan(own, rng).most_likely if detect is None else detect(own)
+    find = CircularScan(own, rng, progress=part(progress, 0.0, 0.5)).most_likely if detect is None else detect(own)
     truth = np.zeros((clusters, len(rows)), bool)
     drawn = np.zeros((clusters, cases), np.int64)
     for t, middle in enumerate(rng.integers(0, len(rows), clusters)):
@@ -165,22 +173,32 @@ def plant_clusters(
         risk = weights * np.where(truth[t], relative_risk, 1.0)
         drawn[t] = rng.choice(len(rows), cases, p=risk / risk.sum())
     null = rng.choice(len(rows), (NULL_DRAWS, cases), p=weights / weights.sum())
-    before = _detected(points, weights, truth, drawn, null, find)
+    before = _detected(points, weights, truth, drawn, null, find, part(progress, 0.5, 1.0))
     return PlantedClusters(rows, weights, truth, drawn, null, find, before)
 
 
 def _detected(
-    places: np.ndarray, weights: np.ndarray, truth: np.ndarray, cases: np.ndarray, null: np.ndarray, detect: Detect
+    places: np.ndarray,
+    weights: np.ndarray,
+    truth: np.ndarray,
+    cases: np.ndarray,
+    null: np.ndarray,
+    detect: Detect,
+    progress: Progress = silent,
 ) -> Detection:
     """What is found of each cluster, on average. What counts as significant is drawn from the same places, so that the
     masking alone makes no cluster."""
     placed = np.isfinite(places).all(axis=1)
-    by_chance = np.array([detect(places[own[placed[own]]])[0] for own in null])
+    by_chance = np.zeros(len(null))
+    for d, own in enumerate(null):
+        by_chance[d] = detect(places[own[placed[own]]])[0]
+        progress((d + 1) / (len(null) + len(cases)))
     measures = np.zeros((len(truth), 3))
     for t, own in enumerate(cases):
         ratio, inside = detect(places[own[placed[own]]])
         significant = ratio > 0 and (1 + int((by_chance >= ratio).sum())) / (1 + len(null)) <= LEVEL
         within = inside if significant else np.zeros(len(weights), bool)
+        progress((len(null) + t + 1) / (len(null) + len(cases)))
         measures[t] = (100.0 * significant, *agreement(truth[t], within, weights))
     return Detection(*(float(share) for share in measures.mean(axis=0)))
 

@@ -85,3 +85,44 @@ DOT_AUDIT = OutputTable(
     tr("Group"),
     tr("whether the group is shown"),
 )
+FAILING = OutputTable(
+    "FAILING",
+    tr("Groups that fail"),
+    INTERNAL,
+    tr("The groups that no longer reach their minimums, or are in pieces."),
+    (
+        REGION,
+        text("fault", tr("What is the matter")),
+        integer("cells", tr("Cells joined")),
+        own(tr("the people of each population field")),
+        number("least", tr("Fewest people in any year")),
+    ),
+    "polygons",
+    tr("Group"),
+    tr("what is the matter"),
+)
+MOVES = OutputTable(
+    "MOVES",
+    tr("Moves"),
+    INTERNAL,
+    tr("The cells that get another group, so that all groups hold."),
+    (
+        own(tr("the identifier of the cell, and its people of each population field")),
+        long("from_region", tr("Group before"), tr("empty for none")),
+        long("to_region", tr("Group now"), tr("empty for none")),
+    ),
+    "polygons",
+    tr("Cell"),
+    tr("group now"),
+)
+MENDED = OutputTable(
+    "MENDED",
+    tr("Mended crosswalk"),
+    FOR_RELEASE,
+    tr(
+        "Which group each cell belongs to now, under the numbers of before. It shows no people; but what is counted by "
+        "both crosswalks for the same people gives the cells that moved away by subtraction: publish by one of them, "
+        "or run “Check several releases” on both."
+    ),
+    (own(tr("the identifier of the cell")), REGION),
+)

@@ -87,6 +87,7 @@ def town():
             cells,
             CRS,
         ),
+        "blocks": make_layer({"cell": [f"c{i}" for i in range(n)], "vbas_region": [1 + i // 9 for i in range(n)]}),
         "coarse": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 // 2 for i in range(len(city))]}),
         "first": make_layer({"vbas_region": [1, 2, 3], "sex": ["F"] * 3, "records": [10] * 3}),
         "second": make_layer({"vbas_region": [1, 2], "sex": ["F"] * 2, "records": [20, 13]}),
@@ -262,6 +263,13 @@ FORMS: dict[str, dict[str, Any]] = {
     "donutmask": {"POINTS": "@points", "AREAS": "@areas", "POPULATION": "population"},
     "donutaudit": {"HOUSEHOLDS": "@points", "AREAS": "@areas", "POPULATION": "population"},
     "partitioncells": {"CELLS": "@cells", "CELL_ID": "cell", "POPULATIONS": ["people_1", "people_2"], "K": 60},
+    "mendpartition": {
+        "CELLS": "@cells",
+        "CELL_ID": "cell",
+        "POPULATIONS": ["people_1", "people_2"],
+        "K": 60,
+        "CROSSWALK": "@blocks",
+    },
     "dotmap": {
         "GROUPS": "@areas",
         "GROUP_ID": "area",

@@ -282,6 +282,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("partitioncells", {"POPULATIONS_2": ["h"], "K_2": 9, "APPROACH": "random growth", "REGROUPINGS": 9}, None),
         ("partitioncells", {"FALL_BACK": True}, ["FALL_BACK"]),
         ("partitioncells", {"FALL_BACK": True, "WITHIN": "parish"}, []),
+        ("mendpartition", {"K_2": 9}, ["K_2"]),
         ("dotmap", {"RECORDS": "r", "PEOPLE": "p"}, ["PEOPLE"]),
         ("dotmap", {"CATEGORY": "c", "PEOPLE": "p"}, ["CATEGORY"]),
         ("donutmask", {"CATEGORY_FIELD": "sex", "POPULATION": "people"}, ["POPULATION"]),

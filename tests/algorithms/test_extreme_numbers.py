@@ -48,6 +48,7 @@ REGIONS = {"REGION_ID": "da", "CROSSWALK": "memory:"}
 RECORDS = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex"]}
 MASK = {"POPULATION": "people", "MASKED": "memory:", "SEED": 1}
 AUDIT = {"POPULATION": "people", "AUDIT": "memory:", "K_INNER": "5,10", "K_MIN": "5"}
+PLANTED = {"PLANTED_CLUSTERS": 1, "COMPARE_WITH": ["random perturbation", "centre of the area"]}
 NESTED = {"RELEASE": "nested levels"}
 FLAT = {"QUASI_IDENTIFIERS": ["sex"], "FLATTENED": "memory:"}
 CELLS = {"CELL_ID": "da", "POPULATIONS": ["people"], "CROSSWALK": "memory:", "WORKERS": 1, "RESTARTS": 1}
@@ -148,6 +149,10 @@ FORMS = [
     ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(), **AUDIT, "K_INNER": str(x)}),
     ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(), **AUDIT, "K_MIN": str(x)}),
     ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(), **AUDIT, "OUTER_FACTOR": x}),
+    ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(), **AUDIT, "K_OUTER": str(x)}),
+    ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(), **AUDIT, **PLANTED, "CLUSTER_RISK": x}),
+    ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(), **AUDIT, **PLANTED, "CLUSTER_PERCENT": x}),
+    ("donutaudit", lambda x: {"HOUSEHOLDS": points(), "AREAS": squares(x), **AUDIT, **PLANTED, "CLUSTER_CASES": 9}),
     ("partitioncells", lambda x: {"CELLS": squares(x), **CELLS}),
     ("partitioncells", lambda x: {"CELLS": squares(), **CELLS, "K": x}),
     (

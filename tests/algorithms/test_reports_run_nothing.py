@@ -264,6 +264,15 @@ def partitioncells(town):
     }
 
 
+def mendpartition(town):
+    f = town.field
+    cells = {name: value for name, value in partitioncells(town).items() if name.isupper()}
+    found = {name: value for name, value in cells.items() if name not in ("OFFICIAL_AREA", "WITHIN", "RESTARTS")}
+    columns = town.columns(cell=[f"{town.text}{i}" for i in range(64)])
+    blocks = make_layer({**columns, "vbas_region": [1 + i // 16 for i in range(64)]})
+    return {**found, "CROSSWALK": named(blocks, f("blocks")), "CROSSWALK_ID": f("cell")}
+
+
 def dotmap(town):
     f = town.field
     return {
@@ -328,6 +337,7 @@ REPORTING = {
         donutmask,
         donutaudit,
         partitioncells,
+        mendpartition,
         dotmap,
         releasedatabase,
     )
