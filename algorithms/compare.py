@@ -51,6 +51,7 @@ class Compare(VbasAlgorithm):
             approaches.n_sites(optional=True),
             approaches.fair(),
             approaches.floor(),
+            approaches.start(),
             *scenarios.scenario_parameters(),
             shared.seed(),
             comparisons.comparison_output(),

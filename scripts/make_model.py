@@ -44,6 +44,7 @@ PROTECTION = ("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHAR
 NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES", "BUDGET", "FAIR")
 LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
 APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
+START = ("START",)  # of clustering, which the combination leaves open
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,14 @@ ONE_LEVEL = Chain(
         Step(
             "sitenumber",
             "1 How many sites",
-            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *NUMBER, "FLOOR", "SEED"),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *NUMBER, *START, "FLOOR", "SEED"),
             {},
             ("SITE_NUMBER", *APPROACHES),
         ),
         Step(
             "sitelocation",
             "2 Where they go",
-            (*REGIONS, *RECORDS, "K", "UNMATCHED", "SEED"),
+            (*REGIONS, *RECORDS, "K", "UNMATCHED", *START, "SEED"),
             {"N_SITES": ("sitenumber", "N_SITES")},
             ("SITE_LOCATION",),
         ),
@@ -140,7 +141,7 @@ NESTED = Chain(
         Step(
             "nestlevels",
             "1 Regions within regions",
-            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *LEVELS, *APPROACHES, "SEED"),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *LEVELS, *APPROACHES, *START, "SEED"),
             {},
             outputs=("CROSSWALK", "RELEASED_REGIONS"),
         ),

@@ -26,6 +26,7 @@ MAY_BE_SAID = (
     *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RELEASE"),
     *(
         "SITE_LOCATION",
+        "START",
         "AGGREGATION",
         "CAPACITY_FACTOR",
         "FINEST",

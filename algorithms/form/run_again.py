@@ -32,6 +32,7 @@ TAKEN_OVER = (
     "FLOOR",
     "BUDGET",
     "FAIR",
+    "START",
     "SEED",
 )
 

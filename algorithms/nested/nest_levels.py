@@ -53,6 +53,7 @@ class NestLevels(VbasAlgorithm):
                 ),
                 quasi_identifiers=True,
             ),
+            approaches.start(),
             approaches.capacity_factor(),
             shared.advanced(k_parameter()),
             unmatched(),
@@ -66,12 +67,12 @@ class NestLevels(VbasAlgorithm):
         single = approaches.conditions()
         single = {
             **single,
-            "SEED": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "seed")}],
+            "SEED": [dict.fromkeys(("SITE_LOCATION", "START"), looking_at(SITE_LOCATIONS, "seed"))],
             "SITE_LOCATION": [
                 {"AGGREGATION": [name for name, approach in nested.AGGREGATIONS.items() if not approach.own_sites]}
             ],
         }
-        made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "SEED")
+        made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "START", "CAPACITY_FACTOR", "SEED")
         of_records = ("RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", "UNMATCHED")
         return {
             **{name: [{"LEVEL_FIELDS": NOT_GIVEN}, *single.get(name, ())] for name in made},

@@ -29,6 +29,7 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         if parameter.name() in ("POPULATION", "AREA_POINT")
     )
     yield approaches.site_location()
+    yield approaches.start()
     yield approaches.aggregation()
     yield approaches.capacity_factor()
     yield approaches.floor()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...core.approach import looking_at
 from ...core.configuration import chosen
 from ...core.language import as_data, tr
@@ -11,11 +13,14 @@ from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import Conditions
+from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import k_parameter
 from ..form.records import populated, record_parameters, records_of, unmatched
+from ..layers.reading.crosswalks import read_sites
+
+STARTED = looking_at(APPROACHES, "start")
 
 
 class SiteLocation(VbasAlgorithm):
@@ -26,8 +31,8 @@ class SiteLocation(VbasAlgorithm):
     SUMMARY = tr("Places the points that draw the regions.")
     HELP = tr(
         "<p>The second component: a number of sites is turned into points (Croft et al. 2018, section 2.2). The result "
-        "goes into “Aggregate areas”.</p><p>Use it to compare locations, or to edit the sites by hand before they draw "
-        "regions.</p>"
+        "goes into “Aggregate areas”.</p><p>Use it to compare locations, to edit the sites by hand before they draw "
+        "regions, or to have sites of your own moved by anonymity-driven clustering.</p>"
     )
 
     def declare(self) -> None:
@@ -36,6 +41,16 @@ class SiteLocation(VbasAlgorithm):
             *record_parameters(),
             approaches.n_sites(optional=False),
             shared.visible(approaches.site_location()),
+            approaches.start(),
+            shared.advanced(
+                regions.sites_parameter(
+                    tr(
+                        "For both kinds of anonymity-driven clustering: points of your own to start from, in place of "
+                        "START, such as those of an earlier run or of hospitals. There are as many sites then as "
+                        "points, less those that no area is nearest to."
+                    )
+                )
+            ),
             k_parameter(),
             unmatched(),
             shared.seed(),
@@ -44,15 +59,29 @@ class SiteLocation(VbasAlgorithm):
         self.addNumbers(N_SITES=tr("Sites"))
 
     def conditions(self) -> Conditions:
-        return {"SEED": [{"SITE_LOCATION": looking_at(APPROACHES, "seed")}], **GENERALISING}
+        others = [name for name in APPROACHES if name not in STARTED]
+        clustering: Condition = {"SITE_LOCATION": STARTED}
+        drawn = looking_at(APPROACHES, "seed")
+        return {
+            "N_SITES": [{"SITES": NOT_GIVEN, "SITE_LOCATION": others}],
+            "SITES": [clustering],
+            "START": [clustering, {"SITES": NOT_GIVEN}],
+            "SEED": [{"SITE_LOCATION": drawn, "START": drawn}],
+            **GENERALISING,
+        }
 
     def work(self, form: Form) -> dict[str, object]:
-        n_sites = form.whole("N_SITES")
-        layer = areas_of(form)
-        check_n_sites(n_sites, len(layer.areas))
+        name = form.text("SITE_LOCATION")
+        approach = chosen(APPROACHES, name, "SITE_LOCATION")
+        layer, options = areas_of(form), approaches.location_options_of(form)
+        if name in STARTED and form.given("SITES"):
+            own_sites = read_sites(form.source("SITES"), layer, form.feedback)
+            options = replace(options, start_sites=tuple(map(tuple, own_sites.tolist())))
+            n_sites = len(own_sites)
+        else:
+            n_sites = form.whole("N_SITES")
+            check_n_sites(n_sites, len(layer.areas))
         records = records_of(form, layer.areas, form.whole("K"))
-        approach = chosen(APPROACHES, form.text("SITE_LOCATION"), "SITE_LOCATION")
-        options = approaches.location_options_of(form)
         location = approach(populated(layer, records), records.profile, n_sites, options, form.progress())
         form.info(*location.notes)
         form.outputs.add("SITE_POINTS", regions.sites_table(layer, location.sites))

@@ -15,11 +15,12 @@ from .random_sites import random_sites
 
 __all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
 
+CLUSTERING = ("k", "start", "start_sites")
 APPROACHES: dict[str, Approach[SiteLocation]] = {
     "balanced density": Approach(balanced_density),
-    "anonymity-driven clustering": Approach(anonymity_driven_clustering, ("k",), uses_attribute_counts=True),
+    "anonymity-driven clustering": Approach(anonymity_driven_clustering, CLUSTERING, uses_attribute_counts=True),
     "anonymity-driven clustering (2015)": Approach(
-        anonymity_driven_clustering_2015, ("k",), uses_attribute_counts=True
+        anonymity_driven_clustering_2015, CLUSTERING, uses_attribute_counts=True
     ),
     "random": Approach(random_sites, ("seed",)),
 }

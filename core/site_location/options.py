@@ -14,11 +14,14 @@ from ..convergence import Convergence
 class LocationOptions:
     """Settings of the site locations; each approach reads those it needs.
 
-    k : the level of anonymity wanted; seed : of every random draw.
+    k : the level of anonymity wanted; seed : of every random draw; start : the approach whose sites a clustering moves;
+    start_sites : (x, y) in the units of the points, the sites that it moves instead.
     """
 
     k: int = DEFAULT_K
     seed: int = 0
+    start: str = "balanced density"
+    start_sites: tuple[tuple[float, float], ...] = ()
 
 
 DEFAULTS = LocationOptions()

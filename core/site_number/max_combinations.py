@@ -13,8 +13,8 @@ def max_combinations(
     profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
 ) -> SiteNumber:
     """A published model says how many people a region needs for the possible combinations of the quasi-identifiers'
-    values. Unlike in the paper, values of fewer than k records do not count: they are never released, and must not
-    show in the number of regions; the paper's count is “max combinations (2018)” (Croft 2018, Eqs. 2, 3).
+    values. Unlike in the paper, values of fewer than k records, never released, do not count; “max combinations (2018)”
+    is the paper's (Croft 2018, Eqs. 2, 3).
 
     Sites = N / Cutoff(MaxCombs), MaxCombs of the categories that at least k records have. The paper counts every
     category (Eq. 4), as `max_combinations_2018` does. A category of fewer than k records is never released, and must

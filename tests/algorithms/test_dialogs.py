@@ -291,6 +291,18 @@ COARSER_LEVELS = {
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
 OTHERS = {
+    "sitelocation, from sites of one's own": {
+        **REGIONS,
+        **PEOPLE,
+        "SITE_LOCATION": "anonymity-driven clustering",
+        "SITES": "@sites",
+    },
+    "anonymize, clustering from random sites": {
+        **REGIONS,
+        **PEOPLE,
+        "COMBINATION": "least suppression",
+        "START": "random",
+    },
     "compare, by weights": {**REGIONS, **PEOPLE, "WEIGHTS": "compactness=2, seconds=1"},
     "partitioncells, within units": {
         "CELLS": "@cells",

@@ -235,7 +235,16 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
             {"SITE_NUMBER": "suppression budget", "CAPACITY_FACTOR": 2, "FLOOR": 9, "SEED": 3},
             ["CAPACITY_FACTOR", "FLOOR", "SEED"],
         ),
+        (
+            "nestlevels",
+            {"RECORDS": "r", "SITE_LOCATION": "anonymity-driven clustering", "START": "random", "SEED": 9},
+            [],
+        ),
+        ("nestlevels", {"SITE_LOCATION": "random", "START": "random", "SEED": 9}, ["START"]),
         ("sitelocation", {"SITE_LOCATION": "balanced density", "SEED": 9}, ["SEED"]),
+        ("sitelocation", {"SITE_LOCATION": "balanced density", "START": "random", "SEED": 9}, ["START", "SEED"]),
+        ("anonymize", {"COMBINATION": "least suppression", "START": "random", "SEED": 9}, []),
+        ("anonymize", {"COMBINATION": "all-rounder", "START": "random"}, ["START"]),
         ("aggregate", {"AGGREGATION": "basic Voronoi", "CAPACITY_FACTOR": 2, "RECORD_COUNT": "n"}, None),
         (
             "aggregate",

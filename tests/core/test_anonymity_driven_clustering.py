@@ -13,7 +13,7 @@ from scipy.spatial import Delaunay, cKDTree
 
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.errors import Cancelled
+from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import adjacent_sites
 from vbas.core.profile import Profile
 from vbas.core.site_location import APPROACHES, LocationOptions
@@ -379,7 +379,7 @@ def test_nobody_anywhere_is_no_reason_to_move(variant):
 def test_notes_tell_rounds_moves_and_why_it_stopped():
     regions, profile = clustered_town()
     (note,) = APPROACHES[NAMES[0]](regions, profile, 20).notes
-    assert note.startswith("Anonymity-driven clustering, started from balanced density, made ")
+    assert note.startswith("Anonymity-driven clustering, started from “balanced density”, made ")
     assert " rounds and stopped because no move of a region at the lowest level raises the objective" in note
 
 
@@ -389,7 +389,7 @@ def test_a_whole_configuration_runs_and_tells_of_both():
         chosen = Configuration("given number", name, "site optimisation", SiteNumberOptions(n_sites=20))
         run = aggregate(regions, profile, chosen)
         told = run.notes[-2:]
-        assert told[0].startswith(f"{name[0].upper()}{name[1:]}, started from balanced density")
+        assert told[0].startswith(f"{name[0].upper()}{name[1:]}, started from “balanced density”")
         assert "site optimisation" in told[1].lower()
         assert run.aggregation.crosswalk.n_regions == len(run.aggregation.sites)
 
@@ -446,3 +446,64 @@ def test_adjacent_sites_in_a_line_in_one_place_on_a_lattice():
     lattice = [[x, y] for x in range(9) for y in range(9)]
     assert sorted(adjacent(lattice, 40)) == [31, 39, 41, 49]
     assert sorted(adjacent(lattice, 0)) == [1, 9]
+
+
+# --- other starts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("begin", ["random", "the other variant", "given"])
+def test_from_another_start_it_is_the_papers_search_from_there(name, begin):
+    regions, profile = clustered_town(0, n=80, n_classes=20)
+    counts, variant = profile.counts.toarray(), "2015" if "2015" in name else "2018"
+    (other,) = set(NAMES) - {name}
+    own_sites = regions.points[3:40:5] + np.array([10.0, -20.0])
+    options, n_sites = {
+        "random": (LocationOptions(k=5, seed=7, start="random"), 10),
+        "the other variant": (LocationOptions(k=5, start=other), 10),
+        "given": (LocationOptions(k=5, start_sites=tuple(map(tuple, own_sites.tolist()))), 3),
+    }[begin]
+    sites = {
+        "random": lambda: APPROACHES["random"](regions, profile, 10, LocationOptions(seed=7)).sites,
+        "the other variant": lambda: APPROACHES[other](regions, profile, 10, LocationOptions(k=5)).sites,
+        "given": lambda: own_sites,
+    }[begin]()
+    made = APPROACHES[name](regions, profile, n_sites, options)
+    plain = [sites, *list(plain_climb(variant, regions.points, counts, sites, 5))][-1]
+    assert np.allclose(made.sites, plain, rtol=1e-9, atol=1e-3)
+    told = {"random": "“random”", "the other variant": f"“{other}”", "given": "the sites given"}[begin]
+    assert f", started from {told}, made " in made.notes[-1]
+    assert " made 0 of " not in made.notes[-1]
+    assert len(made.notes) == len(made.convergence) == (2 if begin == "the other variant" else 1)
+
+
+def test_sites_that_no_area_is_nearest_to_are_dropped_and_too_many_refused():
+    regions, profile = clustered_town(4, n=60, n_classes=8)
+    far = ((1e7, 1e7), *map(tuple, regions.points[:5].tolist()), tuple(regions.points[0].tolist()))
+    made = APPROACHES[NAMES[0]](regions, profile, 2, LocationOptions(start_sites=far))
+    assert len(made.sites) == 5
+    assert made.notes[0] == "2 of 7 sites given have no area that they are nearest to, and are dropped."
+    with pytest.raises(InputError, match="SITES has 61 points for 60 areas"):
+        APPROACHES[NAMES[0]](regions, profile, 2, LocationOptions(start_sites=((0.0, 0.0),) * 61))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("begin", ["itself", "nowhere"])
+def test_a_start_that_there_is_not_is_refused_with_those_that_there_are(name, begin):
+    regions, profile = clustered_town(4, n=60, n_classes=8)
+    options = LocationOptions(start=name if begin == "itself" else begin)
+    with pytest.raises(InputError, match=r"starts from “balanced density”, .*“random”"):
+        APPROACHES[name](regions, profile, 2, options)
+
+
+def test_sites_of_each_start_are_shared_by_the_aggregations_and_by_no_other_start():
+    regions, profile = clustered_town()
+    located: dict = {}
+    for begin in ("balanced density", "random"):
+        options = LocationOptions(start=begin)
+        for aggregation in ("basic Voronoi", "iterative Voronoi"):
+            chosen = Configuration("given number", NAMES[0], aggregation, SiteNumberOptions(n_sites=9), options)
+            aggregate(regions, profile, chosen, located=located)
+    assert [options.start for _, _, options in located] == ["balanced density", "random"]
+    first, second = (of[0].sites for of in located.values())
+    assert not np.array_equal(first, second)

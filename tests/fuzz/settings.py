@@ -27,6 +27,7 @@ SENSIBLE = {
     "GAPS_EXPONENT": (0.42, 0.1),
     "CHARACTERS": (1, 2, 4, 7),
     "LEAVE_OUT": (1, 3, 9),
+    "WEIGHTS": ("compactness=1", "suppression_percent=3, seconds=0.5"),
     "LEVEL": (1, 1, 2, 3),
     "K_INNER": (1, 5, 15),
     "K_OUTER": (20, 60),

@@ -32,6 +32,7 @@ COARSER = [
         ["COMBINATION=all-rounder", *COARSER],
         ["COMBINATION=all-rounder"],
         ["COMBINATION=compact by transport"],
+        ["COMBINATION=least suppression", "START=random", "SEED=4"],
         [
             "COMBINATION=custom",
             "SITE_NUMBER=given number",

@@ -9,14 +9,16 @@ from ...convergence import convergence
 from ...language import plural, tr
 from ...profile import Profile
 from ...progress import Progress, part, silent
-from ..balanced_density import balanced_density
 from ..options import DEFAULTS, LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
 from .counts import NO_LEVEL, Terms
+from .starting import start_of, started_from
 from .state import ClusteringState
 
 NAME = "anonymity-driven clustering"
 OWN_WEIGHT = 10.0
+# Starts that take as long as what follows.
+CLIMBING = (NAME, "anonymity-driven clustering (2015)")
 
 
 def anonymity_driven_clustering(
@@ -26,11 +28,12 @@ def anonymity_driven_clustering(
     options: LocationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> SiteLocation:
-    """The sites of balanced density move, one at a time, to save records from suppression (Croft 2018, section 2.2.2,
-    Eq. 5).
+    """The sites of another location, balanced density unless you choose another start, move, one at a time, to save
+    records from suppression (Croft 2018, section 2.2.2, Eq. 5).
 
     areas : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
-    options.k : the level at which a region is left alone.
+    options.k : the level at which a region is left alone; options.start, options.start_sites : what it starts from; of
+    sites that are given there may be another number than n_sites.
 
     The objective is the sum of the levels of the regions plus 1 - |E_alpha| / |E|. A region at the lowest level alpha
     proposes, for each class of which it has alpha records, the mean centre of the adjacent sites weighted by the square
@@ -53,16 +56,19 @@ def clustered(
     options: LocationOptions,
     progress: Progress,
 ) -> SiteLocation:
-    """Start from the sites of balanced density and climb; the notes say how that went."""
-    start = balanced_density(areas, profile, n_sites, options, part(progress, 0.0, 0.05))
+    """Start from the sites of the options and climb; the notes say how that went."""
+    share = 0.5 if not options.start_sites and options.start in CLIMBING else 0.05
+    start = start_of(name, areas, profile, n_sites, options, part(progress, 0.0, share))
     state = ClusteringState(areas.points, profile.counts, start.sites)
     record = Climb()
     levels = [_sum_of_levels(state)]
-    for _ in climb(state, variant, options.k, record, part(progress, 0.05, 1.0)):
+    for _ in climb(state, variant, options.k, record, part(progress, share, 1.0)):
         levels.append(_sum_of_levels(state))
     progress(1.0)
     series = convergence(_titled(name), tr("moves made"), tr("sum of the regions' smallest classes"), levels)
-    return SiteLocation(state.sites, (*start.notes, *_notes(name, record)), series)
+    return SiteLocation(
+        state.sites, (*start.notes, *_notes(name, record, started_from(options))), (*start.convergence, *series)
+    )
 
 
 def _sum_of_levels(state: ClusteringState) -> int:
@@ -74,13 +80,14 @@ def _titled(name: str) -> str:
     return f"{name[0].upper()}{name[1:]}"
 
 
-def _notes(name: str, record: Climb) -> tuple[str, ...]:
-    """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
+def _notes(name: str, record: Climb, start: str) -> tuple[str, ...]:
+    """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped; start : in words."""
     rounds = plural("{n} round", "{n} rounds", record.rounds)
     sentence = tr(
-        "{name}, started from balanced density, made {moves} of {proposals} "
+        "{name}, started from {start}, made {moves} of {proposals} "
         "proposed moves in {rounds} and stopped because {reason}.",
         name=_titled(name),
+        start=start,
         moves=record.moves,
         proposals=record.proposals,
         rounds=rounds,

@@ -28,7 +28,7 @@ def anonymity_driven_clustering_2015(
     region lacks (Croft 2015, 3.2.2, Eqs. 14, 18, 19).
 
     areas : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
-    options.k : the level at which a region is left alone. It starts from the sites of balanced density.
+    options.k : the level at which a region is left alone; options.start, options.start_sites : what it starts from.
 
     The objective is alpha |R| - |R_alpha|. A region at the lowest level alpha proposes, for each class of which it has
     alpha records, the mean centre of that class's records in the region's neighbourhood: its own areas and those inside
