@@ -12,7 +12,15 @@ from ...core import counted
 from ...core.anonymity import SMALLEST_K
 from ...core.approach import looking_at
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
-from ...core.cells.cells import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
+from ...core.cells.cells import (
+    CELL_POINTS,
+    CENTRE,
+    EDGE,
+    NEIGHBOURS,
+    WITHIN_A_DISTANCE,
+    cells_of_points,
+    cells_of_polygons,
+)
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ..form.approaches import sentences
@@ -58,8 +66,18 @@ def cells() -> Iterable[QgsProcessingParameterDefinition]:
         EDGE,
         tr(
             "“edge”: cells are neighbours if they share a stretch of border; “edge or corner”: touching in a point is "
-            "enough, which reaches more cells in thinly settled land. Groups are connected in that sense."
+            "enough, which reaches more cells in thinly settled land; “within a distance”: cells are at most "
+            "NEIGHBOUR_DISTANCE apart, so that groups reach across a river or empty land. Groups are connected in that "
+            "sense."
         ),
+    )
+    yield number(
+        "NEIGHBOUR_DISTANCE",
+        tr("Neighbours are at most so far apart, metres"),
+        100.0,
+        tr("Between the nearest places of two cells; cells that touch always are neighbours."),
+        0.0,
+        advanced=True,
     )
 
 
@@ -157,15 +175,18 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
             )
         )
     shapes, years, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
+    distance = form.number("NEIGHBOUR_DISTANCE")
     if layer.are_points:
         points = shapely.get_coordinates(shapely.centroid(shapes))
         size, stands_for = form.number("CELL_SIZE"), form.text("CELL_POINT")
         own_cells, shapes = cells_of_points(
-            layer.identifiers, points, size, stands_for, layer.people, years, neighbours
+            layer.identifiers, points, size, stands_for, layer.people, years, neighbours, distance
         )
     else:
         planar, progress = layer.planar_shapes, form.progress(0, 5)
-        own_cells = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, years, neighbours, progress)
+        own_cells = cells_of_polygons(
+            layer.identifiers, shapes, planar, layer.people, years, neighbours, progress, distance
+        )
     form.info(
         plural(
             "{cells} of {cell_size:g} m, {n} border between neighbours.",
@@ -206,12 +227,24 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         1,
         advanced=True,
     )
+    yield number(
+        "LEAST_HULL_SHARE",
+        tr("Least share of its hull that a group fills"),
+        0.0,
+        tr(
+            "Groups that branch out fill little of their convex hull: those below this share are left out in the end. "
+            "The paper suggests 0.4 where precision matters. 0: none is."
+        ),
+        0.0,
+        1.0,
+        advanced=True,
+    )
     yield from _fine_tuning()
     yield from empty_in_a_year()
 
 
 def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
-    """ATTEMPTS, REGROUPINGS, CHUNK_CELLS: how much work an approach takes upon itself."""
+    """ATTEMPTS, REGROUPINGS, CHUNK_KM2, CHUNK_CELLS: how much work an approach takes upon itself."""
     yield whole(
         "ATTEMPTS",
         tr("Attempts (random growth)"),
@@ -226,6 +259,14 @@ def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
         SETTINGS.regroupings,
         tr("How often a group is merged with neighbours and split again, as long as the loss does not get worse."),
         0,
+        advanced=True,
+    )
+    yield number(
+        "CHUNK_KM2",
+        tr("Largest chunk, km²"),
+        SETTINGS.chunk_km2,
+        tr("Connected sets with a larger surface are cut by the same method; the paper takes 25 km². 0: never."),
+        0.0,
         advanced=True,
     )
     yield whole(
@@ -276,11 +317,16 @@ def column_of(form: Form, layer: PopulatedLayer, parameter: str) -> list[object]
     return layer.further[given.index(parameter)] if parameter in given else None
 
 
+# Where the distance between neighbours counts.
+NEAR: Conditions = {"NEIGHBOUR_DISTANCE": [{"NEIGHBOURS": [WITHIN_A_DISTANCE]}]}
+
+
 def search_conditions() -> Conditions:
     """Where the settings count: a minimum with its populations, the fine tuning with its approach."""
     tuned = {"ATTEMPTS": "attempts", "NEWLY_BUILT": "newly_built_first", "REGROUPINGS": "regroupings"}
     return {
         "FALL_BACK": [{"WITHIN": GIVEN}],
+        **NEAR,
         **{k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]},
         **{name: [{"APPROACH": looking_at(APPROACHES, setting)}] for name, setting in tuned.items()},
     }
@@ -296,5 +342,6 @@ def search_options_of(form: Form) -> PartitionOptions:
         newly_built_first=form.yes("NEWLY_BUILT"),
         regroupings=form.whole("REGROUPINGS"),
         chunk_cells=form.whole("CHUNK_CELLS"),
+        chunk_km2=form.number("CHUNK_KM2"),
         empty_years=form.yes("EMPTY_YEARS"),
     )

@@ -23,7 +23,7 @@ from ..layers.reading.crosswalks import read_crosswalk
 from ..layers.shapes.projection import north_of
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, filled
-from .cells import MINIMUMS, cells_of, empty_years
+from .cells import MINIMUMS, NEAR, cells_of, empty_years
 from .cells import cells as cell_parameters
 from .groups import people_columns, people_fields
 
@@ -83,7 +83,7 @@ class MendPartition(VbasAlgorithm):
         )
 
     def conditions(self) -> Conditions:
-        return {k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]}
+        return {**NEAR, **{k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]}}
 
     def work(self, form: Form) -> dict[str, object]:
         layer, cells, shapes, minimums = cells_of(form)

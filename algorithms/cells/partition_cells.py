@@ -7,7 +7,7 @@ import numpy as np
 from ...core.cells import partition_cells
 from ...core.cells.cells import Cells
 from ...core.cells.measures import GroupDescriptions, Minimum, describe_groups
-from ...core.cells.partition import Partition
+from ...core.cells.partition import Partition, leave_out_branching
 from ...core.cells.units import FallBack, Units, fall_back, make_units, within_units
 from ...core.drawing import dissolve
 from ...core.language import as_data, plural, tr
@@ -69,6 +69,10 @@ class PartitionCells(VbasAlgorithm):
             within = make_units(cells, values, form.text("WITHIN"))
             cells = within_units(cells, within)
         partition = partition_cells(cells, minimums, form.text("APPROACH"), options, form.progress(5, 80))
+        least = form.number("LEAST_HULL_SHARE")
+        if least:
+            hull_share = describe_groups(cells, minimums, partition.crosswalk, planar).area_hull
+            partition = leave_out_branching(cells, minimums, partition, hull_share, least, options.beta)
         if within is not None and form.yes("FALL_BACK"):
             fallen = fall_back(cells, minimums, partition, within, options.beta, options.empty_years)
             partition = fallen.partition

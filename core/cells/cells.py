@@ -22,8 +22,8 @@ PARTS = 1024
 LARGEST_TOTAL = 2.0**52
 CENTRE, LOWER_LEFT = "centre", "lower left corner"
 CELL_POINTS = (CENTRE, LOWER_LEFT)
-EDGE, EDGE_OR_CORNER = "edge", "edge or corner"
-NEIGHBOURS = (EDGE, EDGE_OR_CORNER)
+EDGE, EDGE_OR_CORNER, WITHIN_A_DISTANCE = "edge", "edge or corner", "within a distance"
+NEIGHBOURS = (EDGE, EDGE_OR_CORNER, WITHIN_A_DISTANCE)
 # How far, in parts of a cell, a corner may be from where the grid has it.
 TOLERANCE = 1e-3
 
@@ -37,7 +37,7 @@ class Cells:
     population : (n, m) float, people of each cell by field; whole numbers, or multiples of 1/1024, rounded down
     fields : m names, of the columns of `population`
     adjacency : which cells are neighbours
-    cell_size : metres in one unit of `boxes`
+    cell_size : metres in one unit of `boxes`; surface : (n,) m² of each cell, None where that is not known
     """
 
     identifiers: np.ndarray
@@ -46,6 +46,7 @@ class Cells:
     fields: tuple[str, ...]
     adjacency: Adjacency
     cell_size: float
+    surface: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.identifiers)
@@ -58,6 +59,7 @@ def make_cells(
     fields: Sequence[str],
     borders: np.ndarray,
     cell_size: float,
+    surface: np.ndarray | None = None,
 ) -> Cells:
     """Cells from plain columns, checked.
 
@@ -72,7 +74,7 @@ def make_cells(
     once = np.unique(borders[borders[:, 0] != borders[:, 1]], axis=0)
     adjacency = adjacency_of_pairs(once[:, 0], once[:, 1], np.full(len(once), np.nan), len(texts))
     checked = exact_population(np.asarray(population, dtype=float), texts, fields)
-    return Cells(texts, boxes, checked, tuple(fields), adjacency, float(cell_size))
+    return Cells(texts, boxes, checked, tuple(fields), adjacency, float(cell_size), surface)
 
 
 def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Sequence[str]) -> np.ndarray:
@@ -106,7 +108,8 @@ class PartitionOptions:
     newly_built_first : whether `random growth` partitions newly built cells among themselves first
     exchanges : whether groups exchange cells in the end
     regroupings : how many times per group `compact growth` merges groups and splits them again
-    chunk_cells : connected areas with more cells are cut into Louvain communities; 0 for never
+    chunk_cells, chunk_km2 : connected areas with more cells, or a larger surface, are cut into Louvain communities; 0
+        for never
     empty_years : whether a group may be empty in a year, as a group of newly built cells is before they were built
     """
 
@@ -118,6 +121,7 @@ class PartitionOptions:
     exchanges: bool = True
     regroupings: int = 30
     chunk_cells: int = 0
+    chunk_km2: float = 0.0
     empty_years: bool = False
 
 
@@ -129,8 +133,9 @@ def cells_of_polygons(
     fields: Sequence[str],
     neighbours: str,
     progress: Progress = silent,
+    distance: float = 0.0,
 ) -> Cells:
-    """Cells of a polygon layer.
+    """Cells of a polygon layer. distance : metres between neighbours at most, for WITHIN_A_DISTANCE.
 
     shapes : (n,) polygons as in the layer, where shared borders match; planar : (n,) the same in metres.
     The unit of length is the side of the squares of one grid; for other areas, the square root of their median surface.
@@ -140,14 +145,20 @@ def cells_of_polygons(
     bounds = shapely.bounds(planar)
     if size is None:
         size = float(np.sqrt(np.median(shapely.area(planar))))
-        pairs = touching(shapes) if corners else polygon_neighbours(shapes, progress=progress).pairs()
-        borders = np.column_stack(pairs)
+        if neighbours == WITHIN_A_DISTANCE:
+            borders = near_pairs(planar, distance)
+        else:
+            pairs = touching(shapes) if corners else polygon_neighbours(shapes, progress=progress).pairs()
+            borders = np.column_stack(pairs)
     else:
         texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
         positions = grid_positions(bounds[:, :2], size, texts)
-        borders = grid_borders(positions, corners)
         bounds = size * np.hstack([positions, positions + 1])
-    return make_cells(identifiers, bounds, population, fields, borders, size)
+        if neighbours == WITHIN_A_DISTANCE:
+            borders = near_pairs(shapely.box(*bounds.T), distance)
+        else:
+            borders = grid_borders(positions, corners)
+    return make_cells(identifiers, bounds, population, fields, borders, size, shapely.area(planar))
 
 
 def cells_of_points(
@@ -158,8 +169,10 @@ def cells_of_points(
     population: np.ndarray,
     fields: Sequence[str],
     neighbours: str,
+    distance: float = 0.0,
 ) -> tuple[Cells, np.ndarray]:
-    """Cells of a point layer, and their squares, (n,) polygons. points : (n, 2) metres; size : side of a cell, metres.
+    """Cells of a point layer, and their squares, (n,) polygons. points : (n, 2) metres; size : side of a cell, metres;
+    distance : metres between neighbours at most, for WITHIN_A_DISTANCE.
 
     stands_for : CENTRE or LOWER_LEFT, where in its cell a point lies. Raises InputError for points that are on no grid
     of that size.
@@ -169,9 +182,13 @@ def cells_of_points(
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     positions = grid_positions(points, size, texts)
     origin = points.min(axis=0) - (size / 2 if stands_for == CENTRE else 0.0)
-    borders = grid_borders(positions, neighbours == EDGE_OR_CORNER)
     boxes = size * np.hstack([positions, positions + 1])
-    cells = make_cells(identifiers, boxes, population, fields, borders, size)
+    if neighbours == WITHIN_A_DISTANCE:
+        borders = near_pairs(shapely.box(*boxes.T), distance)
+    else:
+        borders = grid_borders(positions, neighbours == EDGE_OR_CORNER)
+    surface = np.full(len(texts), float(size) ** 2)
+    cells = make_cells(identifiers, boxes, population, fields, borders, size, surface)
     return cells, squares(positions, size, origin)
 
 
@@ -241,6 +258,21 @@ def grid_borders(positions: np.ndarray, corners: bool) -> np.ndarray:
         there = ordered[place] == wanted
         pairs.append(np.column_stack([np.flatnonzero(there), order[place[there]]]))
     return np.vstack(pairs)
+
+
+def near_pairs(shapes: np.ndarray, distance: float) -> np.ndarray:
+    """Pairs of shapes whose nearest places are at most so many metres apart, (b, 2) int64; those that touch are always.
+
+    (Bjerre-Nielsen & Gandil 2018, 3.1.) shapes : (n,) planar polygons
+    """
+    west, south, east, north = shapely.bounds(shapes).T
+    slack = distance + TOLERANCE
+    around = shapely.box(west - slack, south - slack, east + slack, north + slack)
+    first, second = shapely.STRtree(shapes).query(around)
+    once = first < second
+    first, second = first[once], second[once]
+    near = shapely.distance(shapes[first], shapes[second]) <= slack
+    return np.column_stack([first[near], second[near]]).astype(np.int64)
 
 
 def squares(positions: np.ndarray, size: float, origin: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Thread
 from typing import Any
@@ -38,7 +38,7 @@ APPROACHES: dict[str, Approach[Grouping]] = {
     "random growth": Approach(random_growth, ("attempts", "newly_built_first", "exchanges")),
     "compact growth": Approach(compact_growth, ("regroupings", "exchanges"), leaves_out_wide_groups=True),
 }
-TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE, COMPLETES_REST, UNIT_TOO_SMALL = range(6)
+TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE, COMPLETES_REST, UNIT_TOO_SMALL, BRANCHES_OUT = range(7)
 # Why a cell is left out, in words.
 REASONS = (
     "",
@@ -47,6 +47,7 @@ REASONS = (
     as_data("the loss is better without its group"),
     as_data("its group completes the rest of the unit"),
     as_data("too few people live in the whole unit"),
+    as_data("its group fills too little of its hull"),
 )
 
 
@@ -86,10 +87,11 @@ def partition_cells(
     if (area_of < 0).all():
         raise InputError(_no_group_possible(cells, minimums))
     too_few = area_of < 0
-    if options.chunk_cells:
-        chunking = part(progress, 0.0, 0.1)
-        area_of = cut_into_chunks(cells, area_of, options.chunk_cells, packed, packed_minimums, options.seed, chunking)
-    searching = part(progress, 0.1 if options.chunk_cells else 0.0, 1.0)
+    cutting = bool(options.chunk_cells or options.chunk_km2)
+    if cutting:
+        chunking, large = part(progress, 0.0, 0.1), large_areas(cells, area_of, options)
+        area_of = cut_into_chunks(cells, area_of, large, packed, packed_minimums, options.seed, chunking)
+    searching = part(progress, 0.1 if cutting else 0.0, 1.0)
     labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
     if APPROACHES[approach].leaves_out_wide_groups:
@@ -251,26 +253,64 @@ def connected_areas(cells: Cells, packed: list[int], minimums: PackedMinimums) -
     return _numbered_where_possible(cells.adjacency.components(), packed, minimums)
 
 
+def large_areas(cells: Cells, area_of: np.ndarray, options: PartitionOptions) -> np.ndarray:
+    """The areas that have more cells, or a larger surface, than the options allow; their numbers, ascending."""
+    inside = area_of >= 0
+    large = np.zeros(int(area_of.max()) + 1, bool)
+    if options.chunk_cells:
+        large |= np.bincount(area_of[inside], minlength=len(large)) > options.chunk_cells
+    if options.chunk_km2:
+        if cells.surface is None:
+            raise InputError(tr("The surface of the cells is not known: give the most cells of a chunk instead."))
+        square_km = np.bincount(area_of[inside], cells.surface[inside] / 1e6, len(large))
+        large |= square_km > options.chunk_km2 * (1.0 + 1e-9)
+    return np.flatnonzero(large)
+
+
+def leave_out_branching(
+    cells: Cells, minimums: Sequence[Minimum], partition: Partition, hull_share: np.ndarray, least: float, beta: float
+) -> Partition:
+    """The partition without the groups that fill less than a share of their convex hull.
+
+    (Bjerre-Nielsen & Gandil 2018, 4.1: such groups branch out; the paper suggests 0.4.) hull_share : (n_groups,) area
+    over the area of the hull. Raises InputError where no group is left.
+    """
+    keep = hull_share >= least
+    if not keep.any():
+        raise InputError(
+            tr(
+                "No group fills {least:g} of its convex hull (largest: {largest:.2f}): lower LEAST_HULL_SHARE.",
+                least=least,
+                largest=float(hull_share.max()),
+            )
+        )
+    region_of = partition.crosswalk.region_of
+    out = (region_of >= 0) & ~keep[region_of]
+    crosswalk, _ = number_compactly(np.where(out, LEFT_OUT, region_of))
+    reason = np.where(out, BRANCHES_OUT, partition.reason).astype(np.int8)
+    return replace(
+        partition, crosswalk=crosswalk, reason=reason, measures=measure_partition(cells, minimums, crosswalk, beta)
+    )
+
+
 def cut_into_chunks(
     cells: Cells,
     area_of: np.ndarray,
-    most: int,
+    large: np.ndarray,
     packed: list[int],
     minimums: PackedMinimums,
     seed: int,
     progress: Progress = silent,
 ) -> np.ndarray:
-    """Areas of more than `most` cells cut into Louvain communities of their neighbour graph, (n,) int64.
+    """These areas, by number, cut into Louvain communities of their neighbour graph, (n,) int64.
 
     (Bjerre-Nielsen & Gandil 2018, 3.1, after Blondel et al. 2008.) A community with too few people joins the one it
     shares most borders with. Raises VbasError where the Python package networkx is needed but missing.
     """
-    sizes = np.bincount(area_of[area_of >= 0])
-    large = np.flatnonzero(sizes > most)
     if not len(large):
         return area_of
     chunk_of = area_of.copy()
-    used = len(sizes)
+    used = int(area_of.max()) + 1
     for done, area in enumerate(to_list(large)):
         members = np.flatnonzero(area_of == area)
         graph = cells.adjacency.matrix()[members][:, members].tocoo()

@@ -138,6 +138,7 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
             2: tr("More restarts help a little; “compact growth” leaves out nobody who can be taken."),
             3: tr("A larger BETA keeps them, in wide groups."),
             4: tr("Larger units, or a lower K, would keep their group."),
+            6: tr("A smaller LEAST_HULL_SHARE keeps them."),
             5: tr("Larger units, or a lower K, would take them in."),
         }[reason]
         sentences.append(
@@ -241,8 +242,10 @@ def _precision_section(groups: GroupDescriptions, official: OfficialAreas | None
         tr("Spatial precision is the square root of the area of the convex hull of the places where somebody may live.")
     ]
     mean = float(np.average(groups.sqrt_hull, weights=people))
+    middle = median_person(groups.sqrt_hull, people)
     if official is None:
         sentences.append(tr("On average a person's group has {mean:.0f} m.", mean=mean))
+        sentences.append(tr("Half of the people are in groups of at most {median:.0f} m.", median=middle))
     else:
         series[official.name] = (official.sqrt_hull, official.people)
         other = float(np.average(official.sqrt_hull, weights=official.people))
@@ -256,8 +259,26 @@ def _precision_section(groups: GroupDescriptions, official: OfficialAreas | None
                 times=other / mean,
             )
         )
+        half = median_person(official.sqrt_hull, official.people)
+        sentences.append(
+            tr(
+                "Half of the people are in groups of at most {median:.0f} m, and in areas by “{name}” of at most "
+                "{other:.0f} m: {times:.1f} times as much (the paper's medians: 300 m, 3500 m).",
+                median=middle,
+                name=official.name,
+                other=half,
+                times=half / middle,
+            )
+        )
     picture = spread(series, tr("Spatial precision"), tr("√(hull area), m"), tr("share of people, %"))
     return Section(tr("Spatial precision (Figure 5)"), sentences, pictures=(picture,))
+
+
+def median_person(values: np.ndarray, people: np.ndarray) -> float:
+    """The smallest value that at least half of the people do not exceed. values, people : (m,), by group."""
+    order = np.argsort(values, kind="stable")
+    taken = np.cumsum(people[order])
+    return float(values[order][np.searchsorted(taken, taken[-1] / 2)])
 
 
 def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:

@@ -312,6 +312,15 @@ OTHERS = {
         "WITHIN": "parish",
         "FALL_BACK": True,
     },
+    "partitioncells, within a distance": {
+        "CELLS": "@cells",
+        "CELL_ID": "cell",
+        "POPULATIONS": ["people_1", "people_2"],
+        "K": 60,
+        "NEIGHBOURS": "within a distance",
+        "NEIGHBOUR_DISTANCE": 150.0,
+        "LEAST_HULL_SHARE": 0.5,
+    },
     "staticcutoff, by a model": {
         **REGIONS,
         **PEOPLE,

@@ -280,6 +280,8 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("generaterecords", {"VARIATION": 0.5, "REACH": 9}, []),
         ("partitioncells", {"K_2": 9, "ATTEMPTS": 9}, ["K_2", "ATTEMPTS"]),
         ("partitioncells", {"POPULATIONS_2": ["h"], "K_2": 9, "APPROACH": "random growth", "REGROUPINGS": 9}, None),
+        ("partitioncells", {"NEIGHBOUR_DISTANCE": 9}, ["NEIGHBOUR_DISTANCE"]),
+        ("mendpartition", {"NEIGHBOUR_DISTANCE": 9, "NEIGHBOURS": "within a distance"}, []),
         ("partitioncells", {"FALL_BACK": True}, ["FALL_BACK"]),
         ("partitioncells", {"FALL_BACK": True, "WITHIN": "parish"}, []),
         ("mendpartition", {"K_2": 9}, ["K_2"]),

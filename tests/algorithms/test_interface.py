@@ -77,7 +77,8 @@ PROMISED = {
     "mergeadjacent": (f"{REGIONS} PUBLISHED CUTOFF GAPS_REGION", "CROSSWALK RELEASED_REGIONS CUTOFF"),
     "cropidentifiers": ("REGIONS REGION_ID CHARACTERS LEAVE_OUT HIERARCHY", "CROSSWALK RELEASED_REGIONS"),
     "partitioncells": (
-        "CELLS CELL_ID POPULATIONS K NEIGHBOURS ATTEMPTS RESTARTS BETA SEED WITHIN FALL_BACK",
+        "CELLS CELL_ID POPULATIONS K NEIGHBOURS ATTEMPTS RESTARTS BETA SEED WITHIN FALL_BACK LEAST_HULL_SHARE "
+        "NEIGHBOUR_DISTANCE CHUNK_KM2",
         "CROSSWALK GROUPS REPORT NON_POP WEIGHTED_DIST LOSS N_GROUPS",
     ),
     "mendpartition": (
@@ -145,7 +146,7 @@ CHOICES = {
     ("anonymize", "TIES"): ("fixed", "secret"),
     ("releaserecords", "TIES"): ("fixed", "secret"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
-    ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner"),
+    ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner", "within a distance"),
     ("donutmask", "DISTANCE"): ("uniform in distance", "uniform in area"),
 }
 DEFAULTS = {

@@ -124,6 +124,33 @@ def test_groups_stay_within_units_and_the_rest_falls_back(partition, run, tmp_pa
     assert "By unit" in page.read_text(encoding="utf-8")
 
 
+def test_groups_that_branch_out_are_left_out(partition, tmp_path):
+    page = tmp_path / "cells.html"
+    whole, done = partition(), partition(LEAST_HULL_SHARE=0.9, OFFICIAL_AREA="parish", REPORT=str(page))
+    shares = sorted(row["area_hull"] for row in whole.rows("GROUPS"))
+    assert shares[0] < 0.9 <= shares[-1]
+    assert sorted(row["area_hull"] for row in done.rows("GROUPS")) == [share for share in shares if share >= 0.9]
+    assert {row["reason"] for row in done.rows("LEFT_OUT")} == {
+        "too few people live in the cells it is connected with",
+        "its group fills too little of its hull",
+    }
+    assert "Half of the people are in groups of at most" in page.read_text(encoding="utf-8")
+
+
+def test_neighbours_within_a_distance_reach_an_island(partition):
+    near = {"NEIGHBOURS": "within a distance"}
+    alone, joined = partition(**near, NEIGHBOUR_DISTANCE=100), partition(**near, NEIGHBOUR_DISTANCE=900)
+    regions = [{row["cell"]: row["vbas_region"] for row in done.rows("CROSSWALK")} for done in (alone, joined)]
+    assert regions[0]["c11_0"] is None and regions[1]["c11_0"] is not None
+
+
+def test_chunks_by_surface(partition):
+    pytest.importorskip("networkx")
+    whole, cut = partition(), partition(CHUNK_KM2=1.0)
+    assert whole.rows("CROSSWALK") != cut.rows("CROSSWALK")
+    assert partition(CHUNK_KM2=100.0).rows("CROSSWALK") == whole.rows("CROSSWALK")
+
+
 def test_a_crosswalk_of_groups_and_units_releases_records(partition, run):
     """The hamlet's parish completes its rest with a group: its people are shown by parish, and by parish alone."""
     cells = make_layer(

@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
 from vbas.core.cells.cells import cells_of_points, cells_of_polygons, grid_borders, grid_size
 from vbas.core.cells.measures import PackedMinimums, describe_groups
-from vbas.core.cells.partition import connected_areas, cut_into_chunks
+from vbas.core.cells.partition import (
+    BRANCHES_OUT,
+    connected_areas,
+    cut_into_chunks,
+    large_areas,
+    leave_out_branching,
+)
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, VbasError
+from vbas.core.report.partition import median_person
 
 
 def box(x, y, size=250.0, across=1, up=1):
@@ -149,13 +156,13 @@ def test_chunks_are_connected_and_hold_their_minimum():
     packed_minimums = PackedMinimums(minimums)
     packed = packed_minimums.pack(cells)
     whole = connected_areas(cells, packed, packed_minimums)
-    chunks = cut_into_chunks(cells, whole, 200, packed, packed_minimums, seed=0)
+    chunks = cut_into_chunks(cells, whole, np.array([0]), packed, packed_minimums, seed=0)
     assert chunks.min() == 0 and chunks.max() > 2
     assert np.bincount(chunks, cells.population[:, 0]).min() >= 100
-    assert (cut_into_chunks(cells, whole, 900, packed, packed_minimums, seed=0) == whole).all()
+    assert (cut_into_chunks(cells, whole, np.array([], int), packed, packed_minimums, seed=0) == whole).all()
     # Communities of too few people join others.
     many = PackedMinimums([Minimum((0,), 1500)])
-    larger = cut_into_chunks(cells, whole, 200, packed, many, seed=0)
+    larger = cut_into_chunks(cells, whole, np.array([0]), packed, many, seed=0)
     assert np.bincount(larger, cells.population[:, 0]).min() >= 1500
     assert larger.min() == 0 and 1 < larger.max() + 1 < chunks.max() + 1
     options = PartitionOptions(restarts=2, chunk_cells=200)
@@ -191,3 +198,71 @@ def test_groups_are_described_as_by_hand():
     assert found.area_hull[0] == pytest.approx(3 / 3.5)
     assert found.sqrt_hull[0] == pytest.approx(np.sqrt(hull))
     assert found.diagonal[0] == pytest.approx(np.hypot(2, 2))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 100.0, 250.0, 260.0, 600.0]), st.booleans())
+def test_neighbours_within_a_distance(seed, distance, irregular):
+    rng = np.random.default_rng(seed)
+    there = np.flatnonzero(rng.random(36) < 0.3)
+    if len(there) < 2:
+        there = np.array([0, 2])
+    low = 250.0 * np.column_stack([there // 6, there % 6]) + (598_000, 6_643_250)
+    shapes = np.array([box(x, y) for x, y in low])
+    if irregular:
+        shapes = np.append(shapes, shapely.Polygon([(598_100, 6_643_000), (598_900, 6_643_000), (598_000, 6_643_240)]))
+    ones = np.ones((len(shapes), 1))
+    cells = cells_of_polygons(range(len(shapes)), shapes, shapes, ones, ["y"], "within a distance", distance=distance)
+    plain = {
+        (i, j)
+        for i in range(len(shapes))
+        for j in range(i + 1, len(shapes))
+        if shapes[i].distance(shapes[j]) <= distance + 1e-3
+    }
+    assert pairs(cells) == plain
+    assert cells.surface == pytest.approx(shapely.area(shapes))
+    if not irregular:
+        points, _ = cells_of_points(
+            range(len(shapes)), low + 125, 250, "centre", ones, ["y"], "within a distance", distance
+        )
+        assert pairs(points) == plain and points.surface == pytest.approx(250.0**2)
+
+
+def test_areas_to_cut_by_cells_or_by_surface():
+    people = np.ones((4, 4))
+    shapes = np.array([box(250 * x, 250 * y) for x in range(4) for y in range(4)])
+    cells = cells_of_polygons(range(16), shapes, shapes, people.reshape(16, 1), ["y"], "edge")
+    area_of = np.array([0] * 10 + [1] * 5 + [-1])
+    assert large_areas(cells, area_of, PartitionOptions(chunk_cells=7)).tolist() == [0]
+    assert large_areas(cells, area_of, PartitionOptions(chunk_km2=0.625)).tolist() == []
+    assert large_areas(cells, area_of, PartitionOptions(chunk_km2=0.3)).tolist() == [0, 1]
+    assert large_areas(cells, area_of, PartitionOptions(chunk_cells=7, chunk_km2=0.3)).tolist() == [0, 1]
+    with pytest.raises(InputError, match="surface of the cells is not known"):
+        large_areas(field_of(4, people), area_of, PartitionOptions(chunk_km2=1.0))
+
+
+def test_groups_that_branch_out_are_left_out():
+    # A bar of three cells, which fills its hull, and an L of three, which fills three quarters.
+    positions = [(0, 0), (1, 0), (2, 0), (5, 0), (6, 0), (5, 1)]
+    shapes = np.array([box(250 * x, 250 * y) for x, y in positions])
+    cells = cells_of_polygons(range(6), shapes, shapes, np.full((6, 1), 40.0), ["y"], "edge")
+    minimums = [Minimum((0,), 100)]
+    partition = partition_cells(cells, minimums)
+    share = describe_groups(cells, minimums, partition.crosswalk, shapes).area_hull
+    assert share.tolist() == pytest.approx([1.0, 3 / 3.5])
+    left = leave_out_branching(cells, minimums, partition, share, 0.9, 0.99)
+    assert left.crosswalk.region_of.tolist() == [0, 0, 0, -1, -1, -1]
+    assert left.reason.tolist() == [0, 0, 0, *[BRANCHES_OUT] * 3]
+    assert left.measures.non_pop == pytest.approx(0.5)
+    assert leave_out_branching(cells, minimums, partition, share, 0.8, 0.99).crosswalk.n_regions == 2
+    with pytest.raises(InputError, match="lower LEAST_HULL_SHARE"):
+        leave_out_branching(cells, minimums, partition, share * 0.5, 0.9, 0.99)
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=8))
+def test_the_person_in_the_middle(groups):
+    values, people = np.array(groups, float).T
+    if not people.sum():
+        return
+    everyone = sorted(value for value, n in groups for _ in range(n))
+    assert median_person(values, people) == everyone[(len(everyone) - 1) // 2]
