@@ -35,14 +35,19 @@ class Outlines:
 
     @cached_property
     def area_hull(self) -> np.ndarray:
-        """Surface over that of the convex hull, (m,), 1 for a convex shape."""
-        return self.surface / self.hull
+        """Surface over that of the convex hull, (m,), 1 for a convex shape; NaN for one without a surface."""
+        return _ratio(self.surface, self.hull)
 
     @cached_property
     def elongation(self) -> np.ndarray:
         """The longest distance over the diameter of a circle of the same surface, (m,): 1 for a circle, 1.25 for a
-        square, 2 for a strip five times as long as wide."""
-        return self.longest / diameters(self.surface)
+        square, 2 for a strip five times as long as wide; NaN for a shape without a surface."""
+        return _ratio(self.longest, diameters(self.surface))
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """NaN where there is nothing below."""
+    return np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
 
 
 def diameters(surface: np.ndarray) -> np.ndarray:
@@ -51,10 +56,10 @@ def diameters(surface: np.ndarray) -> np.ndarray:
 
 
 def outlines_of(shapes: np.ndarray) -> Outlines:
-    """What is measured of the outlines of polygons with a surface, (m,) array, in a plane."""
+    """What is measured of the outlines of polygons, (m,) array, in a plane; one may have shrunk to a point there."""
     hulls = shapely.convex_hull(shapes)
     # The two points that are farthest from each other are corners of the hull.
-    longest = [pdist(shapely.get_coordinates(hull)).max() for hull in hulls.tolist()]
+    longest = [pdist(shapely.get_coordinates(hull)).max(initial=0.0) for hull in hulls.tolist()]
     return Outlines(shapely.area(shapes), shapely.area(hulls), np.array(longest, float))
 
 
@@ -104,11 +109,11 @@ def distortion_sentence(
 
 def of_areas(areas: Outlines, crosswalk: Crosswalk) -> dict[str, np.ndarray]:
     """What the areas of each region are like, (n_regions,) each, by the fields of the region audit: the least
-    `area_hull`, the largest `elongation`, and how many of them distort."""
+    `area_hull`, the largest `elongation`, NaN where none is known, and how many of them distort."""
     inside = crosswalk.region_of >= 0
     of = crosswalk.region_of[inside]
-    least, most = np.full(crosswalk.n_regions, np.inf), np.zeros(crosswalk.n_regions)
-    np.minimum.at(least, of, areas.area_hull[inside])
-    np.maximum.at(most, of, areas.elongation[inside])
+    least, most = np.full((2, crosswalk.n_regions), np.nan)
+    np.fmin.at(least, of, areas.area_hull[inside])
+    np.fmax.at(most, of, areas.elongation[inside])
     n_distorting = crosswalk.totals(distorting(areas, crosswalk).astype(float)).astype(np.int64)
     return dict(zip(OF_AREAS, (least, most, n_distorting)))

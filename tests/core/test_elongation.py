@@ -49,6 +49,19 @@ def test_outlines_are_those_of_a_plain_recount(lists, scale):
     assert (measured.elongation > 1 - 1e-9).all() and (measured.area_hull < 1 + 1e-9).all()
 
 
+def test_a_shape_that_shrank_to_nothing_in_the_plane_is_not_measured_and_distorts_nothing():
+    dot, line = shapely.Polygon([(1, 1)] * 4), shapely.Polygon([(0, 0), (9, 0), (4, 0)])
+    measured = outlines_of(np.array([dot, line, shapely.Polygon(), SQUARE]))
+    assert np.isnan(measured.elongation[:3]).all() and np.isnan(measured.area_hull[:3]).all()
+    assert measured.longest.tolist() == pytest.approx([0, 9, 0, 7 * math.sqrt(2)])
+    crosswalk = Crosswalk(np.array([0, 1, 1, 1]), 2)
+    assert not distorting(measured, crosswalk).any()
+    assert not distortion_sentence(measured, crosswalk, None, np.array(list("abcd"), dtype=object))
+    by_field = of_areas(measured, crosswalk)
+    assert np.isnan(by_field["most_elongation"][0]) and np.isnan(by_field["least_area_hull"][0])
+    assert by_field["most_elongation"][1] == measured.elongation[3] and by_field["least_area_hull"][1] == 1
+
+
 def of_town(region_of):
     """Strips of 9 x 1 beside squares of 3 x 3."""
     widths, heights = [3, 9] * 5, [3, 1] * 5
