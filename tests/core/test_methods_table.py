@@ -69,8 +69,8 @@ def page_of(form):
 
 
 def undeclared(form, told):
-    """What a row tells of a form that its page does not: parameters and outputs in capitals, fields, choices and numbers
-    in backticks; the form itself where it has no page."""
+    """What a row tells of a form that its page does not: parameters and outputs in capitals, fields, choices and
+    numbers in backticks; the form itself where it has no page."""
     page = page_of(form)
     declared = set(re.findall(r"^###+ .*\((\w+)\)$", page, re.MULTILINE))
     declared |= {f"`{word}`" for word in re.findall(r"`([^`\n]+)`", page)}
