@@ -53,6 +53,21 @@ def areas(name: str) -> Areas:
     return replace(regions, neighbours=polygon_neighbours(shapely.make_valid(shapes)))
 
 
+def polygons(name: str) -> np.ndarray:
+    """The polygons of the areas of that name, in metres, in the order of `areas`."""
+    file, table, _, population_field, code = LAYERS[name]
+    source = ogr.Open(str(DATA / file))
+    layer = source.GetLayerByName(table)
+    to_metres = osr.CoordinateTransformation(layer.GetSpatialRef(), _crs(code))
+    wkbs = []
+    for feature in layer:
+        if feature.GetField(population_field) is not None:
+            geometry = feature.GetGeometryRef()
+            geometry.Transform(to_metres)
+            wkbs.append(bytes(geometry.ExportToWkb()))
+    return shapely.make_valid(shapely.force_2d(shapely.from_wkb(wkbs)))
+
+
 def _crs(code: int) -> osr.SpatialReference:
     crs = osr.SpatialReference()
     crs.ImportFromEPSG(code)

@@ -126,10 +126,10 @@ def component_sentences(best: Sequence[BestApproach]) -> list[str]:
             "Best {component}: {told}.",
             component=tr(component),
             told="; ".join(
-                tr("{measure}: {best}", measure=MEASURED[one_best.measure], best=one_best.in_words)
-                for one_best in best
-                if one_best.component == component
+                tr("{measure}: {best}", measure=MEASURED[approach.measure], best=approach.in_words)
+                for approach in best
+                if approach.component == component
             ),
         )
-        for component in dict.fromkeys(one_best.component for one_best in best)
+        for component in dict.fromkeys(approach.component for approach in best)
     ]

@@ -118,6 +118,7 @@ def releases_that_tell():
             yield records
 
 
+@pytest.mark.slow
 def test_a_register_stops_and_repairs(tmp_path):
     for number, records in zip(range(5), releases_that_tell()):
         register = tmp_path / f"{number}.gpkg"
@@ -134,6 +135,7 @@ def test_a_register_stops_and_repairs(tmp_path):
         assert len(read_register(register)) == 2
 
 
+@pytest.mark.slow
 def test_what_is_repaired_is_held_against_published_totals_again(tmp_path):
     """Whatever a repair suppresses, the totals must tell nothing of what is left."""
     for number, records in zip(range(5), releases_that_tell()):

@@ -94,6 +94,7 @@ def starts(draw):
     return replace(areas, neighbours=adjacency), profile, number_compactly(region_of)[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     case=starts(),
@@ -142,6 +143,7 @@ def divisions(n):
             yield [*division, label]
 
 
+@pytest.mark.slow
 def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
     monkeypatch.setattr(schedule, "WORK_PER_AREA", 600_000)
     for seed in range(2):

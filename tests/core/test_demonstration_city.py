@@ -51,6 +51,7 @@ def test_the_areas_are_whole_simple_polygons(city):
     assert (shapely.area(city.polygons) > 5_000).all()
 
 
+@pytest.mark.slow
 def test_the_areas_cover_the_city_without_gaps_or_overlaps(city):
     whole = shapely.union_all(city.polygons)
     assert whole.geom_type == "Polygon"

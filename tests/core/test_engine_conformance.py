@@ -156,6 +156,7 @@ def test_every_engine_is_run():
     assert {adapter.kind for adapter in ADAPTERS.values()} == set(ENGINES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("adapter", "nested", "counted"), JOBS)
 def test_engine_and_arrays_give_one_account(adapter, nested, counted, tmp_path, request):
     for package in ENGINES[adapter.kind][2]:

@@ -60,6 +60,7 @@ def margin_of(profile, one, margin):
     return tuple(int(profile.classes[one, profile.quasi_identifiers.index(name)]) for name in margin)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(people())
 def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_all_are_suppressed(case):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from vbas.core.releases.chunk import Chunk
@@ -17,6 +18,7 @@ from vbas.core.releases.listing import ANY, OTHERS, rows_of
 from .release_cases import all_tables, only_seen_values, several_releases, true_table
 
 
+@pytest.mark.slow
 @given(several_releases(most_areas=12, most_releases=4, most_count=9, most_classes=4))
 @settings(max_examples=300, deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
@@ -35,6 +37,7 @@ def test_true_counts_lie_within_all_bounds(case):
             assert count.low <= true <= count.high
 
 
+@pytest.mark.slow
 @given(several_releases(most_areas=8, most_releases=3, most_count=7, most_classes=4))
 @settings(max_examples=150, deadline=None)
 def test_rows_say_who_is_counted_and_who_is_not(case):
@@ -57,6 +60,7 @@ def has(values, of_joint):
     return all(values[name] in (ANY, OTHERS if value is None else value) for name, value in of_joint.items())
 
 
+@pytest.mark.slow
 @given(several_releases(most_areas=4, most_releases=3, most_count=4))
 @settings(max_examples=150, deadline=None)
 def test_brute_force_finds_the_same_cells(case):

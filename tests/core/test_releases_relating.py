@@ -70,6 +70,7 @@ def cases(draw):
     return areas, profile, made
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=200, deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
@@ -110,6 +111,7 @@ def _with_single(every, over):
     return every
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=60, deadline=None)
 def test_a_repaired_release_gives_nothing_away_at_any_level(case):
