@@ -187,6 +187,10 @@ def test_regions_are_numbered_and_told_apart_where_there_is_no_count(qgis_app):
     named = make_layer({"vbas_region": [1], "name": ["4601"]}, squares(1))
     style(named, "RELEASED_REGIONS")
     assert named.labeling().settings().fieldName == "name"
+    groups = make_layer({"vbas_region": [1, 2, 3], "density": [2.0] * 3}, squares(3))
+    style(groups, "GROUPS")
+    assert draw(groups) != draw(groups, labels=False)  # groups of one colour have numbers, too
+    assert groups.labeling().settings().fieldName == "vbas_region"
 
 
 MERGE = {"REGION_ID": "da", "POPULATION": "people", "CUTOFF": 150.0}

@@ -112,6 +112,17 @@ def test_one_move_mends_a_group_that_lost_people():
     assert mending.small_pieces(later, [Minimum((0,), 110)], False) == 2  # what stays of group 1, and the cell moved
 
 
+@pytest.mark.parametrize("reach", [1, 2])
+def test_the_search_looks_farther_where_that_saves_moves(reach):
+    """The neighbour of the short group can spare nothing, but its own neighbour can: two moves in place of three."""
+    places = [(0, 1), (1, 1), (2, 1), (0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
+    cells = squares(places, [30, 30, 30, 20, 20, 60, 20, 100])
+    old = Crosswalk(np.array([0, 0, 0, 1, 1, 1, 2, 2]), 3)
+    mending = mend(cells, [Minimum((0,), 100)], old, reach=reach)
+    assert mending.after.tolist() == [1, 1, 1, 1, 2, 2, 2, 3]
+    assert mending.proven
+
+
 def test_numbers_stay_and_a_group_may_be_given_up():
     cells = line(60, 60, 10, 60, 60)
     old = Crosswalk(np.array([0, 0, 1, 2, 2]), 3, np.array([7, 8, 9]))

@@ -1,4 +1,7 @@
-"""docs/methods.md names a place and a test for every equation: each of them is there."""
+"""docs/methods.md names a place and a test for every equation and sentence of the papers: each of them is there.
+
+What a form declares is read from its page in docs/reference, which another test holds against the form.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,25 @@ TEXT = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
 TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py::\w+)`", TEXT)))
 PLACES = sorted(set(re.findall(r"`((?:core|algorithms)\.[\w.]+)`", TEXT)))
 FILES = sorted(set(re.findall(r"`((?:benchmarks|scripts|docs)/[\w/.]+)`", TEXT)))
-ROWS = [
-    [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-    for line in TEXT.splitlines()
-    if line.startswith(("| [", "| departs"))
-]
+FORMS = re.findall(r"`vbas:(\w+)`(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?", TEXT)
+PAPERS = {"[C15]", "[C18]", "[BG18]", "[A10]"}
+NOTHING = "nothing yet"
+#: The sentences that nothing answers yet: paper, section.
+OPEN = {("[C18]", "2.4.1"), ("[C18]", "5"), ("[A10]", "2.1")}
+
+
+def rows_of(title):
+    """The rows of the table below a heading, cell by cell."""
+    below = TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in below.splitlines()
+        if line.startswith(("| [", "| departs"))
+    ]
+
+
+EQUATIONS = rows_of("Equation by equation")
+SENTENCES = rows_of("Sentence by sentence")
 
 
 @cache
@@ -37,11 +54,27 @@ def missing_tests(tests):
 
 
 def is_place(place):
-    """Whether a module, or what it defines, is there under its dotted name."""
+    """Whether a package, a module, or what one defines, is there under its dotted name."""
     parts = place.split(".")
-    if ROOT.joinpath(*parts).with_suffix(".py").is_file():
+    if ROOT.joinpath(*parts).with_suffix(".py").is_file() or ROOT.joinpath(*parts, "__init__.py").is_file():
         return True
     return parts[-1] in names_in(ROOT.joinpath(*parts[:-1]).with_suffix(".py"))
+
+
+@cache
+def page_of(form):
+    """The page of the reference on a form; empty where there is none."""
+    page = ROOT / "docs" / "reference" / f"{form}.md"
+    return page.read_text(encoding="utf-8") if page.is_file() else ""
+
+
+def undeclared(form, told):
+    """What a row tells of a form that its page does not: parameters and outputs in capitals, fields, choices and
+    numbers in backticks; the form itself where it has no page."""
+    page = page_of(form)
+    declared = set(re.findall(r"^###+ .*\((\w+)\)$", page, re.MULTILINE))
+    declared |= {f"`{word}`" for word in re.findall(r"`([^`\n]+)`", page)}
+    return [word for word in ([form] if not page else told.split(", ") if told else []) if word not in declared]
 
 
 def test_every_test_named_is_there():
@@ -52,6 +85,12 @@ def test_every_test_named_is_there():
 def test_every_place_named_is_there():
     assert len(PLACES) > 50
     assert [place for place in PLACES if not is_place(place)] == []
+
+
+def test_every_form_named_is_there_and_declares_what_is_named_with_it():
+    assert len(FORMS) > 50
+    missing = {form: undeclared(form, told) for form, told in FORMS if undeclared(form, told)}
+    assert missing == {}
 
 
 def test_every_file_named_is_there():
@@ -66,12 +105,28 @@ def test_what_is_not_there_is_found():
     assert missing_tests(["tests/core/test_nothing.py::test_a"]) == ["tests/core/test_nothing.py::test_a"]
     assert is_place("core.language") and is_place("core.language.tr")
     assert not is_place("core.language.nothing") and not is_place("core.nothing.at_all")
+    assert is_place("core.baselines") and not is_place("core.nothing")
+    assert undeclared("donutmask", "K_INNER, MASKED, `candidates`, `N_POINTS`") == []
+    assert undeclared("donutmask", "K_MIDDLE, `neighbours`") == ["K_MIDDLE", "`neighbours`"]
+    assert undeclared("nothing", "K") == ["nothing"] == undeclared("nothing", "")
 
 
 def test_every_equation_has_a_place_and_a_test():
-    assert len(ROWS) >= 37
-    for equation, where, _, test in ROWS:
+    assert len(EQUATIONS) >= 37
+    for equation, where, _, test in EQUATIONS:
         assert re.search(r"`core\.[\w.]+`", where), equation
         assert "`tests/" in test, equation
     # No name of a test is written in a way that is not looked up above.
     assert TEXT.count("tests/") == len(re.findall(r"`tests/[\w/]+\.py::\w+`", TEXT))
+
+
+def test_every_sentence_has_a_place_and_a_test_or_says_that_nothing_answers_it():
+    assert 60 < len(SENTENCES) <= 72
+    assert len({sentence for _, _, sentence, _, _ in SENTENCES}) == len(SENTENCES)
+    for papers, section, sentence, where, test in SENTENCES:
+        assert set(papers.split(", ")) <= PAPERS and section, sentence
+        assert len(sentence) < 150, sentence
+        if (where, test) != (NOTHING, NOTHING):
+            assert re.search(r"`(?:(?:core|algorithms)\.|vbas:|benchmarks/)|\]\(\w+\.md", where), sentence
+            assert "`tests/" in test, sentence
+    assert {(papers, section) for papers, section, _, where, _ in SENTENCES if where == NOTHING} == OPEN
