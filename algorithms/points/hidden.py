@@ -8,10 +8,11 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.masking.candidates import K_MIN, Hiding, hiding
 from ...core.masking.donut import Masking
 from ...core.masking.placing import own_areas
+from ...core.masking.populations import Households
 from ...core.records.columns import codes_of_labels
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
@@ -79,8 +80,24 @@ def hiding_of(form: Form, case: MaskingInputs, masking: Masking) -> Hiding | Non
         )
     if case.households is None:
         return None
+    _warn_of_missing_addresses(form, case.households, case.homes.points, masking)
     area = own_areas(case.households.points, case.areas.planar_shapes)
     return hiding(masking, case.homes, case.households, area, _earlier(form, case), form.progress(60, 75))
+
+
+def _warn_of_missing_addresses(form: Form, households: Households, homes: np.ndarray, masking: Masking) -> None:
+    """A register of addresses may lack new homes (Allshouse 2010, 2.1)."""
+    alone = int(households.far_from(homes, masking.inner).sum())
+    if alone:
+        form.warn(
+            plural(
+                "HOUSEHOLDS has no address around {n} home, within the inner radius of its ring: new homes may be "
+                "missing there, and what is counted around it is of the addresses that HOUSEHOLDS has.",
+                "HOUSEHOLDS has no address around {n} homes, within the inner radius of their rings: new homes may be "
+                "missing there, and what is counted around them is of the addresses that HOUSEHOLDS has.",
+                alone,
+            )
+        )
 
 
 def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] | None:

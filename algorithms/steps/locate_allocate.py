@@ -11,7 +11,9 @@ from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.effective import NOT_GIVEN, Conditions
 from ..form.form import Form
+from ..layers.reading.crosswalks import read_sites
 
 
 class LocateAllocate(VbasAlgorithm):
@@ -41,17 +43,32 @@ class LocateAllocate(VbasAlgorithm):
                 approaches.sentences({name: APPROACHES[name] for name in methods}),
             ),
             approaches.capacity_factor(advanced=False),
+            shared.advanced(
+                regions.sites_parameter(
+                    tr(
+                        "Points of your own to start from, in place of the paper's seeding, such as those of “Locate "
+                        "sites” or of an earlier run. There are as many regions then as points, less those that keep "
+                        "no area."
+                    )
+                )
+            ),
             regions.crosswalk_output(),
             regions.released_regions(),
             *regions.site_outputs(),
         )
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
+    def conditions(self) -> Conditions:
+        return {"N_SITES": [{"SITES": NOT_GIVEN}]}
+
     def work(self, form: Form) -> dict[str, object]:
         layer = areas_of(form)
-        n_sites = form.whole("N_SITES")
+        own_sites = read_sites(form.source("SITES"), layer, form.feedback).tolist() if form.given("SITES") else []
+        n_sites = len(own_sites) or form.whole("N_SITES")
         check_n_sites(n_sites, len(layer.areas))
         approach = chosen(APPROACHES, form.text("METHOD"), "METHOD")
-        options = AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"))
+        options = AggregationOptions(
+            capacity_factor=form.number("CAPACITY_FACTOR"), start_sites=tuple(map(tuple, own_sites))
+        )
         aggregation = approach(layer.areas, None, n_sites, options, form.progress(stop=70))
         return regions.add_aggregation(form, layer, aggregation)

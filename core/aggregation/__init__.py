@@ -19,12 +19,14 @@ from .transportation_location import transportation_location
 
 __all__ = ["APPROACHES", "Aggregation", "AggregationOptions"]
 
+TRANSPORT = ("capacity_factor", "start_sites")
+
 APPROACHES: dict[str, Approach[Aggregation]] = {
     "basic Voronoi": Approach(basic_voronoi),
     "iterative Voronoi": Approach(iterative_voronoi),
     "site optimisation": Approach(site_optimisation),
-    "alternating location-allocation": Approach(alternating_location_allocation, ("capacity_factor",), own_sites=True),
-    "transportation-location": Approach(transportation_location, ("capacity_factor",), own_sites=True),
+    "alternating location-allocation": Approach(alternating_location_allocation, TRANSPORT, own_sites=True),
+    "transportation-location": Approach(transportation_location, TRANSPORT, own_sites=True),
     "population floor": Approach(population_floor, ("floor",), own_sites=True, neighbours=True),
     "anonymity exchange": Approach(
         anonymity_exchange,

@@ -8,7 +8,7 @@ from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
-from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note, recentred
+from ..transport.facilities import facility_capacity, first_facilities, load_note, recentred
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 SAME = 1e-12  # relative difference of costs that rounding may make
@@ -25,15 +25,16 @@ def alternating_location_allocation(
     """The areas join sites with the smallest sum of distances, none taking more than the capacity factor allows, and
     each site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).
 
-    Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
+    Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`,
+    `start_sites`.
     Each allocation is optimal over all n x S arcs, proved by its prices, and starts from the prices of the one before.
     The loop ends when no site moves, or with the best allocation seen when a step makes the sum of the distances
     no better. A site that serves no area is dropped.
-    Raises InputError for a capacity factor that is neither 0 nor at least 1.
+    Raises InputError for a capacity factor that is neither 0 nor at least 1, and for another number of start sites.
     """
     points = areas.points
     capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
-    sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
+    sites = first_facilities(points, n_sites, options.start_sites, part(progress, 0.0, 0.1))
     best, best_sites = allocate(points, sites, capacity, None, part(progress, 0.1, 0.3)), sites
     gap, costs = best.gap, [best.cost]
     reason = tr("the limit of {round_limit} rounds was reached", round_limit=ROUND_LIMIT)

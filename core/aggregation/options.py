@@ -19,6 +19,7 @@ class AggregationOptions:
     floor : the population every region of `population floor` needs; 0 is an even share of the whole.
     k : the smallest class that is released; seed : of every random draw
     budget : records that may be suppressed, per cent; None for as many as the start of an exchange suppresses
+    start_sites : (x, y) in the units of the points, where a transport heuristic starts; none for its own seeding.
     class_weights : (C,) what a suppressed record of each class weighs; None for 1 each.
     """
 
@@ -27,6 +28,7 @@ class AggregationOptions:
     k: int = DEFAULT_K
     seed: int = 0
     budget: float | None = None
+    start_sites: tuple[tuple[float, float], ...] = ()
     class_weights: np.ndarray | None = field(default=None, compare=False)
 
 

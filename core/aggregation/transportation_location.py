@@ -10,7 +10,7 @@ from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
-from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note
+from ..transport.facilities import facility_capacity, first_facilities, load_note
 from ..transport.single_moves import SingleMoves, settle
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
@@ -25,16 +25,17 @@ def transportation_location(
     """Each area joins the nearest site, areas leave one by one where a site has more than the capacity factor allows,
     and each site moves to the middle of its areas (Cooper 1972, as described by Croft 2018, 2.4.2).
 
-    Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
+    Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`,
+    `start_sites`.
     All areas go to the nearest site; while a site is over its limit, the cheapest move of one area from such a site
     to one with room is made, and after each the sites go to their centres and areas to nearer sites with room, until
     nothing moves, or with the best seen when, all sites within their limits, a step makes the sum of the distances
     worse. A site that serves no area is dropped.
-    Raises InputError for a capacity factor that is neither 0 nor at least 1.
+    Raises InputError for a capacity factor that is neither 0 nor at least 1, and for another number of start sites.
     """
     points = areas.points
     capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
-    sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
+    sites = first_facilities(points, n_sites, options.start_sites, part(progress, 0.0, 0.1))
     moves = SingleMoves(points, sites, capacity)
     settled = settle(moves, np.ones(n_sites, bool))
     beyond = [moves.excess]

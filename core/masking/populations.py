@@ -210,6 +210,16 @@ class Households:
         """Locations not farther from each point than its distance, (n,) int."""
         return np.asarray(self._tree.query_ball_point(points, distances, return_length=True), np.int64)
 
+    def far_from(self, points: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """Points that have no household within their distance, (N,) bool; false where the distance is no number.
+
+        points : (N, 2); distances : (N,) metres
+        """
+        far = np.zeros(len(points), bool)
+        known = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(distances))
+        far[known] = self._tree.query(points[known])[0] > distances[known]
+        return far
+
     def within(self, points: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same, one by one: positions of the point and of the location, (p,) int64 each, point after point."""
         lists = self._tree.query_ball_point(points, distances)

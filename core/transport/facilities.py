@@ -38,6 +38,28 @@ def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> 
     return min(nearest if whole else math.ceil(product), n_destinations)
 
 
+def first_facilities(
+    points: np.ndarray, n_facilities: int, start_sites: tuple[tuple[float, float], ...], progress: Progress = silent
+) -> np.ndarray:
+    """Where the transport heuristics start, (S, 2): at the sites given, else as Cooper does (Croft 2018, 2.4.1: other
+    methods of seeding may be used).
+
+    points : (n, 2); start_sites : S places in the units of the points, or none. Raises InputError for another number
+    of them, and what `alternate_location_allocation` raises.
+    """
+    if not start_sites:
+        return alternate_location_allocation(points, n_facilities, progress)
+    if len(start_sites) != n_facilities:
+        raise InputError(
+            tr(
+                "SITES has {n_given} points, but the number of sites is {n_sites}: give as many.",
+                n_given=len(start_sites),
+                n_sites=n_facilities,
+            )
+        )
+    return np.array(start_sites, float)
+
+
 def alternate_location_allocation(points: np.ndarray, n_facilities: int, progress: Progress = silent) -> np.ndarray:
     """The facilities that the transport heuristics start from, (S, 2) (Cooper, after Croft 2018, section 2.4).
 

@@ -175,6 +175,19 @@ def test_actual_anonymity_is_counted_among_households(mask):
     assert {r["people"] for r in corner} == {inside.sum()}
 
 
+def test_homes_far_from_every_address_are_warned_of(mask):
+    """Of a register that lacks what was newly built; counted by hand."""
+    points, households = people_in(80), people_in(900, seed=3)
+    some = np.flatnonzero(xy(households)[:, 0] < WEST + SIDE)
+    old = make_layer({"id": some.tolist()}, [f"Point({x} {y})" for x, y in xy(households)[some].tolist()])
+    done = mask(points, HOUSEHOLDS=old, K_MIN=0)
+    inner = np.array([row["inner_m"] or np.nan for row in done.rows("AUDIT")], float)
+    alone = int((cdist(xy(points), xy(households)[some]).min(axis=1) > inner).sum())
+    assert alone > 1
+    assert any(f"HOUSEHOLDS has no address around {alone} homes" in line for line in done.log)
+    assert not any("no address around" in line for line in mask(points, HOUSEHOLDS=households, K_MIN=0).log)
+
+
 def test_a_cluster_of_the_points_is_searched_for_before_and_after(mask, tmp_path):
     households = people_in(900, seed=3)
     around = np.argsort(np.hypot(*(xy(households) - (WEST + SIDE, SOUTH + SIDE)).T))[:60]

@@ -117,6 +117,18 @@ def test_transport_keeps_its_limit(run, layers, method):
     assert "released" not in done.rows("RELEASED_REGIONS")[0]
 
 
+def test_transport_starts_from_sites_of_ones_own(run, layers):
+    """From the sites where it ended nothing moves any more; from others it ends elsewhere."""
+    given = {**layers["areas"], "CROSSWALK": "memory:", "SITE_POINTS": "memory:"}
+    first = run("locateallocate", **given, N_SITES=5)
+    again = run("locateallocate", **given, N_SITES=2, SITES=first.layer("SITE_POINTS"))
+    assert again.rows("CROSSWALK") == first.rows("CROSSWALK")
+    assert any("N_SITES" in line for line in again.log)  # which has no effect then
+    corner = make_layer({"id": [1, 2]}, ["Point(630000 5520000)", "Point(630001 5520000)"])
+    other = run("locateallocate", **given, SITES=corner)
+    assert {row["vbas_region"] for row in other.rows("CROSSWALK")} in ({1}, {1, 2})
+
+
 def test_regions_keep_the_numbers_of_a_given_crosswalk(run, grid, layers):
     names = identifiers(grid)
     table = crosswalk(names, [10] * 18 + [30] * 12 + [None] * 6)

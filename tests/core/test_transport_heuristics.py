@@ -140,6 +140,28 @@ def test_the_allocation_of_the_alternating_result_is_optimal(factor):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_it_starts_from_the_sites_that_are_given(name):
+    """Without a limit both are a plain search from there: nearest site, then the middle, as long as that helps."""
+    areas = clustered(150, seed=2)
+    for seed in range(4):
+        own = np.random.default_rng(seed).random((12, 2)) * 1e6
+        options = AggregationOptions(start_sites=tuple(map(tuple, own.tolist())))
+        result, sites, least = APPROACHES[name](areas, None, 12, options), own, np.inf
+        while True:
+            apart = cdist(areas.points, sites)
+            nearest = apart.argmin(axis=1)
+            if apart.min(axis=1).sum() >= least * (1 - 1e-12):
+                break
+            least = apart.min(axis=1).sum()
+            sites = np.array(
+                [areas.points[nearest == i].mean(axis=0) if (nearest == i).any() else sites[i] for i in range(12)]
+            )
+        assert total_distance(areas, result) == pytest.approx(least)
+        with pytest.raises(InputError, match="SITES has 12 points, but the number of sites is 11"):
+            APPROACHES[name](areas, None, 11, options)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_does_not_fit_is_refused(name):
     areas = clustered(20)
     for n_sites in (0, 21):
