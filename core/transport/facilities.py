@@ -51,9 +51,10 @@ def first_facilities(
         return alternate_location_allocation(points, n_facilities, progress)
     if len(start_sites) != n_facilities:
         raise InputError(
-            tr(
-                "SITES has {n_given} points, but the number of sites is {n_sites}: give as many.",
-                n_given=len(start_sites),
+            plural(
+                "SITES has {n} point, but the number of sites is {n_sites}: give as many.",
+                "SITES has {n} points, but the number of sites is {n_sites}: give as many.",
+                len(start_sites),
                 n_sites=n_facilities,
             )
         )
