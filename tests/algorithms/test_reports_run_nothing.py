@@ -166,6 +166,9 @@ def compare(town):
         "FAIR": town.field("sex"),
         "BOUNDARY": town.field("more"),
         "BASELINES": list(range(len(BASELINES))),
+        "WEIGHTS": None,  # only numbers and names of measures are taken
+        "SCENARIOS": 2,
+        "PART_FIELD": town.field("more"),
     }
 
 

@@ -290,7 +290,7 @@ OTHERS = ("RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORON
 def test_a_row_that_is_lost_on_the_way_stops_the_run(anonymize, tmp_path, monkeypatch, output, place):
     chunks = Table.chunks
     wanted = {"RELEASED_RECORDS": "age", "RELEASED_REGIONS": "released", "CROSSWALK": "vbas_region"}
-    wanted |= {"REGION_AUDIT": "parts", "VORONOI": "vbas_region"}
+    wanted |= {"REGION_AUDIT": "distorting", "VORONOI": "vbas_region"}
 
     def short(self):
         for start, rows in chunks(self):

@@ -115,7 +115,7 @@ def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
         again = nest(areas, profile, levels, k, at_once=3)
         assert np.array_equal(plan.label_of, again.label_of)
         assert np.array_equal(records_by_level(plan), records_by_level(again))
-    for name in ("level_of", "level", "region", "class_of", "records", "shown"):
+    for name in ("level_of", "level", "region", "class_of", "records", "released"):
         assert np.array_equal(getattr(plan, name), getattr(again, name)), name
 
 

@@ -164,6 +164,31 @@ def _cells(town):
     return given
 
 
+def _mend(town):
+    return {**_cells(town), "CROSSWALK": town.crosswalk(1)}
+
+
+def _dots(town):
+    dice, groups = town.dice, town.areas()
+    given = {"GROUPS": groups, "GROUP_ID": town.field("id"), "LEAST": dice.pick(2, 3, 10)}
+    given["PEOPLE_PER_DOT"] = dice.pick(1, 1, 7)
+    if dice.chance(0.6):
+        drawn = town.people()
+        quasi = drawn["QUASI_IDENTIFIERS"]
+        given["CATEGORY"] = quasi[0] if isinstance(quasi, list) and quasi else quasi
+        return {
+            **given,
+            **{name: drawn[name] for name in ("RECORDS", "RECORD_REGION", "RECORD_COUNT") if name in drawn},
+        }
+    shares = [dice.pick(0.0, 0.25, 0.5, 1.0) for _ in range(town.n)]
+    if dice.odd(3):
+        shares[dice.randrange(town.n)] = dice.pick(-0.1, 1.5, None, float("nan"))
+    people_of = [dice.randint(0, 60) for _ in range(town.n)]
+    more = (("share", "real", shares), ("inhabitants", "long", people_of))
+    given["GROUPS"] = Table((*groups.columns, *more), groups.shapes, groups.geometry, groups.crs)
+    return {**given, "PEOPLE": "inhabitants", "RATE": "share"}
+
+
 def _database(town):
     table, _ = town.records()
     text = {name: ";".join(value) if isinstance(value, list) else value for name, value in town.people().items()}
@@ -231,4 +256,6 @@ FORMS = {
     "donutmask": _donut,
     "donutaudit": _donut_audit,
     "partitioncells": _cells,
+    "mendpartition": _mend,
+    "dotmap": _dots,
 }

@@ -248,6 +248,32 @@ def partitioned(case, outcome):
     yield from _finite(outcome)
 
 
+def dotted(case, outcome):
+    """vbas:dotmap: of a group that is shown, each category has nobody or LEAST people and more; and its dots."""
+    names, rows = _read(outcome, "POINTS")
+    if len(rows) != outcome.results["N_DOTS"]:
+        yield f"POINTS has {len(rows)} dots, N_DOTS is {outcome.results['N_DOTS']}."
+    given, fields = case.parameters, [name for name in names if name and name != "category"]
+    if "RECORDS" in given and len(fields) == 1:
+        dots = Counter(identity(row[names.index(fields[0])]) for row in rows)
+        people: defaultdict[object, Counter[object]] = defaultdict(Counter)
+        columns, records = rows_of(outcome.layers["RECORDS"])
+        if given["RECORDS"].selected is not None:
+            records = records[: given["RECORDS"].selected]
+        at, category = positions(columns, [given["RECORD_REGION"], given["CATEGORY"]])
+        count = positions(columns, [given["RECORD_COUNT"]])[0] if given.get("RECORD_COUNT") else None
+        for row in records:
+            people[identity(row[at])][plain(row[category])] += 1 if count is None else int(float(row[count]))
+        least = whole(given.get("LEAST"), 10)
+        for group, n in dots.items():
+            few = [number for number in people[group].values() if 0 < number < least]
+            if few:
+                yield f"Group {group} is shown with {few[:3]} people of a category."
+            if whole(given.get("PEOPLE_PER_DOT"), 1) == 1 and n != people[group].total():
+                yield f"Group {group} has {n} dots for {people[group].total()} people."
+    yield from _finite(outcome)
+
+
 RECOUNTS = {
     "anonymize": anonymized,
     "releaserecords": released,
@@ -268,6 +294,8 @@ RECOUNTS = {
     "donutmask": masked,
     "donutaudit": audited,
     "partitioncells": partitioned,
+    "mendpartition": lambda _, outcome: _finite(outcome),
+    "dotmap": dotted,
     **dict.fromkeys(
         ("aggregate", "locateallocate", "nestlevels", "staticcutoff", "cropidentifiers", "mergeadjacent"),
         made_crosswalk,
