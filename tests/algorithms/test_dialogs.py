@@ -303,6 +303,16 @@ OTHERS = {
         "COMBINATION": "least suppression",
         "START": "random",
     },
+    "locateallocate, from sites of one's own": {**REGIONS, "SITES": "@sites"},
+    "nestlevels, clustering from random sites": {
+        **REGIONS,
+        **PEOPLE,
+        "FINEST": "configuration",
+        "SITE_NUMBER": "given number",
+        "SITE_LOCATION": "anonymity-driven clustering",
+        "START": "random",
+    },
+    "compare, cropped by the last characters": {**REGIONS, **PEOPLE, "BASELINES": ["cropping"], "LEAVE_OUT": 2},
     "compare, by weights": {**REGIONS, **PEOPLE, "WEIGHTS": "compactness=2, seconds=1"},
     "partitioncells, within units": {
         "CELLS": "@cells",
@@ -400,7 +410,9 @@ OTHERS = {
 NOT_MADE: dict[str, tuple[str, ...]] = {
     name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
 }
-NOT_MADE["compare"] = NOT_MADE["compare, by weights"] = ("SCENARIO_AVERAGES",)
+NOT_MADE |= dict.fromkeys(
+    ("compare", "compare, by weights", "compare, cropped by the last characters"), ("SCENARIO_AVERAGES",)
+)
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}
 
