@@ -10,6 +10,7 @@ from ..approach import Approach
 from .balanced_density import balanced_density
 from .clustering.anonymity_driven_clustering import anonymity_driven_clustering
 from .clustering.anonymity_driven_clustering_2015 import anonymity_driven_clustering_2015
+from .clustering.starting import STARTS
 from .options import LocationOptions, SiteLocation
 from .random_sites import random_sites
 
@@ -24,3 +25,4 @@ APPROACHES: dict[str, Approach[SiteLocation]] = {
     ),
     "random": Approach(random_sites, ("seed",)),
 }
+STARTS.update(APPROACHES)

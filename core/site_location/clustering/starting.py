@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...approach import Approach
 from ...areas import Areas
 from ...errors import InputError
 from ...language import plural, tr
@@ -11,6 +12,9 @@ from ...profile import Profile
 from ...progress import Progress
 from ...voronoi import nearest_site
 from ..options import LocationOptions, SiteLocation
+
+# What a clustering may start from: the room puts in all its approaches, these ones too, once it has them.
+STARTS: dict[str, Approach[SiteLocation]] = {}
 
 
 def start_of(
@@ -25,19 +29,16 @@ def start_of(
     """
     if options.start_sites:
         return _given(areas, np.array(options.start_sites, float))
-    # The room knows its approaches once all of them are there.
-    from .. import APPROACHES
-
-    if options.start not in APPROACHES or options.start == name:
+    if options.start not in STARTS or options.start == name:
         raise InputError(
             tr(
                 "START is “{start}”: “{name}” starts from {choices}.",
                 start=options.start,
                 name=name,
-                choices=", ".join(tr("“{name}”", name=other) for other in APPROACHES if other != name),
+                choices=", ".join(tr("“{name}”", name=other) for other in STARTS if other != name),
             )
         )
-    approach = APPROACHES[options.start]
+    approach = STARTS[options.start]
     asked = {setting: getattr(options, setting) for setting in approach.settings if setting in ("k", "seed")}
     return approach(areas, profile, n_sites, LocationOptions(**asked), progress)
 
