@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 import pytest
-from qgis.core import QgsProcessingException
+from qgis.core import QgsProcessingException, QgsVectorLayer
 
 from .conftest import make_layer
 
@@ -34,7 +34,7 @@ def records():
 def dotmap(run):
     def one(**changes):
         given = {"GROUPS": groups(), "GROUP_ID": "vbas_region", "POINTS": "memory:", "AUDIT": "memory:"}
-        return run("dotmap", **given, **changes)
+        return run("dotmap", **{**given, **changes})
 
     return one
 
@@ -70,6 +70,16 @@ def test_records(dotmap):
     found = Counter((str(row["vbas_region"]), row["category"]) for row in done.rows("POINTS"))
     assert found == {(name, value): n for name, counts in COUNTS.items() for value, n in zip("yn", counts) if n}
     assert any("3 records are in none of the groups" in line for line in done.log)
+
+
+def test_dots_have_the_colour_of_their_category(dotmap, tmp_path):
+    """And their categories' own words, which no language changes."""
+    given = {"RECORDS": records(), "RECORD_REGION": "home", "CATEGORY": "job", "LEAST": 9}
+    dotmap(**given, POINTS=str(tmp_path / "dots.gpkg"))
+    layer = QgsVectorLayer(str(tmp_path / "dots.gpkg"), "dots", "ogr")
+    categories = layer.renderer().categories()
+    assert [(one.value(), one.label()) for one in categories] == [("n", "n"), ("y", "y")]
+    assert len({one.symbol().color().name() for one in categories}) == 2
 
 
 def test_the_seed(dotmap):

@@ -164,12 +164,15 @@ class NestedLevels:
 class Categorised:
     """A colour per value of a text field with few values; in the order of `colours` where that names them.
 
-    The values are ours and English; the legend shows them in the language of the user. missing : its words for no value
+    missing : the legend's words for no value; ours : whether the values are ours and English, which the legend shows in
+    the language of the user; look : of the symbols beside their colours
     """
 
     field: str
     colours: dict[str, str] = dataclass_field(default_factory=dict)
     missing: str = ""
+    ours: bool = True
+    look: dict[str, str] = dataclass_field(default_factory=lambda: OUTLINE)
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the field, has no value to show, or more of them than there are colours."""
@@ -185,8 +188,8 @@ class Categorised:
         categories = [
             QgsRendererCategory(
                 value,
-                _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}),
-                tr(value_text(value)),
+                _symbol(layer, {"color": self.colours.get(value) or next(free), **self.look}),
+                tr(value_text(value)) if self.ours else value_text(value),
             )
             for value in shown
         ]

@@ -53,6 +53,7 @@ DISTRICTS = {
     as_data("river"): "#56b4e9",
 }
 POINT = {"name": "circle", "outline_color": "#ffffff"}
+DOT = {"name": "circle", "outline_style": "no", "size": "1"}
 # The looks of each output by preference; the last fits every layer.
 LOOKS: dict[str, tuple[Look, ...]] = {
     "RELEASED_REGIONS": (NestedLevels(RELEASED), RELEASED, Plain(REGION)),
@@ -99,6 +100,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
     "LEFT_OUT": (Categorised("reason"), Plain(NO_VALUE)),
     "AUDIT": (Categorised("outcome"), Plain({**POINT, "color": "#56b4e9"})),
     "MASKED": (Plain({**POINT, "color": "#009e73", "size": "1.8"}),),
+    "POINTS": (Categorised("category", ours=False, look=DOT), Plain({**DOT, "color": "#0072b2"})),
     "SITE_POINTS": (Plain({**POINT, "color": "#7b3fa0", "size": "1.8"}),),
     "VORONOI": (Plain({"style": "no", "outline_color": "#7b3fa0", "outline_width": "0.3"}),),
 }
