@@ -49,7 +49,7 @@ class DotMap(VbasAlgorithm):
     HELP = tr(
         "<p>Draws as many dots as a group has people, at random places of it, and gives each a category with the "
         "group's rate, such as employed or not. Groups in which some category has 1 to LEAST - 1 people get no "
-        "dots. The pattern of a whole country becomes visible without anybody's place.</p>"
+        "dots. The pattern of a whole country becomes visible; where in its group a dot lies says nothing.</p>"
         "<p>Give the groups of “Partition cells over time” (or any released regions), and the people either as PEOPLE "
         "and RATE, fields of the groups, or as RECORDS that name the group and the category of each.</p>"
         "<p><b>What it tells.</b> Readers can count the dots: take the map for a table of counts by group and "

@@ -183,6 +183,14 @@ def test_coarser_levels_suppress_no_more(seed):
     assert (coarser.by_value.profile is not coarser.plan.profile) and plain.by_value is plain.plan
 
 
+def test_a_rating_shows_what_a_release_would_at_coarser_levels_too():
+    areas, records, ask = places(), people(3, 60), Ask(K, hierarchies=AGES)
+    rated, released = (what(areas, records, coarser_levels(), ask) for what in (rate, anonymise))
+    assert rated.measures == released.measures and rated.rows is None
+    assert rated.coarser is not None and rated.coarser.in_words == released.coarser.in_words
+    assert rated.measures != rate(areas, records, nested_levels(), Ask(K)).measures
+
+
 def test_the_log_hears_of_published_totals_and_of_nothing_else():
     said: list[str] = []
 
