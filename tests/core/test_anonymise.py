@@ -187,7 +187,8 @@ def test_a_rating_shows_what_a_release_would_at_coarser_levels_too():
     areas, records, ask = places(), people(3, 60), Ask(K, hierarchies=AGES)
     rated, released = (what(areas, records, coarser_levels(), ask) for what in (rate, anonymise))
     assert rated.measures == released.measures and rated.rows is None
-    assert rated.coarser is not None and rated.coarser.in_words == released.coarser.in_words
+    assert rated.coarser is not None and released.coarser is not None
+    assert rated.coarser.in_words == released.coarser.in_words
     assert rated.measures != rate(areas, records, nested_levels(), Ask(K)).measures
 
 
