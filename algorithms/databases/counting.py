@@ -11,29 +11,30 @@ from ...core.engines.in_place import InPlace
 from ...core.engines.profiling import count_in_place
 from ...core.engines.same_profile import cells_that_differ
 from ...core.errors import PrivacyError
+from ...core.generalising.asked import Generalising
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.identifiers import refuse_identifiers
 from ...core.records.table import COUNT_FIELD
 from ..form.form import Form
-from ..form.generalising import hierarchies_of, node_of, sources_of
+from ..form.generalising import generalising_of
 from ..layers.reading.records import read_records
 from .connection import fields_of
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Records of a form. as_read : counted by the values they have; shown : by those that GENERALISE asks for."""
+    """Records of a form. as_read : counted by the values they have; shown : by those that GENERALISE asks for;
+    asked : what that is."""
 
     as_read: InPlace
     shown: InPlace
+    asked: Generalising
 
-    def still_coarser(self, form: Form) -> Mapping[str, Hierarchy]:
+    def still_coarser(self) -> Mapping[str, Hierarchy]:
         """The hierarchies of what is shown, as `coarser_of` gives them: what could still be shown coarser."""
-        levels = {name: column.level for name, column in self.shown.coarsened.items()}
-        every = hierarchies_of(form, self.as_read.by_class(), self.as_read.fields.quasi_identifiers)
-        return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in every.items()}
+        return self.asked.still_coarser(self.shown.values(), self.as_read.by_class())
 
 
 def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
@@ -42,20 +43,22 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
     in_place = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
-    node = node_of(form, in_place.fields.quasi_identifiers)
-    if any(node.values()):
-        hierarchies = hierarchies_of(form, in_place.by_class(), [name for name, level in node.items() if level])
-        shown = coarser_in_place(in_place, hierarchies, list(node.values()))
+    quasi_identifiers = in_place.fields.quasi_identifiers
+    asked = generalising_of(form, quasi_identifiers)
+    node = asked.node(quasi_identifiers)
+    if any(node):
+        coarser = [name for name, level in zip(quasi_identifiers, node) if level]
+        shown = coarser_in_place(in_place, asked.hierarchies(in_place.by_class(), coarser), node)
     else:
         shown = in_place
     form.info(*(column.sentence for column in shown.coarsened.values()))
     if form.has("K"):
         classes = shown.by_class()
-        coarser = {name for names in sources_of(form, tuple(classes.quasi_identifiers)) for name in names}
-        form.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=coarser))
+        form.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=asked.names))
+    records = Counted(in_place, shown, asked)
     if form.has("PROFILE") and form.given("PROFILE") and not form.definition("PROFILE").isDestination():
-        _refuse_changes(form, Counted(in_place, shown))
-    return Counted(in_place, shown)
+        _refuse_changes(form, records)
+    return records
 
 
 def _refuse_changes(form: Form, now: Counted) -> None:

@@ -43,7 +43,7 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     form.info(*rule)
     notes = (*_notes(form, matched), *rule)
     areas = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
-    hierarchies = records.still_coarser(form) if coarser or not nested else {}
+    hierarchies = records.still_coarser() if coarser or not nested else {}
     values = records.shown.values()
     account = anonymise(
         areas,

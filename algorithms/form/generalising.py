@@ -1,19 +1,15 @@
-"""Coarser quasi-identifiers: declared, their hierarchies read, and the records shown by them."""
+"""Coarser quasi-identifiers: declared and read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
 from ...core.errors import InputError, first_values
-from ...core.generalising.collapsing import generalise_table
+from ...core.generalising.asked import Generalising, generalising_asked
 from ...core.generalising.hierarchies import Hierarchy
-from ...core.generalising.loss import records_by_category
-from ...core.generalising.rules import HierarchyRule, hierarchy_rule
-from ...core.generalising.table import HierarchyTable, hierarchy_tables
 from ...core.language import tr
 from ...core.records.table import RecordTable
 from ..layers.reading.fields import field_index
@@ -90,52 +86,11 @@ def relating_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             yield parameter
 
 
-def generalised(form: Form, table: RecordTable) -> RecordTable:
-    """The table with its quasi-identifiers as GENERALISE asks for them; the log says what that gives up.
-
-    Raises InputError for attributes and levels that there are not, and for hierarchies that do not fit the values.
-    """
-    node = node_of(form, tuple(table.quasi_identifiers))
-    if not any(node.values()):
-        return table
-    hierarchies = hierarchies_of(form, table, [name for name, level in node.items() if level])
-    shown = generalise_table(table, hierarchies, list(node.values()))
-    form.info(*(column.sentence for column in shown.coarsened.values()))
-    return shown
-
-
-def node_of(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, int]:
-    """The level at which each quasi-identifier is shown, 0 for those that GENERALISE does not name."""
-    node = dict.fromkeys(quasi_identifiers, 0)
-    levels = _pairs(form, "GENERALISE", quasi_identifiers) if form.has("GENERALISE") else {}
-    return {**node, **{name: level_in("GENERALISE", name, level) for name, level in levels.items()}}
-
-
-def level_in(parameter: str, name: str, level: str) -> int:
-    """The level that a parameter asks for. Raises InputError where it is no whole number."""
-    if not re.fullmatch(r"[0-9]{1,3}(\.0)?", level):
-        raise InputError(
-            tr(
-                "{parameter} asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.",
-                parameter=parameter,
-                level=level,
-                name=name,
-            )
-        )
-    return int(float(level))
-
-
-def hierarchies_of(form: Form, table: RecordTable, names: Iterable[str]) -> dict[str, Hierarchy]:
-    """The hierarchies of these quasi-identifiers, from HIERARCHIES or by rule. Raises InputError where one has none."""
-    tables, rules = sources_of(form, tuple(table.quasi_identifiers))
-    hierarchies = {}
-    for name in names:
-        column = table.quasi_identifiers[name]
-        if name in tables:
-            hierarchies[name] = tables[name].hierarchy(column.categories)
-        elif name in rules:
-            hierarchies[name] = rules[name].hierarchy(column.categories, records_by_category(column, table.counts))
-    return hierarchies
+def generalising_of(form: Form, quasi_identifiers: Sequence[str]) -> Generalising:
+    """What the form asks of these quasi-identifiers. Raises InputError for what says nothing of them."""
+    levels = form.cells("GENERALISE") if form.has("GENERALISE") else []
+    columns = _hierarchy_columns(form) if form.given("HIERARCHIES") else []
+    return generalising_asked(quasi_identifiers, levels, form.cells("HIERARCHY_RULES"), columns)
 
 
 def coarser_of(form: Form, table: RecordTable) -> dict[str, Hierarchy]:
@@ -143,33 +98,11 @@ def coarser_of(form: Form, table: RecordTable) -> dict[str, Hierarchy]:
 
     Raises InputError for hierarchies that do not fit the values.
     """
-    originals = {name: column.original for name, column in table.coarsened.items()}
-    read = replace(table, quasi_identifiers={**table.quasi_identifiers, **originals})
-    hierarchies = hierarchies_of(form, read, table.quasi_identifiers)
-    levels = {name: column.level for name, column in table.coarsened.items()}
-    return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in hierarchies.items()}
+    return generalising_of(form, tuple(table.quasi_identifiers)).still_coarser(table)
 
 
-def sources_of(
-    form: Form, quasi_identifiers: tuple[str, ...]
-) -> tuple[Mapping[str, HierarchyTable], Mapping[str, HierarchyRule]]:
-    """What HIERARCHIES and HIERARCHY_RULES say, by quasi-identifier. Raises InputError where both speak of one."""
-    given = _pairs(form, "HIERARCHY_RULES", quasi_identifiers)
-    rules = {name: hierarchy_rule(name, words) for name, words in given.items()}
-    tables = _tables(form, quasi_identifiers) if form.given("HIERARCHIES") else {}
-    twice = sorted(rules.keys() & tables.keys())
-    if twice:
-        raise InputError(
-            tr(
-                "“{twice}” has both rows in HIERARCHIES and a rule in HIERARCHY_RULES: take one of them out.",
-                twice=twice[0],
-            )
-        )
-    return tables, rules
-
-
-def _tables(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, HierarchyTable]:
-    """HIERARCHIES, by the quasi-identifiers it has rows for."""
+def _hierarchy_columns(form: Form) -> list[list[object]]:
+    """The columns of HIERARCHIES: attribute, value, level_1, level_2, …"""
     table = form.source("HIERARCHIES")
     fields = table.fields()
     own = [fields[field_index(fields, name, "HIERARCHIES", "HIERARCHIES")].name() for name in (ATTRIBUTE, VALUE)]
@@ -184,51 +117,4 @@ def _tables(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, Hierarc
         )
     names = [*own, *(levels[number] for number in sorted(levels))]
     columns = read_columns(table, names, form.feedback)
-    attributes, values, *coarser = (columns[name].categories[columns[name].codes] for name in names)
-    tables = hierarchy_tables(attributes.tolist(), values.tolist(), [column.tolist() for column in coarser])
-    return {_spelled(name, quasi_identifiers) or name: rows for name, rows in tables.items()}
-
-
-def _pairs(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> dict[str, str]:
-    """The second cell of each row by its quasi-identifier. Raises InputError for a name that is none, and twice one."""
-    pairs: dict[str, str] = {}
-    for name, words in rows_of_two(form, parameter, quasi_identifiers):
-        if name in pairs:
-            raise InputError(tr("{parameter} names “{name}” twice: give it one row.", parameter=parameter, name=name))
-        pairs[name] = words
-    return pairs
-
-
-def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The quasi-identifier of each row, and its second cell. Raises InputError for a name that is none."""
-    cells = [str(cell).strip() for cell in form.cells(parameter)]
-    if len(cells) % 2:
-        raise InputError(
-            tr(
-                "{parameter} has an odd number of cells ({n_cells}): give two a row, the quasi-identifier and what "
-                "becomes of it.",
-                parameter=parameter,
-                n_cells=len(cells),
-            )
-        )
-    rows = []
-    for typed, words in zip(cells[::2], cells[1::2]):
-        name = _spelled(typed, quasi_identifiers)
-        if name is None:
-            raise InputError(
-                tr(
-                    "{parameter} names “{typed}”, which is not among QUASI_IDENTIFIERS ({first}): choose one of these.",
-                    parameter=parameter,
-                    typed=typed,
-                    first=first_values(quasi_identifiers, 12),
-                )
-            )
-        rows.append((name, words))
-    return rows
-
-
-def _spelled(typed: str, quasi_identifiers: tuple[str, ...]) -> str | None:
-    """A quasi-identifier as the layer spells it, None for none: QGIS finds `SEX` for `sex`, and so do we."""
-    if typed in quasi_identifiers:
-        return typed
-    return next((name for name in quasi_identifiers if name.lower() == typed.lower()), None)
+    return [columns[name].categories[columns[name].codes].tolist() for name in names]

@@ -12,6 +12,7 @@ from ...core import counted
 from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
+from ...core.generalising.asked import Generalising
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
 from ...core.records.identifiers import refuse_identifiers
@@ -30,7 +31,7 @@ from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Conditions
 from .form import Form
-from .generalising import generalised, generalising_parameters, sources_of
+from .generalising import generalising_of, generalising_parameters
 from .guarantees import protection_parameters
 from .parameters import choice, field, source, text
 
@@ -174,7 +175,7 @@ def unmatched() -> QgsProcessingParameterDefinition:
     )
 
 
-def table_of(form: Form) -> RecordTable:
+def table_of(form: Form) -> tuple[RecordTable, Generalising]:
     """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
     _refuse_row_numbers(form, source)
@@ -194,7 +195,10 @@ def table_of(form: Form) -> RecordTable:
         names["SENSITIVE"],
         members,
     )
-    return generalised(form, table)
+    asked = generalising_of(form, tuple(table.quasi_identifiers))
+    shown = asked.shown(table)
+    form.info(*(column.sentence for column in shown.coarsened.values()))
+    return shown, asked
 
 
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
@@ -228,11 +232,10 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
     if unmatched == SUPPRESS:
         _warn_of_selected_areas(form)
-    table = table_of(form)
+    table, asked = table_of(form)
     if k is not None:
-        coarser = {name for names in sources_of(form, tuple(table.quasi_identifiers)) for name in names}
         persons = table.members.get(PERSONS)
-        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
+        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(
@@ -288,7 +291,7 @@ def of_selected_areas(taken: int, n_areas: int) -> str:
 
 def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:
     """The table counted by the areas that occur in it, their identifiers, and the table."""
-    table = table_of(form)
+    table, _ = table_of(form)
     check_table(table, SMALLEST_K)
     identifiers = table.area.categories
     profile, _ = profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)

@@ -8,7 +8,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 
 from ...core.anonymise import refuse_with_coarser
 from ...core.areas import Areas
-from ...core.errors import InputError
+from ...core.generalising.asked import steps_asked
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
 from ...core.levels import Levels, with_coarser_values, without_last_repeats
@@ -16,7 +16,6 @@ from ...core.records.table import RecordTable
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.generalising import level_in, rows_of_two
 from ..form.parameters import described
 from ..form.regions import levels_of_crosswalk
 from .levels import NESTED
@@ -79,38 +78,4 @@ def with_levels_asked(form: Form, levels: Levels, table: RecordTable, hierarchie
     """
     if not asks_for_coarser(form):
         return levels
-    steps = []
-    reached = {name: _level_before(table, name) for name in table.quasi_identifiers}
-    for name, words in rows_of_two(form, PARAMETER, tuple(table.quasi_identifiers)):
-        level = level_in(PARAMETER, name, words)
-        if name not in hierarchies:
-            raise InputError(
-                tr(
-                    "{parameter} shows “{name}” at level {level}, but nothing says what its coarser values "
-                    "are: give them in HIERARCHIES, or a rule in HIERARCHY_RULES.",
-                    parameter=PARAMETER,
-                    name=name,
-                    level=level,
-                )
-            )
-        highest = _level_before(table, name) + len(hierarchies[name]) - 1
-        if not reached[name] < level <= highest:
-            raise InputError(
-                tr(
-                    "{parameter} shows “{name}” at level {level} after level {reached}; its levels are 0 (as it is) "
-                    "to {highest}, and each row must show it coarser than before: correct the row or take it out.",
-                    parameter=PARAMETER,
-                    name=name,
-                    level=level,
-                    reached=reached[name],
-                    highest=highest,
-                )
-            )
-        reached[name] = level
-        steps.append((name, level - _level_before(table, name)))
-    return with_coarser_values(levels, steps)
-
-
-def _level_before(table: RecordTable, name: str) -> int:
-    """The level at which all records show a quasi-identifier, by GENERALISE."""
-    return table.coarsened[name].level if name in table.coarsened else 0
+    return with_coarser_values(levels, steps_asked(PARAMETER, form.cells(PARAMETER), table, hierarchies))

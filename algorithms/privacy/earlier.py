@@ -14,7 +14,7 @@ from ...core.records.table import RecordTable
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP, Earlier
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import sources_of
+from ..form.generalising import generalising_of
 from ..form.parameters import choice
 from .relating import aliases_parameter, answers_in
 from .releases import register_parameter
@@ -59,9 +59,9 @@ def earlier_of(form: Form, table: RecordTable) -> Earlier | None:
     """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
     if not (form.has("REGISTER") and form.given("REGISTER")):
         return None
-    tables, rules = sources_of(form, tuple(table.quasi_identifiers))
+    asked = generalising_of(form, tuple(table.quasi_identifiers))
     path = Path(form.text("REGISTER"))
-    return earlier_releases(path, form.text("REGISTER_ACTION"), answers_in(form), tables, rules)
+    return earlier_releases(path, form.text("REGISTER_ACTION"), answers_in(form), asked.tables, asked.rules)
 
 
 def add_to_register(form: Form, account: Account) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
 from ...core.errors import InputError
+from ...core.generalising.asked import Generalising
 from ...core.language import plural, tr
 from ...core.releases.aliases import Aliases, aliases_of
 from ...core.releases.comparable import values_at_levels
@@ -17,7 +18,7 @@ from ...core.releases.naming import named
 from ...core.releases.published import Published
 from ...core.releases.relating import Relating, with_levels
 from ..form.form import Form
-from ..form.generalising import sources_of
+from ..form.generalising import generalising_of
 from ..form.parameters import described
 
 
@@ -64,9 +65,10 @@ def comparable(form: Form, releases: Sequence[Published], aliases: Aliases) -> t
     Those of a register say which levels they show, others show what fits.
     """
     naming = named(releases, aliases)
-    tables, rules = sources_of(form, tuple(quasi_identifiers_of(naming.releases)))
+    asked = generalising_of(form, tuple(quasi_identifiers_of(naming.releases)))
     if not form.given("REGISTER"):
-        naming, rules = replace(naming, releases=[with_levels(release, tables) for release in naming.releases]), {}
-    same = matched(naming, aliases, values_at_levels(tables, {}, {}))
-    relate = Relating(same.releases, {**tables, **rules})
+        naming = replace(naming, releases=[with_levels(release, asked.tables) for release in naming.releases])
+        asked = Generalising(asked.tables)
+    same = matched(naming, aliases, values_at_levels(asked.tables, {}, {}))
+    relate = Relating(same.releases, {**asked.tables, **asked.rules})
     return [relate(release) for release in same.releases], same
