@@ -146,5 +146,5 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), tr("It is run by:"), command, *caveats)
     return [
         Section(tr("What to choose"), (reason, *worst, *caveats, tr("This command runs it (bash):")), code=command),
-        replace(costs_section(costs, percent), heading=tr("Which attribute costs what in it")),
+        replace(costs_section(percent, costs), heading=tr("Which attribute costs what in it")),
     ]

@@ -18,7 +18,7 @@ from ..core.suppression import Terms
 from .form import regions
 from .form.conclusion import conclude
 from .form.form import Form
-from .form.lost import lost, say_who_is_lost
+from .form.lost import costs_of, next_step, say_who_is_lost
 from .form.provenance import provenance_of
 from .form.public_report import add_public_report, map_data_of
 from .form.release import release_table
@@ -102,8 +102,8 @@ def _with_costs(
     if not isinstance(account.audit, RegionAudit):
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
-    costs, step = lost(account.plan, hierarchies, terms)
-    return replace(remarks, costs=costs), step
+    costs = costs_of(account.plan, hierarchies, terms)
+    return replace(remarks, costs=costs), next_step(*costs)
 
 
 def _numbers(account: Account) -> dict[str, object]:

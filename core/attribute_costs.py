@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,7 @@ def attribute_costs(
     return costs
 
 
-def cost_sentence(percent: float, costs: list[AttributeCost]) -> str:
+def cost_sentence(percent: float, costs: Sequence[AttributeCost]) -> str:
     """The attributes that cost most, in a sentence; percent : suppressed with these regions and all as they are."""
     dearest = sorted(costs, key=lambda cost: cost.without)[:SAID]
     parts = [

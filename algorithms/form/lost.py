@@ -1,8 +1,8 @@
-"""Who is lost, and which attribute costs what: in the log, and a section of the report."""
+"""Who is lost, and which attribute costs what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...core.areas import Areas
 from ...core.attribute_costs import AttributeCost, attribute_costs, cost_sentence
@@ -10,8 +10,6 @@ from ...core.evaluation import Measures, evaluate_by_value, worst_group
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
 from ...core.plan import Plan
-from ...core.report.attributes import costs_section
-from ...core.report.page import Section
 from ...core.suppression import Terms, suppressed_by_class, suppression_percent
 from .effective import Condition, Conditions
 from .form import Form
@@ -26,16 +24,20 @@ def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) ->
         form.info(worst.sentence(measures.suppression_percent))
 
 
-def lost(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[Section, str]:
-    """What each attribute costs a plan of one level, for the report and as the next step, which is empty where nothing
-    is suppressed.
+def costs_of(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:
+    """Per cent suppressed with the regions of a plan of one level, and what each attribute costs.
 
     hierarchies : what could still be shown coarser, as `coarser_of`
     """
-    percent, costs = _costs(plan, hierarchies, terms)
+    profile = plan.profile
+    suppressed = suppressed_by_class(profile, plan.crosswalk, terms)
+    return suppression_percent(profile, suppressed, terms), attribute_costs(profile, plan.crosswalk, terms, hierarchies)
+
+
+def next_step(percent: float, costs: Sequence[AttributeCost]) -> str:
+    """What to do about suppression, empty where there is none."""
     cheaper = any(cost.without < percent for cost in costs)
-    step = " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""
-    return costs_section(costs, percent), step
+    return " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""
 
 
 def conditions_with_costs(conditions: Conditions, where: Condition | None = None) -> Conditions:
@@ -47,10 +49,3 @@ def conditions_with_costs(conditions: Conditions, where: Condition | None = None
         name: [{**condition, **where} for condition in conditions.get(name, ())] for name in names
     }
     return {**conditions, **widened}
-
-
-def _costs(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:
-    """Per cent suppressed with these regions, and what each attribute costs."""
-    profile = plan.profile
-    suppressed = suppressed_by_class(profile, plan.crosswalk, terms)
-    return suppression_percent(profile, suppressed, terms), attribute_costs(profile, plan.crosswalk, terms, hierarchies)

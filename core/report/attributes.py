@@ -9,13 +9,13 @@ from ..language import tr
 from .page import Section
 
 
-def costs_section(costs: Sequence[AttributeCost], percent: float) -> Section:
+def costs_section(percent: float, costs: Sequence[AttributeCost]) -> Section:
     """Suppression with the same regions, without each attribute and with it coarser; percent : with all as they are."""
     ordered = sorted(costs, key=lambda cost: cost.without)
     rows: list[tuple[object, ...]] = [(cost.quasi_identifier, cost.without) for cost in ordered]
     header: tuple[str, ...] = (tr("Quasi-identifier"), tr("Suppressed without it, %"))
     texts = [
-        cost_sentence(percent, list(costs)),
+        cost_sentence(percent, costs),
         tr("Figures for the same regions; with fewer attributes you could also have smaller regions."),
     ]
     if any(cost.coarser is not None for cost in costs):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
+from vbas.core.attribute_costs import AttributeCost
 from vbas.core.crosswalk import number_compactly
 from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.plan import suppress
@@ -20,7 +21,6 @@ from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
 from vbas.core.report.internal import Remarks, internal_report
 from vbas.core.report.map_data import MapData
-from vbas.core.report.page import Section
 from vbas.core.report.provenance import Provenance
 from vbas.core.report.release import PublicReport, release_report
 
@@ -92,7 +92,7 @@ def both_pages(rows, nested=False, counted=False):
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
     map_data = MapData(SQUARES, shapes if nested else shapes[1:])
     published = PublicReport(release, 2, levels, K, public, map_data, False, [("k", K)], "1", "today")
-    remarks = Remarks(costs=Section("y"))
+    remarks = Remarks(costs=(0.0, [AttributeCost("sex", 0.0)]))
     return release_report(published), "" if nested else internal_report(account, map_data, Provenance(), remarks)
 
 

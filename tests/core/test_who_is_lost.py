@@ -175,8 +175,8 @@ def test_a_comparison_tells_the_group_that_loses_most():
 
 def test_the_section_of_costs_has_the_dearest_first_and_gaps_where_nothing_is_coarser():
     costs = [AttributeCost("sex", 12.0), AttributeCost("income", 3.0, 5.5, 0.4)]
-    assert costs_section(costs, 12.9).rows == [("income", 3.0, 5.5, 40.0), ("sex", 12.0, None, None)]
-    plain = costs_section([replace(cost, coarser=None, given_up=None) for cost in costs], 12.9)
+    assert costs_section(12.9, costs).rows == [("income", 3.0, 5.5, 40.0), ("sex", 12.0, None, None)]
+    plain = costs_section(12.9, [replace(cost, coarser=None, given_up=None) for cost in costs])
     assert plain.rows == [("income", 3.0), ("sex", 12.0)]  # no columns without a number
     assert len(plain.header) == 2
     assert not any("coarser values" in text for text in plain.paragraphs)
