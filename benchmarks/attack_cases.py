@@ -61,7 +61,7 @@ def visits(place: Place, seed: int = 0) -> Row:
     numbers = []
     for asked in (None, requirement):
         plan = suppress(records.profile, crosswalk, K, asked)
-        people = requirement.people(plan.label_of, plan.records)[plan.released]
+        people = requirement.people(plan.equivalence_class_of, plan.records)[plan.released]
         numbers += [int((people < K).sum()), len(people)]
     attack = f"{N_PATIENTS} patients, {len(rows)} visits"
     return _row(attack, "classes of < 5 persons", numbers[0], numbers[2], numbers[1], numbers[3])
@@ -122,7 +122,11 @@ def one_diagnosis(place: Place, seed: int = 0, n_rows: int = 60_000) -> Row:
     for least in (1, 2):
         requirement = requirement_of(records, K, least)
         plan = suppress(records.profile, crosswalk, K, requirement)
-        distinct = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].distinct[plan.released]
+        distinct = (
+            measure(requirement, plan.equivalence_class_of, len(plan.records))
+            .diversity["diagnosis"]
+            .distinct[plan.released]
+        )
         numbers += [int((distinct == 1).sum()), len(distinct)]
     return _row("diagnoses", "classes with one diagnosis", numbers[0], numbers[2], numbers[1], numbers[3])
 
@@ -144,7 +148,9 @@ def told_by_visits(place: Place, seed: int = 0) -> Row:
     for asked in (by_row, requirement):
         plan = suppress(records.profile, crosswalk, K, asked)
         share = (
-            measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].largest_share[plan.released]
+            measure(requirement, plan.equivalence_class_of, len(plan.records))
+            .diversity["diagnosis"]
+            .largest_share[plan.released]
         )
         numbers += [int((share > LARGEST_SHARE + 1e-9).sum()), len(share)]
     looked_at = f"classes of which > {LARGEST_SHARE:g} % of the persons share a diagnosis"
@@ -198,7 +204,7 @@ def margins(place: Place, records: Records, n_sites: int = 20) -> Row:
 def known_from_margin(plan: Plan) -> tuple[int, int, int]:
     """Suppressed classes of a region that totals by MARGIN tell to lie within 1 to k - 1, those of one, and all."""
     profile, crosswalk = plan.profile, plan.crosswalk
-    lost = plan.label_of == SUPPRESSED
+    lost = plan.equivalence_class_of == SUPPRESSED
     region = crosswalk.region_of[area_of_cells(profile)][lost]
     class_of = profile.counts.indices[lost]
     places, of = np.unique(np.column_stack([region, class_of]), axis=0, return_inverse=True)
@@ -215,7 +221,9 @@ def known_from_margin(plan: Plan) -> tuple[int, int, int]:
     return known, single, len(places)
 
 
-def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_targets: int = 600) -> dict[str, Guesses]:
+def nested_attacks(
+    place: Place, records: Records, n_equivalence_classes: int = 150, n_targets: int = 600
+) -> dict[str, Guesses]:
     """Who knows the method, outside and inside, without and with TIES “secret”."""
     levels = build_levels(place.areas, records.profile)
     guesses_of = {}
@@ -223,6 +231,6 @@ def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_target
         ties = ties_of(name)
         release = NestedRelease(place.areas, nest(place.areas, records.profile, levels, K, ties=ties))
         method = partial(levels_by_chance, ties=ties)
-        guesses_of[f"outsider, {name} ties"] = outsider(release, method, n_labels)
+        guesses_of[f"outsider, {name} ties"] = outsider(release, method, n_equivalence_classes)
         guesses_of[f"insider, {name} ties"] = insider(release, method, n_targets, reruns=1 if ties is None else RERUNS)
     return guesses_of

@@ -75,7 +75,7 @@ def suppressed_record_attack(
 ) -> Guesses:
     """Suppressed records looked for among areas drawn by chance, their own among them."""
     rng, crosswalk = np.random.default_rng(seed), make(areas, profile)
-    cells = np.flatnonzero(suppress(profile, crosswalk, k).label_of == SUPPRESSED)
+    cells = np.flatnonzero(suppress(profile, crosswalk, k).equivalence_class_of == SUPPRESSED)
     if not len(cells):
         return Guesses()
     area, class_of = area_of_cells(profile), profile.counts.indices

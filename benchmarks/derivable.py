@@ -39,13 +39,13 @@ LOSS = "mean distance"
 class Derived:
     """What follows of the parts of regions that show a class above level 1.
 
-    labels : such regions and classes; narrowed : the share of them of whose areas some can be left out; left : the
-    share of the areas that is left then, on average; least : areas that are left at least
+    equivalence_classes : such regions and classes; narrowed : the share of them of whose areas some can be left out;
+    left : the share of the areas that is left then, on average; least : areas that are left at least
     areas, parts : areas, and larger parts, proven to hold 1 to k - 1 records; exact : how many of both are known
     exactly; wrong : bounds that the records contradict
     """
 
-    labels: int
+    equivalence_classes: int
     narrowed: float
     left: float
     least: int
@@ -66,7 +66,7 @@ class Attack:
         self.region_of = list(plan.levels.region_of)
         shown = np.flatnonzero(plan.released)
         keys = zip(plan.level[shown].tolist(), plan.region[shown].tolist(), plan.class_of[shown].tolist())
-        self.labels = dict(zip(keys, plan.records[shown].tolist()))
+        self.equivalence_classes = dict(zip(keys, plan.records[shown].tolist()))
         inhabited = areas.population > 0
         # Of each region of each level its inhabited areas, and the region of the next level that it is in.
         self.areas_of = [_grouped(regions, inhabited) for regions in self.region_of]
@@ -96,15 +96,17 @@ class Attack:
 
     def free_areas(self, level: int, region: int, class_of: int) -> list[int]:
         """The inhabited areas of a region that do not show the class themselves."""
-        return [area for area in self.areas_of[level].get(region, []) if (0, area, class_of) not in self.labels]
+        return [
+            area for area in self.areas_of[level].get(region, []) if (0, area, class_of) not in self.equivalence_classes
+        ]
 
     def possible(self, level: int, region: int, class_of: int, part: int) -> int:
         """The numbers of records that a part may hold, as bits, by what the method would have done with them."""
         if not self.free_areas(level - 1, part, class_of):
             return 1
-        n, k = self.labels[level, region, class_of], self.k
+        n, k = self.equivalence_classes[level, region, class_of], self.k
         shows, own, here = (
-            (level - 1, part, class_of) in self.labels,
+            (level - 1, part, class_of) in self.equivalence_classes,
             self.loss[level - 1][part],
             self.loss[level][region],
         )
@@ -122,13 +124,13 @@ class Attack:
         """The loss of the smallest region around this one that shows the class; None for none."""
         for higher in range(level, len(self.region_of) - 1):
             region = self.above[higher][region]
-            if (higher + 1, region, class_of) in self.labels:
+            if (higher + 1, region, class_of) in self.equivalence_classes:
                 return float(self.loss[higher + 1][region])
         return None
 
     def bounds(self, level: int, region: int, class_of: int) -> Iterator[tuple[int, int, int]]:
         """Of each part of a region that shows a class: the part, and the fewest and most that it may hold."""
-        n = self.labels[level, region, class_of]
+        n = self.equivalence_classes[level, region, class_of]
         parts = self.parts_of[level - 1][region]
         sets = [self.possible(level, region, class_of, part) for part in parts]
         for i, part in enumerate(parts):
@@ -167,8 +169,10 @@ def derived(areas: Areas, plan: Plan) -> Derived:
     attack = Attack(areas, plan)
     small_areas = small_parts = exact = wrong = 0
     share, least = [], len(areas)
-    labels = [label for label in attack.labels if label[0] > 0]
-    for level, region, class_of in labels:
+    equivalence_classes = [
+        equivalence_class for equivalence_class in attack.equivalence_classes if equivalence_class[0] > 0
+    ]
+    for level, region, class_of in equivalence_classes:
         free = len(attack.free_areas(level, region, class_of))
         share.append(free / len(attack.areas_of[level][region]))
         least = min(least, free)
@@ -185,7 +189,14 @@ def derived(areas: Areas, plan: Plan) -> Derived:
     of = np.array(share)
     fewer = of[of < 1]
     return Derived(
-        len(labels), float((of < 1).mean()), float(fewer.mean()), least, small_areas, small_parts, exact, wrong
+        len(equivalence_classes),
+        float((of < 1).mean()),
+        float(fewer.mean()),
+        least,
+        small_areas,
+        small_parts,
+        exact,
+        wrong,
     )
 
 
@@ -203,13 +214,13 @@ HEADER = (
 
 def line(name: str, k: int, derivation: Derived) -> str:
     """A row of the table."""
-    numbers = [derivation.labels, derivation.areas, derivation.parts, derivation.exact, derivation.wrong]
-    labels, *counts = [f"{number:,}".replace(",", " ") for number in numbers]
+    numbers = [derivation.equivalence_classes, derivation.areas, derivation.parts, derivation.exact, derivation.wrong]
+    equivalence_classes, *counts = [f"{number:,}".replace(",", " ") for number in numbers]
     narrowed = (
         f"{100 * derivation.narrowed:.0f} %, {100 * derivation.left:.0f} % of their areas, "
         f"never below {derivation.least}"
     )
-    return f"| {' | '.join([name, str(k), labels, narrowed, *counts])} |"
+    return f"| {' | '.join([name, str(k), equivalence_classes, narrowed, *counts])} |"
 
 
 def printed() -> Iterator[str]:

@@ -99,7 +99,7 @@ def nested(title: str, areas: Areas, records: Records, k: int, n_diagnoses: int 
 
 def homogeneous(plan: Plan, requirement: Requirement) -> str:
     """How many of the released classes have one diagnosis in common, of how many."""
-    diversity = measure(requirement, plan.label_of, len(plan.released)).diversity[SENSITIVE]
+    diversity = measure(requirement, plan.equivalence_class_of, len(plan.released)).diversity[SENSITIVE]
     return f"{int((diversity.distinct[plan.released] == 1).sum())} of {int(plan.released.sum())}"
 
 

@@ -85,7 +85,7 @@ class NestedRelease:
         return self.first[level] + np.choose(level, [regions[area] for regions in self.regions])
 
     def published(self, group: np.ndarray, places: np.ndarray, records: np.ndarray, n_groups: int) -> np.ndarray:
-        """What each group of labels publishes, in one number, (n_groups,) uint64."""
+        """What each group of equivalence classes publishes, in one number, (n_groups,) uint64."""
         prints = np.zeros(n_groups, np.uint64)
         with np.errstate(over="ignore"):
             np.add.at(prints, group, self._names[places] * records.astype(np.uint64))
@@ -182,27 +182,28 @@ def _moved(release: NestedRelease, target: np.ndarray, to: np.ndarray) -> Profil
 def outsider(
     release: NestedRelease,
     method: Method = levels_by_chance,
-    n_labels: int = 300,
+    n_equivalence_classes: int = 300,
     draws: int = 300,
     most_areas: int = 12,
     seed: int = 0,
 ) -> Guesses:
-    """Labels of regions of up to most_areas areas, n_labels of each level, attacked by drawing origins."""
+    """Equivalence classes of regions of up to most_areas areas, n_equivalence_classes of each level, attacked by
+    drawing origins."""
     rng, guesses = np.random.default_rng(seed), Guesses()
     for level in range(1, len(release.regions)):
         region_of = release.regions[level]
         here = np.flatnonzero(release.level_of == level)
         here = here[np.bincount(region_of[region_of >= 0])[region_of[release.area[here]]] <= most_areas]
         keys = np.unique(np.column_stack([region_of[release.area[here]], release.class_of[here]]), axis=0)
-        for region, class_of in rng.permutation(keys)[:n_labels].tolist():
-            guesses = guesses.plus(_label_attacked(release, level, region, class_of, method, draws, rng))
+        for region, class_of in rng.permutation(keys)[:n_equivalence_classes].tolist():
+            guesses = guesses.plus(_equivalence_class_attacked(release, level, region, class_of, method, draws, rng))
     return guesses
 
 
-def _label_attacked(
+def _equivalence_class_attacked(
     release: NestedRelease, level: int, region: int, class_of: int, method: Method, draws: int, rng: np.random.Generator
 ) -> Guesses:
-    """The records of one label, by origins that give what its region shows of the class."""
+    """The records of one equivalence class, by origins that give what its region shows of the class."""
     near = np.flatnonzero(release.regions[level] == region)
     own = np.flatnonzero((release.class_of == class_of) & np.isin(release.area, near))
     own = own[(release.level_of[own] >= 0) & (release.level_of[own] <= level)]

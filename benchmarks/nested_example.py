@@ -213,11 +213,11 @@ def narrowed(example: Example) -> str:
     inhabited = (example.areas.population > 0).astype(np.int64)
     of_region, left = [], []
     for level, crosswalk in enumerate(example.levels.crosswalks[1:], 1):
-        labels = np.flatnonzero(plan.level == level)
-        region = plan.region[labels]
+        equivalence_classes = np.flatnonzero(plan.level == level)
+        region = plan.region[equivalence_classes]
         of_region.append(crosswalk.totals(inhabited)[region])
         out = (crosswalk.membership() @ shown_at_home).tocsr()
-        left.append(of_region[-1] - np.asarray(out[region, plan.class_of[labels]]).ravel())
+        left.append(of_region[-1] - np.asarray(out[region, plan.class_of[equivalence_classes]]).ravel())
     areas, remaining = np.concatenate(of_region), np.concatenate(left)
     fewer = remaining < areas
     return (

@@ -33,9 +33,11 @@ def losses_of(areas: Areas, profile: Profile, levels: Levels) -> list[np.ndarray
 
 def by_class(plan: Plan, losses: Sequence[np.ndarray]) -> np.ndarray:
     """The sum of losses of each class's released records, (C,)."""
-    of_label = np.concatenate(losses)[_first_regions(plan.levels)[plan.level] + plan.region]
+    of_equivalence_class = np.concatenate(losses)[_first_regions(plan.levels)[plan.level] + plan.region]
     shown = plan.released
-    return np.bincount(plan.class_of[shown], (plan.records * of_label)[shown], minlength=plan.profile.counts.shape[1])
+    return np.bincount(
+        plan.class_of[shown], (plan.records * of_equivalence_class)[shown], minlength=plan.profile.counts.shape[1]
+    )
 
 
 def mean_loss(plan: Plan, losses: Sequence[np.ndarray]) -> float:
@@ -48,14 +50,14 @@ def _first_regions(levels: Levels) -> np.ndarray:
 
 
 def bottom_up(profile: Profile, levels: Levels, k: int) -> Plan:
-    """At each level, the finest first, every label of at least k pending records is released; the rest goes up."""
+    """At each level, the finest first, every class of at least k pending records is released; the rest goes up."""
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     level_of = np.full(len(area), SUPPRESSED, np.int64)
     pending = np.arange(len(area))
     for level, crosswalk in enumerate(levels.crosswalks):
         key = crosswalk.region_of[area[pending]] * profile.counts.shape[1] + class_of[pending]
-        _, label = np.unique(key, return_inverse=True)
-        enough = np.bincount(label, profile.counts.data[pending])[label] >= k
+        _, equivalence_class = np.unique(key, return_inverse=True)
+        enough = np.bincount(equivalence_class, profile.counts.data[pending])[equivalence_class] >= k
         level_of[pending[enough]] = level
         pending = pending[~enough]
     return plan_by_levels(profile, levels, k, level_of)
@@ -76,8 +78,9 @@ def least_loss(
     """The exact optimum of one class that has k records or more in one region of the last level.
 
     areas_of, records : of its cells. An integer programme: how many cells of a kind are shown at each level, and which
-    labels are in use. Cells are of one kind if they have as many records and meet in the finest region in which either
-    could be shown; a region whose cells are all in one of its sub-regions is the same label, at the lower loss.
+    equivalence classes are in use. Cells are of one kind if they have as many records and meet in the finest region in
+    which either could be shown; a region whose cells are all in one of its sub-regions is the same equivalence class,
+    at the lower loss.
     """
     region = np.array([region_of[areas_of] for region_of in levels.region_of])
     loss = np.array([of_region[row] for of_region, row in zip(losses, region)])
@@ -110,9 +113,9 @@ def _solved(
 ) -> Exact:
     """region, usable, loss : (levels, kinds); records, size : (kinds,), of a cell, and how many cells."""
     level, kind = np.nonzero(usable)
-    label_key = level * (region.max() + 1) + region[level, kind]
-    labels, label = np.unique(label_key, return_inverse=True)
-    n_x, n_labels = len(kind), len(labels)
+    equivalence_class_key = level * (region.max() + 1) + region[level, kind]
+    equivalence_classes, equivalence_class = np.unique(equivalence_class_key, return_inverse=True)
+    n_x, n_equivalence_classes = len(kind), len(equivalence_classes)
     x = np.arange(n_x)
     ones = np.ones(n_x)
 
@@ -120,15 +123,21 @@ def _solved(
         return sparse.hstack([x_part, y_part]).tocsr()
 
     placed = rows(
-        sparse.csr_matrix((ones, (kind, x)), (len(records), n_x)), sparse.csr_matrix((len(records), n_labels))
+        sparse.csr_matrix((ones, (kind, x)), (len(records), n_x)),
+        sparse.csr_matrix((len(records), n_equivalence_classes)),
     )
-    enough = rows(sparse.csr_matrix((records[kind], (label, x)), (n_labels, n_x)), -k * sparse.identity(n_labels))
-    opened = rows(sparse.identity(n_x), sparse.csr_matrix((-size[kind], (x, label)), (n_x, n_labels)))
+    enough = rows(
+        sparse.csr_matrix((records[kind], (equivalence_class, x)), (n_equivalence_classes, n_x)),
+        -k * sparse.identity(n_equivalence_classes),
+    )
+    opened = rows(
+        sparse.identity(n_x), sparse.csr_matrix((-size[kind], (x, equivalence_class)), (n_x, n_equivalence_classes))
+    )
     cost = loss[level, kind] * records[kind]
     result = milp(
-        np.concatenate([cost, np.zeros(n_labels)]),
-        integrality=np.ones(n_x + n_labels),
-        bounds=Bounds(0, np.concatenate([size[kind], np.ones(n_labels)])),
+        np.concatenate([cost, np.zeros(n_equivalence_classes)]),
+        integrality=np.ones(n_x + n_equivalence_classes),
+        bounds=Bounds(0, np.concatenate([size[kind], np.ones(n_equivalence_classes)])),
         constraints=[
             LinearConstraint(placed, size, size),
             LinearConstraint(enough, 0, np.inf),
@@ -141,8 +150,10 @@ def _solved(
     if result.x is None:
         return Exact(np.inf, float(result.mip_dual_bound or 0.0), False)
     shown = np.round(result.x[:n_x])
-    at_label = np.bincount(label, shown * records[kind], n_labels)
-    if (np.bincount(kind, shown, len(records)) != size).any() or ((at_label > 0) & (at_label < k)).any():
+    at_equivalence_class = np.bincount(equivalence_class, shown * records[kind], n_equivalence_classes)
+    if (np.bincount(kind, shown, len(records)) != size).any() or (
+        (at_equivalence_class > 0) & (at_equivalence_class < k)
+    ).any():
         raise RuntimeError("HiGHS: what it found, rounded, is no release.")
     objective, finished = float(cost @ shown), result.status == 0
     return Exact(objective, objective if finished else float(result.mip_dual_bound), finished)

@@ -47,7 +47,7 @@ PARTS = (
     ("core/nesting/states.py", "traced", "· finding choices again (on the way up and back down)"),
     ("core/nesting/patterns.py", "released", "· finding those of cells again"),
     ("core/nesting/optimum.py", "_walk_back", "· back down"),
-    ("core/plan.py", "plan_by_levels", "the plan's labels"),
+    ("core/plan.py", "plan_by_levels", "the plan's equivalence classes"),
 )
 Result = TypeVar("Result")
 

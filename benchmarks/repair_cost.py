@@ -39,9 +39,9 @@ def drawn(seed: int) -> tuple[Areas, Plan, list[Published]]:
 
 def least(areas: Areas, plan: Plan, earlier: list[Published]) -> int:
     """The fewest records without which nothing is given away."""
-    examiner, best, labels = Examiner(earlier), plan.n_released, np.flatnonzero(plan.released)
-    for chosen in product((False, True), repeat=len(labels)):
-        out = labels[np.array(chosen, bool)]
+    examiner, best, equivalence_classes = Examiner(earlier), plan.n_released, np.flatnonzero(plan.released)
+    for chosen in product((False, True), repeat=len(equivalence_classes)):
+        out = equivalence_classes[np.array(chosen, bool)]
         shown = plan.released.copy()
         shown[out] = False
         published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)

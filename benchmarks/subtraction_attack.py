@@ -56,13 +56,13 @@ class Open:
     """A release as its readers have it.
 
     k : its least class; names : its quasi-identifiers; regions : of each level, the finest first, (areas,) the region
-    of each area; labels : (level, region, values) and the records that show them
+    of each area; equivalence_classes : (level, region, values) and the records that show them
     """
 
     k: int
     names: tuple[str, ...]
     regions: tuple[np.ndarray, ...]
-    labels: dict[tuple[int, int, tuple[str, ...]], int]
+    equivalence_classes: dict[tuple[int, int, tuple[str, ...]], int]
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,11 @@ class Attack:
 
     def _know(self, release: Open) -> None:
         """The unknowns of a release by area, class and level, and the equations they are in."""
-        shown: dict[tuple[int, int, tuple[str, ...]], list[int]] = {key: [] for key in release.labels}
+        shown: dict[tuple[int, int, tuple[str, ...]], list[int]] = {key: [] for key in release.equivalence_classes}
         last = len(release.regions) - 1
         sizes = [np.bincount(regions) for regions in release.regions]
         whole = set()
-        for level, region, values in release.labels:
+        for level, region, values in release.equivalence_classes:
             area = int(np.flatnonzero(release.regions[level] == region)[0])
             whole.add((int(release.regions[last][area]), values))
         own = self._classes[:, [self._names.index(name) for name in release.names]]
@@ -174,7 +174,7 @@ class Attack:
                 parts, alone = [], False
                 for level, regions in enumerate(release.regions):
                     key = (level, int(regions[area]), values)
-                    if key in release.labels and not alone:
+                    if key in release.equivalence_classes and not alone:
                         parts.append(self._new())
                         shown[key].append(parts[-1])
                         alone = bool(sizes[level][regions[area]] == 1)
@@ -183,7 +183,7 @@ class Attack:
                 people = [area * len(self._classes) + class_of for class_of in finer]
                 self._say([*people, *parts], [1.0] * len(people) + [-1.0] * len(parts), 0.0)
         for key, parts in shown.items():
-            self._say(parts, [1.0] * len(parts), float(release.labels[key]))
+            self._say(parts, [1.0] * len(parts), float(release.equivalence_classes[key]))
 
     def _all_places(self, releases: Sequence[Open]) -> np.ndarray:
         """(places, areas) of 0 and 1."""
@@ -213,10 +213,10 @@ class Attack:
         return described, np.array(choices, float)
 
     def _shown_within(self, release: Open) -> np.ndarray:
-        """The records of the labels of a release that lie whole within each place and group."""
+        """The records of the equivalence classes of a release that lie whole within each place and group."""
         counts = np.zeros((len(self._places), len(self._groups)), np.int64)
         own = self._classes[:, [self._names.index(name) for name in release.names]]
-        for (level, region, values), records in release.labels.items():
+        for (level, region, values), records in release.equivalence_classes.items():
             areas, classes = release.regions[level] == region, (own == values).all(axis=1)
             places, groups = np.all(self._places[:, areas], axis=1), np.all(self._groups[:, classes], axis=1)
             inside = np.logical_and.outer(places, groups)
@@ -247,9 +247,9 @@ def opened(release: Published) -> Open:
     """What stands in the tables of a release."""
     values = release.values_of_classes()
     rows = zip(*(column.tolist() for column in (release.level, release.region, release.class_of, release.records)))
-    labels = {(level, region, values[c]): records for level, region, c, records in rows}
+    equivalence_classes = {(level, region, values[c]): records for level, region, c, records in rows}
     regions = tuple(crosswalk.region_of for crosswalk in release.levels.crosswalks)
-    return Open(release.k, release.quasi_identifiers, regions, labels)
+    return Open(release.k, release.quasi_identifiers, regions, equivalence_classes)
 
 
 def case_of(seed: int, repaired: bool = True) -> Case:

@@ -278,7 +278,7 @@ def anonymise(
     clock.has_taken(ROWS)
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
-    protection = measure(requirement, counted.label_of, len(counted.records)) if asked else Found({})
+    protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Found({})
     weights = warning_of_weights(counted, at_hand.counted_rows(), population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)

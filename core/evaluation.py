@@ -90,8 +90,8 @@ def people_within(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
     return population
 
 
-def distance_of_labels(areas: Areas, plan: Plan) -> np.ndarray:
-    """`mean_distances` of the region of each label, (L,) metres."""
+def distance_of_equivalence_classes(areas: Areas, plan: Plan) -> np.ndarray:
+    """`mean_distances` of the region of each equivalence class, (L,) metres."""
     distances = np.zeros(len(plan.records))
     for level, crosswalk in enumerate(plan.levels.crosswalks):
         here = plan.level == level
@@ -102,7 +102,7 @@ def distance_of_labels(areas: Areas, plan: Plan) -> np.ndarray:
 def mean_distance_shown(areas: Areas, plan: Plan) -> float:
     """The mean over the released records of `mean_distances` of the region that each shows, metres; 0 for none."""
     shown = plan.released
-    return float(plan.records[shown] @ distance_of_labels(areas, plan)[shown] / max(plan.n_released, 1))
+    return float(plan.records[shown] @ distance_of_equivalence_classes(areas, plan)[shown] / max(plan.n_released, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
     """Rate a plan for each value of each quasi-identifier."""
     profile = plan.profile
     released = np.bincount(plan.class_of, np.where(plan.released, plan.records, 0), len(profile.classes))
-    metres = np.where(plan.released, plan.records, 0) * distance_of_labels(areas, plan)
+    metres = np.where(plan.released, plan.records, 0) * distance_of_equivalence_classes(areas, plan)
     by_class = np.bincount(plan.class_of, metres, len(profile.classes))
     names: list[str] = []
     values: list[object] = []

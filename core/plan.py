@@ -1,8 +1,8 @@
-"""The plan of a release: the label under which each cell of the profile is shown, or that it is suppressed.
+"""The plan of a release: the equivalence class under which each cell of the profile is shown, or that it is suppressed.
 
-A cell is an area and a class that occur together in some record; a label is what a record shows of them: a region and
-the class. The plan is all it takes to release records, to rate what that costs and to report it. It is small compared
-with the records: whoever holds them, in arrays or a database, applies it by one join.
+A cell is an area and a class that occur together in some record; an equivalence class is what a record shows of them: a
+region of a level and the class. The plan is all it takes to release records, to rate what that costs and to report it.
+It is small compared with the records: whoever holds them, in arrays or a database, applies it by one join.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ EVERY_CELL = slice(None)
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The labels of a profile under nested levels of regions, or under one, and where each cell is shown.
+    """The equivalence classes of a profile under nested levels of regions, or under one, and where each cell is shown.
 
-    profile, levels : what the plan was made from; k : the minimum of records behind every label in use
-    level, region, class_of, records : (L,) int64, of each label, ordered by level, region, class: its level and its
-    region (both 0-based, the finest level first), its class in the profile, and the number of records that show it.
-    Under one level a label stands here for every equivalence class, shown or not
-    released : (L,) bool, whether a label is released: it has at least k records, and whatever more is asked
+    profile, levels : what the plan was made from; k : the minimum of records behind every equivalence class in use
+    level, region, class_of, records : (L,) int64, of each equivalence class, ordered by level, region, class: its level
+    and its region (both 0-based, the finest level first), its class in the profile, and the number of its records.
+    Under one level these are all there are, released or not
+    released : (L,) bool, whether each is released: it has at least k records, and whatever more is asked
     level_of : (m,) int8, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
-    people : (L,) int64, who is behind each label: its records, or fewer persons or households; None for the records
+    people : (L,) int64, who is behind each: its records, or fewer persons or households; None for the records
     """
 
     profile: Profile
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def sizes(self) -> np.ndarray:
-        """What k is asked of, (L,) int64: the people behind each label, or its records."""
+        """What k is asked of, (L,) int64: the people behind each equivalence class, or its records."""
         return self.records if self.people is None else self.people
 
     @property
@@ -65,31 +65,31 @@ class Plan:
         return int(self.records[self.released].sum())
 
     @cached_property
-    def label_of(self) -> np.ndarray:
-        """The position of each cell's label, (m,) int32, or int64 of very many; SUPPRESSED where it is not shown.
+    def equivalence_class_of(self) -> np.ndarray:
+        """The position of each cell's equivalence class, (m,) int32, or int64 of very many; SUPPRESSED for none.
 
         The cells are those that `Profile.counts` stores, in its order.
         """
         nowhere = np.zeros(self.profile.counts.nnz, np.int8)
-        return self._labels(nowhere if self.level_of is None else self.level_of, self.released)
+        return self._equivalence_classes(nowhere if self.level_of is None else self.level_of, self.released)
 
-    def labels_at(self, level_of: np.ndarray) -> np.ndarray:
-        """The position of each cell's label at these levels, shown or not, (m,); SUPPRESSED for no level."""
-        return self._labels(level_of, np.ones(len(self.records), bool))
+    def equivalence_classes_at(self, level_of: np.ndarray) -> np.ndarray:
+        """The position of each cell's equivalence class at these levels, released or not, (m,); SUPPRESSED for none."""
+        return self._equivalence_classes(level_of, np.ones(len(self.records), bool))
 
-    def _labels(self, level_of: np.ndarray, shown: np.ndarray) -> np.ndarray:
-        """The position of each cell's label, SUPPRESSED for no level and for labels that are not shown."""
+    def _equivalence_classes(self, level_of: np.ndarray, shown: np.ndarray) -> np.ndarray:
+        """The position of each cell's equivalence class, SUPPRESSED for no level and for one not released."""
         class_of, n_classes = self.profile.counts.indices, _n_classes(self.profile)
         first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
         keys = (first[self.level] + self.region) * n_classes + self.class_of
         there = np.append(shown, False)  # the last entry is for no level
-        labels = np.empty(len(class_of), np.int32 if len(keys) < 2**31 else np.int64)
+        equivalence_classes = np.empty(len(class_of), np.int32 if len(keys) < 2**31 else np.int64)
         for cells in stretches(len(class_of)):
             area = area_of_cells(self.profile, cells)
-            key = label_keys(self.levels, area, class_of[cells], level_of[cells], n_classes)
-            label = np.where(key >= 0, np.searchsorted(keys, key), SUPPRESSED)
-            labels[cells] = np.where(there[label], label, SUPPRESSED)
-        return labels
+            key = equivalence_class_keys(self.levels, area, class_of[cells], level_of[cells], n_classes)
+            equivalence_class = np.where(key >= 0, np.searchsorted(keys, key), SUPPRESSED)
+            equivalence_classes[cells] = np.where(there[equivalence_class], equivalence_class, SUPPRESSED)
+        return equivalence_classes
 
 
 def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requirement | None = None) -> Plan:
@@ -109,7 +109,7 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     Returns
     -------
     Plan
-        With a label for every equivalence class, shown or not.
+        With an equivalence class for every equivalence class, shown or not.
 
     Raises
     ------
@@ -134,37 +134,39 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     plan = Plan(profile, Levels((crosswalk,)), k, level, region, class_of, records, shown)
     if requirement is None or not requirement.asks_for_more:
         return plan
-    label = plan.labels_at(np.zeros(profile.counts.nnz, np.int64))
-    cells = np.flatnonzero(label != SUPPRESSED)
-    shown &= requirement.holds(cells, label[cells], len(records))
-    return replace(plan, released=shown, people=requirement.people(label, records))
+    equivalence_class = plan.equivalence_classes_at(np.zeros(profile.counts.nnz, np.int64))
+    cells = np.flatnonzero(equivalence_class != SUPPRESSED)
+    shown &= requirement.holds(cells, equivalence_class[cells], len(records))
+    return replace(plan, released=shown, people=requirement.people(equivalence_class, records))
 
 
 def holding(plan: Plan, requirement: Requirement) -> Plan:
-    """The plan without the labels that do not hold what is asked beside k rows, and with who is behind the others.
+    """The plan without equivalence classes that fail what is asked beside k rows, and with who is behind the others.
 
     requirement : for the cells of the plan's profile
     """
     if not requirement.asks_for_more:
         return plan
-    label_of = plan.label_of
-    cells = np.flatnonzero(label_of != SUPPRESSED)
-    shown = plan.released & requirement.holds(cells, label_of[cells], len(plan.records))
-    people = requirement.people(label_of, plan.records) if plan.people is None else plan.people
+    equivalence_class_of = plan.equivalence_class_of
+    cells = np.flatnonzero(equivalence_class_of != SUPPRESSED)
+    shown = plan.released & requirement.holds(cells, equivalence_class_of[cells], len(plan.records))
+    people = requirement.people(equivalence_class_of, plan.records) if plan.people is None else plan.people
     if plan.level_of is None or shown.sum() == plan.released.sum():
         return replace(plan, released=shown, people=people)
     level_of = plan.level_of.copy()
-    level_of[cells[~shown[label_of[cells]]]] = SUPPRESSED
+    level_of[cells[~shown[equivalence_class_of[cells]]]] = SUPPRESSED
     return replace(plan, released=shown, people=people, level_of=level_of)
 
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
     """The plan that shows each cell at a level of its own; level_of : (m,), SUPPRESSED where it is not shown."""
-    counts, n_labels = profile.counts, 0
+    counts, n_equivalence_classes = profile.counts, 0
     by_class, in_order = cells_by_class(profile, levels)
     region_of = [crosswalk.region_of[in_order].astype(np.int32) for crosswalk in levels.crosswalks]
-    label_of = np.full(counts.nnz, SUPPRESSED, by_class.data.dtype)
-    labels: list[list[tuple[np.ndarray, ...]]] = [[(np.empty(0, label_of.dtype),) * 4] for _ in region_of]
+    equivalence_class_of = np.full(counts.nnz, SUPPRESSED, by_class.data.dtype)
+    equivalence_classes: list[list[tuple[np.ndarray, ...]]] = [
+        [(np.empty(0, equivalence_class_of.dtype),) * 4] for _ in region_of
+    ]
     for first, last in class_stretches(by_class.indptr, CELLS_AT_ONCE):
         start, stop = by_class.indptr[[first, last]]
         cells, area = by_class.data[start:stop], by_class.indices[start:stop]
@@ -175,28 +177,30 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
             here = here[of_areas[area[here]] >= 0]
             region, class_of, shown = of_areas[area[here]], classes[here], cells[here]
             starts = np.flatnonzero((np.diff(region, prepend=-1) != 0) | (np.diff(class_of, prepend=-1) != 0))
-            number = np.arange(n_labels, n_labels + len(starts), dtype=label_of.dtype)
-            label_of[shown] = np.repeat(number, np.diff(starts, append=len(here)))
+            number = np.arange(
+                n_equivalence_classes, n_equivalence_classes + len(starts), dtype=equivalence_class_of.dtype
+            )
+            equivalence_class_of[shown] = np.repeat(number, np.diff(starts, append=len(here)))
             records = np.add.reduceat(counts.data[shown], starts, dtype=np.int64) if len(starts) else starts
-            labels[level].append((number, region[starts], class_of[starts], records))
-            n_labels += len(starts)
+            equivalence_classes[level].append((number, region[starts], class_of[starts], records))
+            n_equivalence_classes += len(starts)
     del by_class
     columns: list[list[np.ndarray]] = []
     for crosswalk in levels.crosswalks:
-        of_level = [np.concatenate(parts) for parts in zip(*labels.pop(0))]
-        # As the rows of a matrix, labels are in the order of their regions in linear time.
+        of_level = [np.concatenate(parts) for parts in zip(*equivalence_classes.pop(0))]
+        # As the rows of a matrix, equivalence classes are in the order of their regions in linear time.
         there, at = np.arange(len(of_level[0])), (of_level[1], of_level[2])
         order = sparse.csr_matrix((there, at), shape=(crosswalk.n_regions, counts.shape[1])).data
         columns.append([column[order] for column in of_level])
     in_order_of, at_region, of_class, behind = (np.concatenate(parts).astype(np.int64) for parts in zip(*columns))
     of_levels = np.repeat(np.arange(len(levels)), [len(column[0]) for column in columns])
     plan = Plan(profile, levels, k, of_levels, at_region, of_class, behind, behind >= k, level_of)
-    position = np.empty(n_labels + 1, label_of.dtype)
-    position[in_order_of] = np.where(plan.released, np.arange(n_labels), SUPPRESSED)
+    position = np.empty(n_equivalence_classes + 1, equivalence_class_of.dtype)
+    position[in_order_of] = np.where(plan.released, np.arange(n_equivalence_classes), SUPPRESSED)
     position[SUPPRESSED] = SUPPRESSED
     for cells in stretches(counts.nnz):
-        label_of[cells] = position[label_of[cells]]
-    vars(plan)["label_of"] = label_of  # which is known by now, so that none has to be looked up
+        equivalence_class_of[cells] = position[equivalence_class_of[cells]]
+    vars(plan)["equivalence_class_of"] = equivalence_class_of  # which is known by now, so that none has to be looked up
     return plan
 
 
@@ -227,10 +231,10 @@ def stretches(n_cells: int) -> Iterator[slice]:
     return (slice(start, min(start + CELLS_AT_ONCE, n_cells)) for start in range(0, n_cells, CELLS_AT_ONCE))
 
 
-def label_keys(
+def equivalence_class_keys(
     levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray, n_classes: int = 0
 ) -> np.ndarray:
-    """A number for the label of each cell, (m,) int64, ascending by level, region, class; -1 where there is none.
+    """A number for the equivalence class of each cell, (m,) int64, ascending by level, region, class; -1 for none.
 
     area, class_of, level_of : (m,), of each cell; n_classes : of the whole profile, where the cells are some of it
     """

@@ -59,7 +59,7 @@ class Release:
 def apply(
     plan: Plan, records: Records, kept: Sequence[KeptField] | None = None, requirement: Requirement | None = None
 ) -> Release:
-    """Release the records by the plan: each record shows its label or is suppressed.
+    """Release the records by the plan: each record shows its equivalence class or is suppressed.
 
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
     For the same reason, rows with counts that show the same are added up.
@@ -101,11 +101,13 @@ def apply(
     """
     refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
-    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]  # the last entry is for rows in no cell
-    rows = np.flatnonzero(label != SUPPRESSED)
+    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[
+        records.cell_of
+    ]  # the last entry is for rows in no cell
+    rows = np.flatnonzero(equivalence_class != SUPPRESSED)
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]
-    level, region = plan.level[label[rows]], plan.region[label[rows]]
+    level, region = plan.level[equivalence_class[rows]], plan.region[equivalence_class[rows]]
     shown = {**table.quasi_identifiers, **table.kept}
     fields = {name: Column(c.codes[rows], c.categories) for name, c in shown.items()}
     # Codes follow the sorted categories, so their order is that of the values shown.

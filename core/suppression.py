@@ -47,25 +47,27 @@ def suppressed_by_class(
             shown = records >= terms.k
         else:
             region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
-            label, sizes = _labels(region, coarser[class_of], records)
-            shown = sizes[label] >= terms.k
+            equivalence_class, sizes = _equivalence_classes(region, coarser[class_of], records)
+            shown = sizes[equivalence_class] >= terms.k
     else:
         region = crosswalk.region_of[area_of_cells(profile)]
         cells = np.flatnonzero(region >= 0)
         class_of, records = profile.counts.indices[cells], profile.counts.data[cells]
         counted = class_of if coarser is None else coarser[class_of]
-        label, sizes = _labels(region[cells], counted, records)
-        shown = ((sizes >= terms.k) & terms.requirement.holds(cells, label, len(sizes)))[label]
+        equivalence_class, sizes = _equivalence_classes(region[cells], counted, records)
+        shown = ((sizes >= terms.k) & terms.requirement.holds(cells, equivalence_class, len(sizes)))[equivalence_class]
     released = np.bincount(class_of[shown], records[shown], len(profile.classes)).astype(np.int64)
     return profile.class_sizes - released
 
 
-def _labels(region: np.ndarray, class_of: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The label of each entry, and the records of each label."""
+def _equivalence_classes(
+    region: np.ndarray, class_of: np.ndarray, records: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The equivalence class of each entry, and the records of each equivalence class."""
     n_classes = int(class_of.max(initial=0)) + 1
-    keys, label = np.unique(region * n_classes + class_of, return_inverse=True)
-    label = label.reshape(-1)
-    return label, np.bincount(label, records, len(keys)).astype(np.int64)
+    keys, equivalence_class = np.unique(region * n_classes + class_of, return_inverse=True)
+    equivalence_class = equivalence_class.reshape(-1)
+    return equivalence_class, np.bincount(equivalence_class, records, len(keys)).astype(np.int64)
 
 
 def suppression_percent(profile: Profile, suppressed: np.ndarray, terms: Terms) -> float:

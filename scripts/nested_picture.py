@@ -14,7 +14,7 @@ from shapely.ops import polylabel
 
 from vbas.benchmarks.nested_example import Example, make_example, whole
 from vbas.core.drawing import dissolve
-from vbas.core.evaluation import distance_of_labels
+from vbas.core.evaluation import distance_of_equivalence_classes
 from vbas.core.plan import Plan
 
 PLACE = Path(__file__).resolve().parents[1] / "docs" / "pictures" / "nested.svg"
@@ -77,38 +77,49 @@ def _class_number(example: Example) -> int:
     return int(number)
 
 
-def _labels(plan: Plan, class_of: int) -> np.ndarray:
+def _equivalence_classes(plan: Plan, class_of: int) -> np.ndarray:
     return np.flatnonzero((plan.class_of == class_of) & plan.released)
 
 
 def _counts(plan: Plan, class_of: int) -> np.ndarray:
     """Released records of the class by level."""
-    labels = _labels(plan, class_of)
-    return np.bincount(plan.level[labels], plan.records[labels], len(plan.levels)).astype(int)
+    equivalence_classes = _equivalence_classes(plan, class_of)
+    return np.bincount(plan.level[equivalence_classes], plan.records[equivalence_classes], len(plan.levels)).astype(int)
 
 
 def _distance(example: Example, plan: Plan, class_of: int) -> float:
-    labels = _labels(plan, class_of)
-    return float(np.average(distance_of_labels(example.areas, plan)[labels], weights=plan.records[labels]))
+    equivalence_classes = _equivalence_classes(plan, class_of)
+    return float(
+        np.average(
+            distance_of_equivalence_classes(example.areas, plan)[equivalence_classes],
+            weights=plan.records[equivalence_classes],
+        )
+    )
 
 
 def _one_map(polygons: np.ndarray, plan: Plan, class_of: int) -> str:
     """Every region with the number of its records."""
-    shapes, labels = dissolve(polygons, plan.crosswalk), _labels(plan, class_of)
-    records = dict(zip(plan.region[labels].tolist(), plan.records[labels].tolist()))
+    shapes, equivalence_classes = dissolve(polygons, plan.crosswalk), _equivalence_classes(plan, class_of)
+    records = dict(zip(plan.region[equivalence_classes].tolist(), plan.records[equivalence_classes].tolist()))
     drawn = [_path(shape, ONE_LEVEL if region in records else NOT_SHOWN) for region, shape in enumerate(shapes)]
     return "".join(drawn + [_number(shapes[region], number) for region, number in records.items()])
 
 
 def _nested_map(polygons: np.ndarray, plan: Plan, class_of: int) -> str:
     """The regions in which the class is shown, the finer on the coarser; what shows none of it is left white."""
-    labels = _labels(plan, class_of)
+    equivalence_classes = _equivalence_classes(plan, class_of)
     drawn, numbers, covered = [], [], shapely.Polygon()
-    for label in labels:  # from fine to coarse
-        crosswalk = plan.levels.crosswalks[plan.level[label]]
-        shape = shapely.union_all(polygons[crosswalk.region_of == plan.region[label]])
-        drawn.append(_path(shape, COLOURS[plan.level[label]]))
-        numbers.append(_number(shapely.difference(shape, covered), int(plan.records[label]), plan.level[label] < 4))
+    for equivalence_class in equivalence_classes:  # from fine to coarse
+        crosswalk = plan.levels.crosswalks[plan.level[equivalence_class]]
+        shape = shapely.union_all(polygons[crosswalk.region_of == plan.region[equivalence_class]])
+        drawn.append(_path(shape, COLOURS[plan.level[equivalence_class]]))
+        numbers.append(
+            _number(
+                shapely.difference(shape, covered),
+                int(plan.records[equivalence_class]),
+                plan.level[equivalence_class] < 4,
+            )
+        )
         covered = shapely.union(covered, shape)
     return "".join([_path(shapely.union_all(polygons), "#ffffff"), *reversed(drawn), *numbers])
 

@@ -150,10 +150,14 @@ def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted
     columns = read_columns(table, list(dict.fromkeys([*left, *classes, *count])), form.feedback)
     counts = counts_of(columns[wanted.count], wanted.count) if count else None
     codes = [columns[name].codes for name in classes]
-    label = combine_codes(codes, [len(columns[name].categories) for name in classes])[0]
-    return {name: _attribute(name, release.title, columns[name], label, counts) for name in left}
+    equivalence_class = combine_codes(codes, [len(columns[name].categories) for name in classes])[0]
+    return {name: _attribute(name, release.title, columns[name], equivalence_class, counts) for name in left}
 
 
-def _attribute(name: str, title: str, column: Column, label: np.ndarray, counts: np.ndarray | None) -> Attribute:
-    shown = values_of_rows(name, column.categories, label, column.codes, counts)
-    return Attribute(name, title, tuple(shown.categories.tolist()), 0, False, shown.label, shown.value, shown.records)
+def _attribute(
+    name: str, title: str, column: Column, equivalence_class: np.ndarray, counts: np.ndarray | None
+) -> Attribute:
+    shown = values_of_rows(name, column.categories, equivalence_class, column.codes, counts)
+    return Attribute(
+        name, title, tuple(shown.categories.tolist()), 0, False, shown.equivalence_class, shown.value, shown.records
+    )

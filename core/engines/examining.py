@@ -21,7 +21,8 @@ def examined_in_place(
 ) -> list[KeptField]:
     """Look at every kept field, as `examine_kept_fields` or `examine_coarser` does.
 
-    plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their label
+    plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their
+    equivalence class
     """
     in_place = matched.found
     kept = [f"k{i}" for i in range(len(in_place.fields.kept))]
@@ -34,12 +35,12 @@ def examined_in_place(
     batches = list(in_place.engine.fetch(looked_at))
     numbers = {name: _column(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
     columns = {name: _encoded(batches, key) for key, name in zip(kept, in_place.fields.kept)}
-    area, label = matched.area_of[numbers["c_a"]], numbers["l_look"]
+    area, equivalence_class = matched.area_of[numbers["c_a"]], numbers["l_look"]
     originals = {name: numbers[key] for name, key in fine.items()}
     if coarser is None:
-        return examine_rows(plan, label, area, columns, originals)
+        return examine_rows(plan, equivalence_class, area, columns, originals)
     quasi = {name: _categories(in_place, i, numbers[key]) for i, (name, key) in enumerate(shown.items())}
-    return examine_coarser_rows(coarser.plan, coarser.places, label, area, columns, quasi, originals)
+    return examine_coarser_rows(coarser.plan, coarser.places, equivalence_class, area, columns, quasi, originals)
 
 
 def _categories(in_place: InPlace, position: int, code: np.ndarray) -> np.ndarray:

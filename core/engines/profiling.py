@@ -156,7 +156,7 @@ def _records_of_areas(in_place: InPlace) -> np.ndarray:
 
 
 def requirement_in_place(matched: Matched, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
-    """What is asked of the labels of these records, as `requirement_of`; counted in the engine."""
+    """What is asked of the equivalence classes of these records, as `requirement_of`; counted in the engine."""
     fields, members, shares = matched.found.fields, [], []
     who = {kind: f"c_m{position}" for position, kind in enumerate(fields.members)}
     for kind, code in who.items():

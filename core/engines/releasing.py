@@ -24,7 +24,7 @@ from .engine import Engine, EngineError, Expression
 from .examining import NOT_LOOKED_AT, examined_in_place
 from .in_place import Matched
 from .profiling import code_of_values
-from .showing import Showing, labels_of_cells, showing
+from .showing import Showing, equivalence_classes_of_cells, showing
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ def stage_in_place(
     engine = in_place.engine
     look = _looked_at(plan, seed) if fields.kept else None
     shows = showing(in_place, plan, coarser)
-    places, labels = _places(matched, plan), _labels(matched, plan, coarser, look)
-    tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", labels)
+    places, equivalence_classes = _places(matched, plan), _equivalence_classes(matched, plan, coarser, look)
+    tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", equivalence_classes)
     placed = steps.placed(in_place.rows, *tables, bool(fields.count))
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
@@ -121,26 +121,32 @@ def stage_in_place(
     count = steps.second_count(classes, shows.dictionaries, shows.sizes, expected)
     levels, rows, n_differing = _second_count(engine, count)
     _check_agreement(levels, foretold(plan), plan.k)
-    _check_labels(n_differing)
+    _check_equivalence_classes(n_differing)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept))
 
 
 def shown_by(plan: Plan) -> Release:
-    """The labels that a plan shows as the rows of a release that counts its records."""
-    label = np.flatnonzero(plan.released)
-    class_of = plan.class_of[label]
+    """The equivalence classes that a plan shows as the rows of a release that counts its records."""
+    equivalence_class = np.flatnonzero(plan.released)
+    class_of = plan.class_of[equivalence_class]
     fields = zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories)
     columns = {
         name: Column(smallest_integers(code, len(categories))[class_of], categories)
         for name, code, categories in fields
     }
-    return Release(plan.level[label], plan.region[label], columns, plan.records[label], counted=True)
+    return Release(
+        plan.level[equivalence_class],
+        plan.region[equivalence_class],
+        columns,
+        plan.records[equivalence_class],
+        counted=True,
+    )
 
 
 def _second_count(engine: Engine, count: Expression) -> tuple[dict[int, LevelCount], int, int]:
-    """What each level of the written rows holds, how many rows there are, and the labels that differ."""
+    """What each level of the written rows holds, how many rows there are, and the equivalence classes that differ."""
     levels, rows, differing = {}, 0, 0
     for row in (row for batch in engine.fetch(count) for row in batch.to_pylist()):
         if row["level"]:
@@ -150,8 +156,8 @@ def _second_count(engine: Engine, count: Expression) -> tuple[dict[int, LevelCou
     return levels, rows, differing
 
 
-def _check_labels(differing: int) -> None:
-    """Refuse a release in which any label shows other records than the plan foretold."""
+def _check_equivalence_classes(differing: int) -> None:
+    """Refuse a release in which any equivalence class shows other records than the plan foretold."""
     if differing:
         raise PrivacyError(
             plural(
@@ -197,35 +203,39 @@ def _places(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
     return {"p_a": there.astype(np.int32), "p_place": place[there].astype(np.int32)}
 
 
-def _labels(
+def _equivalence_classes(
     matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """The label of each place and class that is shown: of cells in a nested plan, else of regions.
+    """The equivalence class of each place and class that is shown: of cells in a nested plan, else of regions.
 
-    look : (L,) the labels whose rows are looked at; None where nothing is kept. A nested plan has a row for nearly
-    every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
+    look : (L,) the equivalence classes whose rows are looked at; None where nothing is kept. A nested plan has a row
+    for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
     """
     keys = _narrow(matched.found.class_keys)
-    of_labels = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
+    of_equivalence_classes = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
     if look is not None:
-        of_labels["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
+        of_equivalence_classes["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
     if plan.level_of is None:
-        label = np.flatnonzero(plan.released)
-        shown = {name: values[label] for name, values in of_labels.items()}
-        return {"l_place": plan.region[label].astype(np.int32), "l_key": keys[plan.class_of[label]], **shown}
-    profile, label_of = labels_of_cells(plan, coarser)
+        equivalence_class = np.flatnonzero(plan.released)
+        shown = {name: values[equivalence_class] for name, values in of_equivalence_classes.items()}
+        return {
+            "l_place": plan.region[equivalence_class].astype(np.int32),
+            "l_key": keys[plan.class_of[equivalence_class]],
+            **shown,
+        }
+    profile, equivalence_class_of = equivalence_classes_of_cells(plan, coarser)
     kinds = {"l_place": np.dtype(np.int32), "l_key": keys.dtype}
-    kinds.update({name: values.dtype for name, values in of_labels.items()})
-    n_shown, stop = int(np.count_nonzero(label_of != SUPPRESSED)), 0
+    kinds.update({name: values.dtype for name, values in of_equivalence_classes.items()})
+    n_shown, stop = int(np.count_nonzero(equivalence_class_of != SUPPRESSED)), 0
     columns = {name: np.empty(n_shown, kind) for name, kind in kinds.items()}
-    for cells in stretches(len(label_of)):
-        there = np.flatnonzero(label_of[cells] != SUPPRESSED)
-        label = label_of[cells][there]
+    for cells in stretches(len(equivalence_class_of)):
+        there = np.flatnonzero(equivalence_class_of[cells] != SUPPRESSED)
+        equivalence_class = equivalence_class_of[cells][there]
         here, stop = slice(stop, stop + len(there)), stop + len(there)
         columns["l_place"][here] = area_of_cells(profile, cells)[there]
         columns["l_key"][here] = keys[profile.counts.indices[cells][there]]
-        for name, values in of_labels.items():
-            columns[name][here] = values[label]
+        for name, values in of_equivalence_classes.items():
+            columns[name][here] = values[equivalence_class]
     return columns
 
 
@@ -236,18 +246,18 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 
 def _expected(plan: Plan, shows: Showing) -> dict[str, np.ndarray]:
-    """The records that each label in use must show."""
-    label = np.flatnonzero(plan.released)
+    """The records that each equivalence class in use must show."""
+    equivalence_class = np.flatnonzero(plan.released)
     return {
-        "e_level": plan.level[label] + 1,
-        "e_region": _numbers(plan)[label],
-        "e_key": shows.class_keys[plan.class_of[label]],
-        "e_records": plan.records[label],
+        "e_level": plan.level[equivalence_class] + 1,
+        "e_region": _numbers(plan)[equivalence_class],
+        "e_key": shows.class_keys[plan.class_of[equivalence_class]],
+        "e_records": plan.records[equivalence_class],
     }
 
 
 def _numbers(plan: Plan) -> np.ndarray:
-    """The public number of each label's region, (L,) int64."""
+    """The public number of each equivalence class's region, (L,) int64."""
     numbers = np.zeros(len(plan.records), np.int64)
     for level, crosswalk in enumerate(plan.levels.crosswalks):
         here = plan.level == level
@@ -256,7 +266,7 @@ def _numbers(plan: Plan) -> np.ndarray:
 
 
 def _looked_at(plan: Plan, seed: int) -> np.ndarray:
-    """The labels whose rows are looked at for their kept fields: all, or so many that there are enough rows."""
+    """The equivalence classes whose rows are looked at for their kept fields: all, or enough of them."""
     share = ROWS_LOOKED_AT / max(plan.n_released, 1)
     return plan.released & (np.random.default_rng(seed).random(len(plan.records)) < share)
 

@@ -57,9 +57,11 @@ def showing(found: InPlace, plan: Plan, coarser: CoarserLevels | None) -> Showin
     return Showing(dictionaries, sizes, class_numbers(plan.profile.classes, codes, list(sizes.values())), maps)
 
 
-def labels_of_cells(plan: Plan, coarser: CoarserLevels | None) -> tuple[Profile, np.ndarray]:
-    """The profile that the records were counted in, and of each of its cells the label in the plan, (m,)."""
-    return (plan.profile, plan.label_of) if coarser is None else (coarser.places.profile, coarser.plan.label_of)
+def equivalence_classes_of_cells(plan: Plan, coarser: CoarserLevels | None) -> tuple[Profile, np.ndarray]:
+    """The profile that records were counted in, and the equivalence class in the plan of each of its cells, (m,)."""
+    if coarser is None:
+        return plan.profile, plan.equivalence_class_of
+    return coarser.places.profile, coarser.plan.equivalence_class_of
 
 
 def _values_of_all_levels(places: Places, position: int) -> np.ndarray:

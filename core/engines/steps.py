@@ -184,7 +184,7 @@ def placed(rows: Expression, places: Expression, plan: Expression, weighted: boo
     """The rows that a plan shows, with their level and region.
 
     places : p_a, p_place, the place of each area's code; plan : l_place, l_key, l_level, l_region, and where rows are
-    looked at l_look, their label or none
+    looked at l_look, their equivalence class or none
     """
     if weighted:
         rows = rows.filter(rows["n"].cast("int64") > 0)
@@ -240,7 +240,8 @@ def second_count(
     classes: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int], expected: Expression
 ) -> Expression:
     """What was written, counted once more: of each level its rows, records, classes and smallest class, by the values
-    alone; and at level 0, as `differing`, the labels that do not show as many records as expected, on either side.
+    alone; and at level 0, as `differing`, the equivalence classes that do not show as many records as expected, on
+    either side.
 
     classes : of what was written; dictionaries, sizes : of the quasi-identifiers, by their names in the steps
     """
@@ -257,7 +258,7 @@ def second_count(
 
 
 def recoded(classes: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int]) -> Expression:
-    """How many records of what was written show each label: level, region, key, records.
+    """How many records of what was written show each equivalence class: level, region, key, records.
 
     classes : of what was written; dictionaries, sizes : of the quasi-identifiers, by their names in the steps
     """
@@ -266,12 +267,12 @@ def recoded(classes: Expression, dictionaries: Mapping[str, Expression], sizes: 
     return coded(rows, dictionaries, sizes, list(dictionaries)).select("level", "region", "key", "records")
 
 
-def differing(labels: Expression, expected: Expression) -> Expression:
-    """One row, `differing`: labels that do not show as many records as expected, on either side."""
+def differing(equivalence_classes: Expression, expected: Expression) -> Expression:
+    """One row, `differing`: equivalence classes that do not show as many records as expected, on either side."""
     wanted = expected.select(
         level=expected.e_level, region=expected.e_region, key=expected.e_key, records=-expected.e_records
     )
-    shown = labels.select(*(labels[name].cast("int64").name(name) for name in wanted.columns))
+    shown = equivalence_classes.select(*(equivalence_classes[name].cast("int64").name(name) for name in wanted.columns))
     both = ibis.union(shown, wanted.select(*(wanted[name].cast("int64").name(name) for name in wanted.columns)))
     left = both.group_by(["level", "region", "key"]).agg(left=_total(both.records))
     wrong = left.filter(left.left != 0)
@@ -279,43 +280,43 @@ def differing(labels: Expression, expected: Expression) -> Expression:
 
 
 def fewest_members(rows: Expression, member: str) -> Expression:
-    """One row, `fewest`: the smallest number of different members behind a label of placed rows."""
-    labels = rows.group_by(["l_level", "l_region", "key"]).agg(members=rows[member].nunique())
-    return labels.aggregate(fewest=labels.members.min())
+    """One row, `fewest`: the smallest number of different members behind an equivalence class of placed rows."""
+    equivalence_classes = rows.group_by(["l_level", "l_region", "key"]).agg(members=rows[member].nunique())
+    return equivalence_classes.aggregate(fewest=equivalence_classes.members.min())
 
 
 def falling_short(
     rows: Expression, people: Sequence[str], values: Sequence[str], l_diversity: int, max_share: float, weighted: bool
 ) -> Expression:
-    """One row, `wrong`: how many labels of placed rows do not hold what is asked of the values of sensitive fields, as
+    """One row, `wrong`: how many equivalence classes of placed rows do not hold what is asked of sensitive values, as
     `Requirement` says it; counted from the rows.
 
     people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
     """
     every = [_falling_short(rows, who, value, l_diversity, max_share, weighted) for who in people for value in values]
-    labels = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
-    return labels.aggregate(wrong=labels.count().cast("int64"))
+    equivalence_classes = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
+    return equivalence_classes.aggregate(wrong=equivalence_classes.count().cast("int64"))
 
 
 def _falling_short(
     rows: Expression, people: str, value: str, l_diversity: int, max_share: float, weighted: bool
 ) -> Expression:
-    """These labels, of one field and one kind of people."""
-    label, number = ["l_level", "l_region", "key"], _number_of(rows, people, weighted)
-    holders = rows.group_by([*label, value]).agg(holders=number)
-    there = rows.group_by(label).agg(people=number)
-    there = there.select(**{f"t_{name}": there[name] for name in label}, people=there.people)
-    both = holders.inner_join(there, [holders[name] == there[f"t_{name}"] for name in label])
-    commonest_first = ibis.window(group_by=label, order_by=[both.holders.desc(), both[value]])
+    """These equivalence classes, of one field and one kind of people."""
+    equivalence_class, number = ["l_level", "l_region", "key"], _number_of(rows, people, weighted)
+    holders = rows.group_by([*equivalence_class, value]).agg(holders=number)
+    there = rows.group_by(equivalence_class).agg(people=number)
+    there = there.select(**{f"t_{name}": there[name] for name in equivalence_class}, people=there.people)
+    both = holders.inner_join(there, [holders[name] == there[f"t_{name}"] for name in equivalence_class])
+    commonest_first = ibis.window(group_by=equivalence_class, order_by=[both.holders.desc(), both[value]])
     ranked = both.mutate(place=ibis.row_number().over(commonest_first))
     # The l - 1 commonest values: whoever has them could be everybody.
     ranked = ranked.mutate(of_first=(ranked.place < l_diversity - 1).ifelse(ranked.holders, 0))
-    summed = ranked.group_by(label).agg(
+    summed = ranked.group_by(equivalence_class).agg(
         together=_total(ranked.of_first), most=ranked.holders.max(), people=ranked.people.max()
     )
     too_few_values = summed.together >= summed.people
     too_many = summed.most.cast("float64") * 100.0 > summed.people.cast("float64") * max_share * (1 + 1e-12)
-    return summed.filter(too_few_values | too_many).select(label)
+    return summed.filter(too_few_values | too_many).select(equivalence_class)
 
 
 def _number_of(rows: Expression, people: str, weighted: bool) -> Expression:

@@ -41,8 +41,8 @@ def nest_coarser(
     """The plan that suppresses the fewest records, then shows the fewest coarser, then loses the least geography.
 
     areas : of the places' profile; the rest as for `nest`. A record whose values were made coarser n times counts n
-    times, and more than any geography. The labels of the plan are places: `region` is a place, `class_of` the coarsest
-    class. Raises what `nest` raises.
+    times, and more than any geography. The equivalence classes of the plan are places: `region` is a place, `class_of`
+    the coarsest class. Raises what `nest` raises.
     """
     profile = places.profile
     kind = chosen(LOSSES, loss, "LOSS")
@@ -83,25 +83,25 @@ def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0)
     table = records.table
     if not table.kept:
         return []
-    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
-    rows = rows_looked_at(label, len(plan.records), seed)
+    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
+    rows = rows_looked_at(equivalence_class, len(plan.records), seed)
     area = area_of_cells(places.profile)[records.cell_of[rows]]
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
-    return examine_coarser_rows(plan, places, label[rows], area, columns, quasi, originals)
+    return examine_coarser_rows(plan, places, equivalence_class[rows], area, columns, quasi, originals)
 
 
 def examine_coarser_rows(
     plan: Plan,
     places: Places,
-    label: np.ndarray,
+    equivalence_class: np.ndarray,
     area: np.ndarray,
     columns: Mapping[str, Column],
     quasi: Mapping[str, np.ndarray],
     originals: Mapping[str, np.ndarray],
 ) -> list[KeptField]:
-    """Look at fields of released rows; label, area : (r,) int64, of each row its label in the plan and its area.
+    """Look at fields of released rows; equivalence_class, area : (r,) int64, of each row.
 
     quasi : the codes of each row's values among the categories of the places' profile; originals : of the
     quasi-identifiers that all records show coarser, the code of the value as it was read.
@@ -111,13 +111,14 @@ def examine_coarser_rows(
     """
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in places.levels.crosswalks)])
     n_places = np.cumsum([0, *(len(regions) for regions in places.region)])
-    region = first[plan.level[label]] + np.concatenate(places.region)[n_places[plan.level[label]] + plan.region[label]]
+    level, place = plan.level[equivalence_class], plan.region[equivalence_class]
+    region = first[level] + np.concatenate(places.region)[n_places[level] + place]
     coarsened = {
         name: (places.codes(len(places.levels) - 1, position)[codes], originals.get(name, codes))
         for position, (name, codes) in enumerate(quasi.items())
         if places.nodes[-1][position] or name in originals
     }
-    return examine_values(label, region, area, columns, quasi, plan.k, coarsened)
+    return examine_values(equivalence_class, region, area, columns, quasi, plan.k, coarsened)
 
 
 def check_no_area_shown(places: Places, table: RecordTable, areas: Areas, area: np.ndarray) -> None:
@@ -190,7 +191,7 @@ def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, 
 def _shown(plan: Plan, places: Places, records: Records) -> RecordTable:
     """The table with the quasi-identifiers of each row as its level shows them; suppressed rows as they are."""
     table = records.table
-    level = np.append(np.append(plan.level, 0)[plan.label_of], 0)[records.cell_of]
+    level = np.append(np.append(plan.level, 0)[plan.equivalence_class_of], 0)[records.cell_of]
     columns = {}
     for position, (name, column) in enumerate(table.quasi_identifiers.items()):
         every = {

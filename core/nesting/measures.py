@@ -90,7 +90,7 @@ def records_by_level(plan: Plan) -> np.ndarray:
     counts, n_rows = plan.profile.counts, len(plan.levels) + 1
     sums = np.zeros((n_rows, counts.shape[0]))
     for cells in stretches(counts.nnz):
-        shown = plan.label_of[cells] != SUPPRESSED
+        shown = plan.equivalence_class_of[cells] != SUPPRESSED
         level = np.zeros(len(shown)) if plan.level_of is None else plan.level_of[cells]
         row = np.where(shown, level, n_rows - 1).astype(np.int64)
         key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
@@ -105,10 +105,10 @@ def _audit_of_level(areas: Areas, plan: Plan, level: int, by_level: np.ndarray) 
     def total(rows: np.ndarray) -> np.ndarray:
         return crosswalk.totals(rows.sum(axis=0)).astype(np.int64)
 
-    labels = np.flatnonzero(plan.released & (plan.level == level))
+    equivalence_classes = np.flatnonzero(plan.released & (plan.level == level))
     smallest = np.full(crosswalk.n_regions, np.iinfo(np.int64).max)
-    np.minimum.at(smallest, plan.region[labels], plan.sizes[labels])
-    classes = np.bincount(plan.region[labels], minlength=crosswalk.n_regions)
+    np.minimum.at(smallest, plan.region[equivalence_classes], plan.sizes[equivalence_classes])
+    classes = np.bincount(plan.region[equivalence_classes], minlength=crosswalk.n_regions)
     return (
         np.full(crosswalk.n_regions, level),
         np.arange(crosswalk.n_regions),

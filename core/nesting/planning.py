@@ -14,7 +14,15 @@ from ..configuration import chosen
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
-from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, label_keys, plan_by_levels
+from ..plan import (
+    SUPPRESSED,
+    Plan,
+    area_of_cells,
+    cells_by_class,
+    class_stretches,
+    equivalence_class_keys,
+    plan_by_levels,
+)
 from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -27,9 +35,10 @@ from .tree import tree_of
 CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
 BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and pass on: the most measured
-# Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
-# the label of each and the number of labels; gives a boolean for each label. Labels that hold by themselves need not
-# hold together: where persons have rows in both, those who have a value in either may be nearly all.
+# Whether what more is asked of equivalence classes holds: called with the cells (positions in the profile) that show
+# some of them, the equivalence class of each cell and their number; gives a boolean for each equivalence class. Those
+# that hold by themselves need not hold together: where persons have rows in both, those who have a value in either may
+# be nearly all.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
@@ -68,7 +77,7 @@ def nest(
     loss : str
         A key of LOSSES.
     requirement : Requirement, optional
-        What more is asked of a label, for the cells of this profile.
+        What more is asked of an equivalence class, for the cells of this profile.
     progress : callable
         Called with the fraction that is done; raises to cancel.
     ties : Ties, optional
@@ -148,7 +157,7 @@ def nest_by_losses(
     plan = plan_by_levels(profile, levels, k, level_of)
     if requirement is None or not requirement.members:
         return plan
-    return replace(plan, people=requirement.people(plan.label_of, plan.records))
+    return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
 
 
 def levels_by_chance(
@@ -175,11 +184,11 @@ def levels_by_chance(
 
 
 def promote(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
-    """The level of each cell, (m,), once every label for which `holds` is false has been mended.
+    """The level of each cell, (m,), once every equivalence class for which `holds` is false has been mended.
 
-    From the finest level up: a label that fails is joined by the smallest labels of its class within its region, until
-    it holds. Where all of them together do not, it goes up a level; from the coarsest, it is suppressed. What is joined
-    is looked at again, as labels that hold need not hold together.
+    From the finest level up: an equivalence class that fails is joined by the smallest equivalence classes of its class
+    within its region, until it holds. Where all of them together do not, it goes up a level; from the coarsest, it is
+    suppressed. What is joined is looked at again, as equivalence classes that hold need not hold together.
     """
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     n_classes = int(class_of.max(initial=0)) + 1
@@ -214,31 +223,35 @@ def _smallest_within(
     failing: np.ndarray,
     batch: int,
 ) -> np.ndarray:
-    """The cells of the smallest labels of finer levels, up to `batch` of them within each failing label.
+    """The cells of the smallest equivalence classes of finer levels, up to `batch` within each that fails.
 
-    place : (m,) the region of this level and the class of each cell; failing : cells of the failing labels
+    place : (m,) the region of this level and the class of each cell; failing : cells of the failing equivalence classes
     """
     cells = np.flatnonzero((level_of >= 0) & (level_of < level) & np.isin(place, place[failing]))
-    labels, label = np.unique(label_keys(levels, area, class_of, level_of)[cells], return_inverse=True)
-    label = label.reshape(-1)
+    equivalence_classes, equivalence_class = np.unique(
+        equivalence_class_keys(levels, area, class_of, level_of)[cells], return_inverse=True
+    )
+    equivalence_class = equivalence_class.reshape(-1)
     if not len(cells):
         return cells
-    within = np.zeros(len(labels), np.int64)
-    within[label] = place[cells]
-    order = np.lexsort((labels, np.bincount(label, records[cells]), within))
+    within = np.zeros(len(equivalence_classes), np.int64)
+    within[equivalence_class] = place[cells]
+    order = np.lexsort((equivalence_classes, np.bincount(equivalence_class, records[cells]), within))
     starts = np.flatnonzero(np.diff(within[order], prepend=-1))
-    rank = np.empty(len(labels), np.int64)
-    rank[order] = np.arange(len(labels)) - np.repeat(starts, np.diff(starts, append=len(labels)))
-    return cells[rank[label] < batch]
+    rank = np.empty(len(equivalence_classes), np.int64)
+    rank[order] = np.arange(len(equivalence_classes)) - np.repeat(
+        starts, np.diff(starts, append=len(equivalence_classes))
+    )
+    return cells[rank[equivalence_class] < batch]
 
 
 def _failing(
     levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray, level: int, holds: Holds
 ) -> np.ndarray:
-    """The cells shown at a level by labels for which `holds` is false."""
+    """The cells shown at a level by equivalence classes for which `holds` is false."""
     cells = np.flatnonzero(level_of == level)
     if not len(cells):
         return cells
     keys = levels.crosswalks[level].region_of[area[cells]] * (int(class_of.max()) + 1) + class_of[cells]
-    labels, label = np.unique(keys, return_inverse=True)
-    return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]]
+    equivalence_classes, equivalence_class = np.unique(keys, return_inverse=True)
+    return cells[~holds(cells, equivalence_class.reshape(-1), len(equivalence_classes))[equivalence_class.reshape(-1)]]

@@ -1,6 +1,6 @@
 """A plan of places as measures and reports want it: by region and by what is shown, or by what was.
 
-In the plan of `nest_coarser` a label's region is a place. Here it is a region again.
+In the plan of `nest_coarser` an equivalence class's region is a place. Here it is a region again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class CoarserLevels:
 
 
 def as_shown(plan: Plan, places: Places) -> Plan:
-    """The same plan over areas and the classes that are shown: its labels are those of the plan, one for one.
+    """The same plan over areas and the classes that are shown: it has the same equivalence classes, one for one.
 
     Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
     shown as one are one. Values of two levels are different classes, also where they have the same name.
@@ -89,7 +89,7 @@ def as_shown(plan: Plan, places: Places) -> Plan:
 def as_they_were(plan: Plan, places: Places) -> Plan:
     """The same records where the plan shows them, under the values of level 1: for what is said by value.
 
-    Its labels are no classes of the release, and may have fewer than k records.
+    Its equivalence classes are no classes of the release, and may have fewer than k records.
     """
     shown_plan = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
     return replace(shown_plan, released=np.ones(len(shown_plan.released), bool))
@@ -97,7 +97,7 @@ def as_they_were(plan: Plan, places: Places) -> Plan:
 
 def _levels_of_cells(plan: Plan) -> np.ndarray:
     """The level at which each cell is shown, (m,), SUPPRESSED where it is not."""
-    return np.append(plan.level, SUPPRESSED)[plan.label_of]
+    return np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of]
 
 
 def _classes_of_all_levels(places: Places) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:

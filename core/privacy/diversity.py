@@ -47,14 +47,15 @@ class Shares:
 
 @dataclass(frozen=True, eq=False)
 class Diversity:
-    """Of a sensitive field, (n_labels,), of the kind of people for which it is worst.
+    """Of a sensitive field, (n_equivalence_classes,), of the kind of people for which it is worst.
 
-    distinct : l, the fewest values that together could be those of all people of the label: where everybody has one,
-    the different values; whichever l - 1 values are named, somebody has none of them. 0 for labels without people
+    distinct : l, the fewest values that together could be those of all people of the equivalence class: where everybody
+    has one, the different values; whichever l - 1 values are named, somebody has none of them. 0 for equivalence
+    classes without people
     largest_share : of the people, those who have the value that most have, per cent
-    distance : t, how far the values of the label lie from those of all labels together, 0 to 1: the total variation
-    between them, everybody's values weighing one together (which is the earth mover's distance of values that are all
-    equally far apart; Li et al. 2007); or where it is more, by how much more of the label's people have one value
+    distance : t, how far the values of the equivalence class lie from those of all together, 0 to 1: the total
+    variation between them, everybody's values weighing one together (which is the earth mover's distance of values that
+    are all equally far apart; Li et al. 2007); or where it is more, by how much more of its people have one value
     """
 
     distinct: np.ndarray
@@ -64,13 +65,13 @@ class Diversity:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How many people of each label have which value: arrays (e,) of label and value, ascending, each pair once.
+    """How many people of each equivalence class have which value: arrays (e,), ascending, each such pair once.
 
     holders : (e,) who has the value; weight : (e,) the same, everybody counting one over all values together
-    people : (n_labels,) who there is
+    people : (n_equivalence_classes,) who there is
     """
 
-    label: np.ndarray
+    equivalence_class: np.ndarray
     value: np.ndarray
     holders: np.ndarray
     weight: np.ndarray
@@ -78,43 +79,48 @@ class Tally:
 
     @property
     def share(self) -> np.ndarray:
-        """Of the people of the label, those who have the value, (e,)."""
-        return self.holders / self.people[self.label]
+        """Of the people of the equivalence class, those who have the value, (e,)."""
+        return self.holders / self.people[self.equivalence_class]
 
     def fewest_values(self) -> np.ndarray:
-        """The fewest values that together have as many people as there are, (n_labels,) int64.
+        """The fewest values that together have as many people as there are, (n_equivalence_classes,) int64.
 
         The commonest are added up: who has several is counted several times, so no fewer values can do.
         """
-        order = np.lexsort((-self.holders, self.label))
-        label, holders = self.label[order], self.holders[order]
+        order = np.lexsort((-self.holders, self.equivalence_class))
+        equivalence_class, holders = self.equivalence_class[order], self.holders[order]
         so_far = np.cumsum(holders) - holders
-        first = np.flatnonzero(np.diff(label, prepend=-1))
-        before = so_far - np.repeat(so_far[first], np.diff(first, append=len(label)))
-        return np.bincount(label[before < self.people[label]], minlength=len(self.people))
+        first = np.flatnonzero(np.diff(equivalence_class, prepend=-1))
+        before = so_far - np.repeat(so_far[first], np.diff(first, append=len(equivalence_class)))
+        return np.bincount(equivalence_class[before < self.people[equivalence_class]], minlength=len(self.people))
 
     def largest_share(self) -> np.ndarray:
-        """Of the people, those who have the value that most have, per cent, (n_labels,)."""
+        """Of the people, those who have the value that most have, per cent, (n_equivalence_classes,)."""
         largest = np.zeros(len(self.people))
-        np.maximum.at(largest, self.label, self.share)
+        np.maximum.at(largest, self.equivalence_class, self.share)
         return 100.0 * largest
 
 
-def tallies_of(label_of: np.ndarray, shares: Shares, n_labels: int) -> list[Tally]:
-    """The people of each label by value, for every kind of people; label_of : of each cell, -1 for none.
+def tallies_of(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> list[Tally]:
+    """The people of each equivalence class by value, for every kind of people.
+
+    equivalence_class_of : of each cell, -1 for none
 
     Where persons are not known, every record is one.
     """
-    tallies = [_of_members(label_of, held, n_labels) for held in shares.held]
+    tallies = [_of_members(equivalence_class_of, held, n_equivalence_classes) for held in shares.held]
     if any(held.kind == PERSONS for held in shares.held):
         return tallies
-    return [_of_records(label_of, shares, n_labels), *tallies]
+    return [_of_records(equivalence_class_of, shares, n_equivalence_classes), *tallies]
 
 
-def diversity_of(label_of: np.ndarray, shares: Shares, n_labels: int) -> Diversity:
-    """How diverse the values of a sensitive field are in each label; label_of : of each cell, -1 for none."""
-    tallies = tallies_of(label_of, shares, n_labels)
-    together = tallies_of(np.where(label_of >= 0, 0, -1), shares, 1)
+def diversity_of(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> Diversity:
+    """How diverse the values of a sensitive field are in each equivalence class.
+
+    equivalence_class_of : of each cell, -1 for none
+    """
+    tallies = tallies_of(equivalence_class_of, shares, n_equivalence_classes)
+    together = tallies_of(np.where(equivalence_class_of >= 0, 0, -1), shares, 1)
     return Diversity(
         np.minimum.reduce([tally.fewest_values() for tally in tallies]),
         np.maximum.reduce([tally.largest_share() for tally in tallies]),
@@ -152,49 +158,57 @@ def held_of(kind: str, cell: np.ndarray, member: np.ndarray, value: np.ndarray) 
     return Held(kind, of_cell, of_pair, *pairs.T)
 
 
-def label_of_entries(label_of: np.ndarray, cell: np.ndarray) -> np.ndarray:
-    """The label of each entry's cell, -1 for cells without one and for cells beyond the array."""
-    return np.append(label_of, -1)[np.minimum(cell, len(label_of))]
+def equivalence_class_of_entries(equivalence_class_of: np.ndarray, cell: np.ndarray) -> np.ndarray:
+    """The equivalence class of each entry's cell, -1 for cells without one and for cells beyond the array."""
+    return np.append(equivalence_class_of, -1)[np.minimum(cell, len(equivalence_class_of))]
 
 
-def _of_records(label_of: np.ndarray, shares: Shares, n_labels: int) -> Tally:
-    label = label_of_entries(label_of, shares.cell)
-    there = label >= 0
-    of_label, value, at = _pairs(label[there], shares.value[there], n_labels)
+def _of_records(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> Tally:
+    equivalence_class = equivalence_class_of_entries(equivalence_class_of, shares.cell)
+    there = equivalence_class >= 0
+    of_equivalence_class, value, at = _pairs(equivalence_class[there], shares.value[there], n_equivalence_classes)
     records = np.bincount(at, shares.records[there], len(value))
-    return Tally(of_label, value, records, records, np.bincount(of_label, records, n_labels))
+    return Tally(
+        of_equivalence_class, value, records, records, np.bincount(of_equivalence_class, records, n_equivalence_classes)
+    )
 
 
-def _of_members(label_of: np.ndarray, held: Held, n_labels: int) -> Tally:
-    """Who has several rows of a value in a label has it once, in whichever cells they are."""
-    label = label_of_entries(label_of, held.cell)
-    there, n_pairs = label >= 0, max(len(held.member), 1)
-    of_label, pair = np.divmod(np.unique(label[there] * n_pairs + held.pair[there]), n_pairs)
+def _of_members(equivalence_class_of: np.ndarray, held: Held, n_equivalence_classes: int) -> Tally:
+    """Who has several rows of a value in an equivalence class has it once, in whichever cells they are."""
+    equivalence_class = equivalence_class_of_entries(equivalence_class_of, held.cell)
+    there, n_pairs = equivalence_class >= 0, max(len(held.member), 1)
+    of_equivalence_class, pair = np.divmod(np.unique(equivalence_class[there] * n_pairs + held.pair[there]), n_pairs)
     member = held.member[pair]
-    # In this order the values of a member of a label stand together.
-    first = np.flatnonzero((np.diff(of_label, prepend=-1) != 0) | (np.diff(member, prepend=-1) != 0))
+    # In this order the values of a member of an equivalence class stand together.
+    first = np.flatnonzero((np.diff(of_equivalence_class, prepend=-1) != 0) | (np.diff(member, prepend=-1) != 0))
     n_values = np.diff(first, append=len(pair))
-    people = np.bincount(of_label[first], minlength=n_labels)
-    labels, value, at = _pairs(of_label, held.value[pair], n_labels)
+    people = np.bincount(of_equivalence_class[first], minlength=n_equivalence_classes)
+    equivalence_classes, value, at = _pairs(of_equivalence_class, held.value[pair], n_equivalence_classes)
     weight = np.bincount(at, np.repeat(1.0 / n_values, n_values), len(value))
-    return Tally(labels, value, np.bincount(at, minlength=len(value)), weight, people)
+    return Tally(equivalence_classes, value, np.bincount(at, minlength=len(value)), weight, people)
 
 
-def _pairs(label: np.ndarray, value: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Label and value of every pair that occurs, ascending, and the position of each entry's pair among them."""
+def _pairs(
+    equivalence_class: np.ndarray, value: np.ndarray, n_equivalence_classes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Equivalence class and value of every pair that occurs, ascending, and the position of each entry's pair there."""
     n_values = int(value.max(initial=0)) + 1
-    keys, at = number_keys(label * n_values + value, n_labels * n_values)
+    keys, at = number_keys(equivalence_class * n_values + value, n_equivalence_classes * n_values)
     return (*np.divmod(keys, n_values), at)
 
 
 def _distances(tally: Tally, together: Tally) -> np.ndarray:
-    """How far each label lies from all labels together, (n_labels,); together : the same people as one label."""
-    n_labels, n_values = len(tally.people), int(together.value.max(initial=-1)) + 1
+    """How far each equivalence class lies from all of them together, (n_equivalence_classes,).
+
+    together : the same people as one equivalence class
+    """
+    n_equivalence_classes, n_values = len(tally.people), int(together.value.max(initial=-1)) + 1
     share, weight = np.zeros(n_values), np.zeros(n_values)
     share[together.value] = together.share
     weight[together.value] = together.weight / max(float(together.people.sum()), 1.0)
-    # Half the sum of all differences is the sum of those where the label has more than all labels together.
-    own = tally.weight / tally.people[tally.label]
-    distance = np.bincount(tally.label, np.maximum(own - weight[tally.value], 0.0), n_labels)
-    np.maximum.at(distance, tally.label, tally.share - share[tally.value])
+    # Half the sum of all differences is the sum of those where the equivalence class has more than all equivalence
+    # classes together.
+    own = tally.weight / tally.people[tally.equivalence_class]
+    distance = np.bincount(tally.equivalence_class, np.maximum(own - weight[tally.value], 0.0), n_equivalence_classes)
+    np.maximum.at(distance, tally.equivalence_class, tally.share - share[tally.value])
     return distance

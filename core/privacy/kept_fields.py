@@ -30,45 +30,45 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     table = records.table
     if not table.kept:
         return []
-    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
-    rows = rows_looked_at(label, len(plan.records), seed)
+    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
+    rows = rows_looked_at(equivalence_class, len(plan.records), seed)
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
     fine = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
-    return examine_rows(plan, label[rows], area, columns, fine)
+    return examine_rows(plan, equivalence_class[rows], area, columns, fine)
 
 
-def rows_looked_at(label: np.ndarray, n_labels: int, seed: int) -> np.ndarray:
-    """The rows that show a label, all of them or those of labels drawn at random where there are very many."""
-    rows = np.flatnonzero(label != SUPPRESSED)
+def rows_looked_at(equivalence_class: np.ndarray, n_equivalence_classes: int, seed: int) -> np.ndarray:
+    """The rows that are in an equivalence class, or where there are very many those of some drawn at random."""
+    rows = np.flatnonzero(equivalence_class != SUPPRESSED)
     if len(rows) > ROWS_LOOKED_AT:
-        drawn = np.random.default_rng(seed).random(n_labels) < ROWS_LOOKED_AT / len(rows)
-        rows = rows[drawn[label[rows]]]
+        drawn = np.random.default_rng(seed).random(n_equivalence_classes) < ROWS_LOOKED_AT / len(rows)
+        rows = rows[drawn[equivalence_class[rows]]]
     return rows
 
 
 def examine_rows(
     plan: Plan,
-    label: np.ndarray,
+    equivalence_class: np.ndarray,
     area: np.ndarray,
     columns: Mapping[str, Column],
     fine: Mapping[str, np.ndarray],
 ) -> list[KeptField]:
-    """Look at fields of released rows; label, area : (r,) int64, of each row its label in the plan and its area.
+    """Look at fields of released rows; equivalence_class, area : (r,) int64, of each row.
 
     fine : of the quasi-identifiers that are shown coarser, the code of each row's original value
     """
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
-    region = first[plan.level[label]] + plan.region[label]
+    region = first[plan.level[equivalence_class]] + plan.region[equivalence_class]
     profile = plan.profile
-    codes = profile.classes[plan.class_of[label]]
+    codes = profile.classes[plan.class_of[equivalence_class]]
     quasi = {name: codes[:, i] for i, name in enumerate(profile.quasi_identifiers)}
     coarsened = {name: (quasi[name], original) for name, original in fine.items()}
-    return examine_values(label, region, area, columns, quasi, plan.k, coarsened)
+    return examine_values(equivalence_class, region, area, columns, quasi, plan.k, coarsened)
 
 
 def examine_values(
-    label: np.ndarray,
+    equivalence_class: np.ndarray,
     region: np.ndarray,
     area: np.ndarray,
     columns: Mapping[str, Column],
@@ -76,12 +76,13 @@ def examine_values(
     k: int,
     coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]],
 ) -> list[KeptField]:
-    """Look at fields of rows; label, region, area : (r,), of each row, and the codes of its quasi-identifiers.
+    """Look at fields of rows; equivalence_class, region, area : (r,), of each row, and its quasi-identifiers.
 
     coarsened : of those that are shown coarser, the codes of each row's coarser and original value
     """
     return [
-        _examine(name, column, label, region, area, quasi_identifiers, k, coarsened) for name, column in columns.items()
+        _examine(name, column, equivalence_class, region, area, quasi_identifiers, k, coarsened)
+        for name, column in columns.items()
     ]
 
 
@@ -104,14 +105,14 @@ def refuse_kept_fields(found: Sequence[KeptField]) -> None:
 def _examine(
     name: str,
     column: Column,
-    label: np.ndarray,
+    equivalence_class: np.ndarray,
     region: np.ndarray,
     area: np.ndarray,
     quasi_identifiers: Mapping[str, np.ndarray],
     k: int,
     coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]] = NOT_COARSENED,
 ) -> KeptField:
-    """One field; label, region, area : of each released row, (r,), and the codes of the quasi-identifiers.
+    """One field; equivalence_class, region, area : of each released row, (r,), and the codes of the quasi-identifiers.
 
     coarsened : the codes shown and before, of those that are shown coarser. No value is a value too, as an empty text
     or “unknown” is one: it may stand for the area as others do, and never hides what the others tell.
@@ -129,8 +130,8 @@ def _examine(
     missing = np.array([category is None for category in column.categories], bool)
     there = ~missing[value]
     times = np.bincount(value[there], minlength=len(column.categories))
-    groups = group_sizes(label[there], value[there])
-    finer_groups = group_sizes(label[some][finer], value[some][finer])
+    groups = group_sizes(equivalence_class[there], value[there])
+    finer_groups = group_sizes(equivalence_class[some][finer], value[some][finer])
     return KeptField(
         name=name,
         k=k,

@@ -117,7 +117,7 @@ def hold_against_margins(
     )
     place_of = place_of.reshape(-1)
     records = np.bincount(place_of, profile.counts.data[inside], len(keys)).astype(np.int64)
-    lost = np.bincount(place_of, plan.label_of[inside] == SUPPRESSED, len(keys)) > 0
+    lost = np.bincount(place_of, plan.equivalence_class_of[inside] == SUPPRESSED, len(keys)) > 0
     before = lost.copy()
     region, class_of = np.divmod(keys, n_classes)
     groups = [_groups(profile, region, class_of, margin) for margin in margins]
@@ -132,9 +132,9 @@ def hold_against_margins(
     if not added.any():
         return plan, 0
     cells = inside[added[place_of]]
-    label = plan.label_of[cells]
+    equivalence_class = plan.equivalence_class_of[cells]
     hidden = np.zeros(len(plan.records), bool)
-    hidden[label[label >= 0]] = True
+    hidden[equivalence_class[equivalence_class >= 0]] = True
     level_of = plan.level_of
     if level_of is not None:
         level_of = level_of.copy()

@@ -1,4 +1,4 @@
-"""What is asked of the records that show one label: k rows, and more where the custodian knows more.
+"""What is asked of the records that show one equivalence class: k rows, and more where the custodian knows more.
 
 An attacker who knows a person knows all rows of that person: k then counts persons, not rows. And a class whose members
 share a diagnosis gives it away, however many they are, and whatever else some of them have.
@@ -14,7 +14,7 @@ import numpy as np
 from ..anonymity import DEFAULT_K, check_k
 from ..errors import InputError
 from ..language import tr
-from .diversity import Diversity, Shares, Tally, diversity_of, label_of_entries, tallies_of
+from .diversity import Diversity, Shares, Tally, diversity_of, equivalence_class_of_entries, tallies_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class Requirement:
-    """What is asked of every label.
+    """What is asked of every equivalence class.
 
     k : distinct members of every kind, and rows; l_diversity : the fewest values of every sensitive field that together
     could be those of all people, and max_share : the largest share of people who have one value, per cent: see
@@ -68,31 +68,31 @@ class Requirement:
         """Whether anything is asked of the values of sensitive fields."""
         return bool(self.shares) and (self.l_diversity > 1 or self.max_share < 100)
 
-    def holds(self, cells: np.ndarray, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether each label holds what is asked beside k rows, (n_labels,) bool.
+    def holds(self, cells: np.ndarray, equivalence_class: np.ndarray, n_equivalence_classes: int) -> np.ndarray:
+        """Whether each equivalence class holds what is asked beside k rows, (n_equivalence_classes,) bool.
 
-        cells : (c,) positions in the profile; label : (c,) the label that each shows
+        cells : (c,) positions in the profile; equivalence_class : (c,) the equivalence class that each shows
         """
-        label_of = _by_cell(cells, label)
-        fulfilled = np.ones(n_labels, bool)
+        equivalence_class_of = _by_cell(cells, equivalence_class)
+        fulfilled = np.ones(n_equivalence_classes, bool)
         for members in self.members:
-            fulfilled &= _distinct(label_of, members, n_labels) >= self.k
+            fulfilled &= _distinct(equivalence_class_of, members, n_equivalence_classes) >= self.k
         if self.asks_for_values:
             for shares in self.shares:
-                for tally in tallies_of(label_of, shares, n_labels):
+                for tally in tallies_of(equivalence_class_of, shares, n_equivalence_classes):
                     fulfilled &= self._values_hold(tally)
         return fulfilled
 
     def _values_hold(self, tally: Tally) -> np.ndarray:
-        """Whether the values of each label are what is asked for, (n_labels,) bool."""
+        """Whether the values of each equivalence class are what is asked for, (n_equivalence_classes,) bool."""
         fits = tally.largest_share() <= self.max_share * (1 + 1e-12)
         return fits & (tally.fewest_values() >= self.l_diversity) if self.l_diversity > 1 else fits
 
-    def people(self, label_of: np.ndarray, records: np.ndarray) -> np.ndarray:
-        """The records of each label, or its distinct members of the kind it has fewest of, (n_labels,) int64."""
+    def people(self, equivalence_class_of: np.ndarray, records: np.ndarray) -> np.ndarray:
+        """The records of each equivalence class, or its distinct members of the kind it has fewest of, int64."""
         least = records.astype(np.int64)
         for members in self.members:
-            least = np.minimum(least, _distinct(label_of, members, len(records)))
+            least = np.minimum(least, _distinct(equivalence_class_of, members, len(records)))
         return least
 
     def members_of_cells(self, records: np.ndarray) -> np.ndarray:
@@ -113,31 +113,40 @@ def members_of(kind: str, cell_of: np.ndarray, codes: np.ndarray) -> Members:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What the labels of a release really have: the smallest number of members by kind, and each field's diversity."""
+    """What equivalence classes of a release really have: the smallest number of members by kind, and each field's
+    diversity."""
 
     smallest: Mapping[str, int]
     diversity: Mapping[str, Diversity] = field(default_factory=dict)
 
 
-def measure(requirement: Requirement, label_of: np.ndarray, n_labels: int) -> Found:
-    """What the labels in use have; label_of : of each cell, -1 for cells that are not shown."""
-    used = np.unique(label_of[label_of >= 0]) if requirement.members else np.empty(0, np.int64)
+def measure(requirement: Requirement, equivalence_class_of: np.ndarray, n_equivalence_classes: int) -> Found:
+    """What the equivalence classes in use have; equivalence_class_of : of each cell, -1 for those not released."""
+    used = np.unique(equivalence_class_of[equivalence_class_of >= 0]) if requirement.members else np.empty(0, np.int64)
     smallest = {
-        members.kind: int(_distinct(label_of, members, n_labels)[used].min()) if len(used) else 0
+        members.kind: int(_distinct(equivalence_class_of, members, n_equivalence_classes)[used].min())
+        if len(used)
+        else 0
         for members in requirement.members
     }
-    return Found(smallest, {share.field: diversity_of(label_of, share, n_labels) for share in requirement.shares})
+    return Found(
+        smallest,
+        {share.field: diversity_of(equivalence_class_of, share, n_equivalence_classes) for share in requirement.shares},
+    )
 
 
-def _by_cell(cells: np.ndarray, label: np.ndarray) -> np.ndarray:
-    label_of = np.full(int(cells.max(initial=-1)) + 1, -1, np.int64)
-    label_of[cells] = label
-    return label_of
+def _by_cell(cells: np.ndarray, equivalence_class: np.ndarray) -> np.ndarray:
+    equivalence_class_of = np.full(int(cells.max(initial=-1)) + 1, -1, np.int64)
+    equivalence_class_of[cells] = equivalence_class
+    return equivalence_class_of
 
 
-def _distinct(label_of: np.ndarray, members: Members, n_labels: int) -> np.ndarray:
-    """Distinct members of each label, (n_labels,)."""
-    label = label_of_entries(label_of, members.cell)
-    there = label >= 0
+def _distinct(equivalence_class_of: np.ndarray, members: Members, n_equivalence_classes: int) -> np.ndarray:
+    """Distinct members of each equivalence class, (n_equivalence_classes,)."""
+    equivalence_class = equivalence_class_of_entries(equivalence_class_of, members.cell)
+    there = equivalence_class >= 0
     n_members = int(members.member.max(initial=0)) + 1
-    return np.bincount(np.unique(label[there] * n_members + members.member[there]) // n_members, minlength=n_labels)
+    return np.bincount(
+        np.unique(equivalence_class[there] * n_members + members.member[there]) // n_members,
+        minlength=n_equivalence_classes,
+    )

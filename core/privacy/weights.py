@@ -62,9 +62,9 @@ def rows_of(records: Records) -> CountedRows:
 
 def classes_on_few_rows(plan: Plan, rows: CountedRows) -> tuple[int, int]:
     """Released classes that rest on fewer than k rows, whatever these stand for, and all released classes."""
-    label = plan.label_of[rows.cell]
-    there = label != SUPPRESSED
-    behind = np.bincount(label[there], rows.rows[there], minlength=len(plan.records))[plan.released]
+    equivalence_class = plan.equivalence_class_of[rows.cell]
+    there = equivalence_class != SUPPRESSED
+    behind = np.bincount(equivalence_class[there], rows.rows[there], minlength=len(plan.records))[plan.released]
     return int((behind < plan.k).sum()), len(behind)
 
 

@@ -108,7 +108,7 @@ def match_records(
 
 
 def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
-    """What is asked of the labels of these records: k rows, persons and households, and of their sensitive values.
+    """What is asked of equivalence classes of these records: k rows, persons and households, and of sensitive values.
 
     Raises InputError for a k below 2, an l_diversity below 1, and a share that is not above 0 and up to 100.
     """

@@ -239,10 +239,10 @@ class _Groups:
 
 
 class _Known:
-    """What a family of sums tells beyond its unknowns one by one, and the records that its labels show.
+    """What a family of sums tells beyond its unknowns one by one, and the records that its equivalence classes show.
 
     more, less : by region and class, how many more people than the sum of the least there are at least, and how many
-    fewer than the sum of the most; shown : the records of its labels
+    fewer than the sum of the most; shown : the records of its equivalence classes
     """
 
     def __init__(self, chunk: Chunk, number: int, groups: _Groups) -> None:
@@ -254,8 +254,8 @@ class _Known:
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
         self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
         self.shown = np.zeros_like(self.more)
-        label, region, joint = chunk.labels_of(family)
-        self.shown[region, family.class_of[joint]] = chunk.over.releases[family.release].records[label]
+        equivalence_class, region, joint = chunk.equivalence_classes_of(family)
+        self.shown[region, family.class_of[joint]] = chunk.over.releases[family.release].records[equivalence_class]
 
     def places_within(self, places: sparse.csr_matrix) -> sparse.csr_matrix:
         """(p, regions) matrix of 0 and 1: which regions lie whole in each place."""

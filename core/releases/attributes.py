@@ -30,7 +30,8 @@ class Attribute:
 
     name; title : of the release; values : (V,) text, as shown; level : of its coarser values, 0 for as they are
     sensitive : whether it is a sensitive field
-    label, value, records : (s,) int64, of what is shown: the label, the value and how many records
+    equivalence_class, value, records : (s,) int64, of what is shown: the equivalence class, the value and how many
+    records
     """
 
     name: str
@@ -38,7 +39,7 @@ class Attribute:
     values: tuple[str, ...]
     level: int
     sensitive: bool
-    label: np.ndarray
+    equivalence_class: np.ndarray
     value: np.ndarray
     records: np.ndarray
 
@@ -56,8 +57,8 @@ class Attribute:
         return sum(n for value, n in own.items() if plain(value) in there) / total if total else 0.0
 
     def divides(self, k: int) -> bool:
-        """Whether some label has several of its values, and k records and more of each that it has."""
-        return bool(len(self.label) > len(np.unique(self.label)) and (self.records >= k).all())
+        """Whether some equivalence class has several of its values, and k records and more of each that it has."""
+        return bool(len(self.equivalence_class) > len(np.unique(self.equivalence_class)) and (self.records >= k).all())
 
 
 def attributes_of(release: Published) -> dict[str, Attribute]:
@@ -66,13 +67,15 @@ def attributes_of(release: Published) -> dict[str, Attribute]:
     for field in release.sensitive:
         values = tuple(field.categories.tolist())
         attributes[field.field] = Attribute(
-            field.field, release.title, values, 0, True, field.label, field.value, np.asarray(field.records)
+            field.field, release.title, values, 0, True, field.equivalence_class, field.value, np.asarray(field.records)
         )
-    labels = np.arange(len(release.records))
+    equivalence_classes = np.arange(len(release.records))
     for at, name in enumerate(release.quasi_identifiers):
         values, codes = tuple(release.categories[at].tolist()), release.classes[:, at][release.class_of]
         level = release.coarsened.get(name, 0)
-        attributes[name] = Attribute(name, release.title, values, level, False, labels, codes, release.records)
+        attributes[name] = Attribute(
+            name, release.title, values, level, False, equivalence_classes, codes, release.records
+        )
     return attributes
 
 
@@ -81,10 +84,11 @@ class Parts:
     """The smallest groups of people that two releases both count: whole regions of both, of the same areas, and in them
     the people with the same values of further attributes.
 
-    of_label : for each release (L,) int64, the part in which each label is, -1 for none; n : how many parts
+    of_equivalence_class : for each release (L,) int64, the part in which each equivalence class is, -1 for none; n :
+    how many parts
     """
 
-    of_label: tuple[np.ndarray, np.ndarray]
+    of_equivalence_class: tuple[np.ndarray, np.ndarray]
     n: int
 
 
@@ -108,16 +112,19 @@ def parts_of(first: Published, second: Published, shared: Sequence[str] = ()) ->
     number = np.full(size, -1, np.int64)
     number[whole] = np.arange(len(whole))
     part = number[part]
-    of_label = part[:n_first][first.coarsest_region], part[n_first:][second.coarsest_region]
-    return _by_classes(of_label, len(whole), (first, second), shared)
+    of_equivalence_class = part[:n_first][first.coarsest_region], part[n_first:][second.coarsest_region]
+    return _by_classes(of_equivalence_class, len(whole), (first, second), shared)
 
 
 def _by_classes(
-    of_label: tuple[np.ndarray, np.ndarray], n: int, releases: tuple[Published, Published], shared: Sequence[str]
+    of_equivalence_class: tuple[np.ndarray, np.ndarray],
+    n: int,
+    releases: tuple[Published, Published],
+    shared: Sequence[str],
 ) -> Parts:
     """Parts divided by what people have in common in both releases."""
     if not n or not shared:
-        return Parts(of_label, n)
+        return Parts(of_equivalence_class, n)
     codes: dict[tuple[str, ...], int] = {}
     kind = []
     for release in releases:
@@ -125,7 +132,7 @@ def _by_classes(
         values = ([plain(row[i]) for i in at] for row in release.values_of_classes())
         of_class = np.array([codes.setdefault(tuple(row), len(codes)) for row in values], np.int64)
         kind.append(of_class[release.class_of])
-    keys = [np.where(part >= 0, part * len(codes) + own, -1) for part, own in zip(of_label, kind)]
+    keys = [np.where(part >= 0, part * len(codes) + own, -1) for part, own in zip(of_equivalence_class, kind)]
     used = np.unique(np.concatenate(keys))
     used = used[used >= 0]
     parts = [np.where(key >= 0, np.searchsorted(used, key), -1) for key in keys]
@@ -219,12 +226,15 @@ def _tables(first: Attribute, second: Attribute, parts: Parts) -> tuple[np.ndarr
     """Of each attribute the records by value and part; None where one has none."""
     if not parts.n:
         return None
-    tables = tuple(_table(attribute, of_label, parts.n) for attribute, of_label in zip((first, second), parts.of_label))
+    tables = tuple(
+        _table(attribute, of_equivalence_class, parts.n)
+        for attribute, of_equivalence_class in zip((first, second), parts.of_equivalence_class)
+    )
     return (tables[0], tables[1]) if all(table.sum() for table in tables) else None
 
 
-def _table(attribute: Attribute, of_label: np.ndarray, n_parts: int) -> np.ndarray:
-    part = of_label[attribute.label]
+def _table(attribute: Attribute, of_equivalence_class: np.ndarray, n_parts: int) -> np.ndarray:
+    part = of_equivalence_class[attribute.equivalence_class]
     there = part >= 0
     key = attribute.value[there] * n_parts + part[there]
     counts = np.bincount(key, attribute.records[there], len(attribute.values) * n_parts)

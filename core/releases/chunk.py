@@ -52,8 +52,8 @@ class Chunk:
         there = zip(self.families, (self.over.regions[cell] >= 0).tolist())
         return tuple(sorted({family.release for family, inside in there if inside}))
 
-    def labels_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Position, region, and some joint class of the labels of one level of a release that are in this chunk."""
+    def equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, region, and some joint class of one level's equivalence classes that are in this chunk."""
         release = self.over.releases[inner.release]
         own = self.over.own_class[inner.release]
         schema_class = self.over.entries[self.joint, self.over.schema_of[inner.release]]

@@ -33,17 +33,17 @@ def left_of_classes(chunk: Chunk) -> Iterator[Asked]:
 
 
 class _Shown:
-    """What a release shows in a chunk. cells : (labels, cells) matrix of 0 and 1; members : (labels, u) bool;
-    records, class_of : (labels,) int64
+    """What a release shows in a chunk. cells : (L, cells) matrix of 0 and 1, of its L equivalence classes there;
+    members : (L, u) bool; records, class_of : (L,) int64
     """
 
     def __init__(self, chunk: Chunk, release: int) -> None:
         cells, members, records, class_of = [], [], [], []
         for family in (family for family in chunk.families if family.release == release):
-            label, region, joint = chunk.labels_of(family)
+            equivalence_class, region, joint = chunk.equivalence_classes_of(family)
             cells.append(family.members()[:-1][region])
             members.append(family.class_of[None, :] == family.class_of[joint][:, None])
-            records.append(chunk.over.releases[release].records[label])
+            records.append(chunk.over.releases[release].records[equivalence_class])
             class_of.append(family.class_of[joint])
         self.cells = sparse.vstack(cells).tocsr()
         self.members = np.concatenate(members)
@@ -61,16 +61,16 @@ def _left_of_class(chunk: Chunk, own: _Shown, theirs: _Shown, class_of: int, oth
     finer = ~(theirs.members & ~joint).any(axis=1)
     if chunk.contradicted[joint].any() or not finer.any():
         return
-    labels, parts = own.cells[mine], theirs.cells[finer]
-    # All labels of the class that touch a label of the other release, each such choice once.
-    touched = np.unique((parts @ labels.T).toarray() > 0, axis=0)
+    equivalence_classes, parts = own.cells[mine], theirs.cells[finer]
+    # All equivalence classes of the class that touch an equivalence class of the other release, each such choice once.
+    touched = np.unique((parts @ equivalence_classes.T).toarray() > 0, axis=0)
     touched = touched[touched.any(axis=1)].astype(np.int64)
-    cells = (touched @ labels > 0).astype(np.int64)
+    cells = (touched @ equivalence_classes > 0).astype(np.int64)
     inside = within_of(sparse.csr_matrix(cells), parts)
-    within = within_of(sparse.csr_matrix(cells), labels)
+    within = within_of(sparse.csr_matrix(cells), equivalence_classes)
     low, high = chunk.bounds.low[:, joint].sum(axis=1), chunk.bounds.high[:, joint].sum(axis=1)
-    alone = np.diff(labels.indptr) == 1  # a single area shows all that it has of the class
-    low[labels[alone].indices] = high[labels[alone].indices] = own.records[mine][alone]
+    alone = np.diff(equivalence_classes.indptr) == 1  # a single area shows all that it has of the class
+    low[equivalence_classes[alone].indices] = high[equivalence_classes[alone].indices] = own.records[mine][alone]
     known = (cells > 0) & (low == high) & ~(inside @ parts).toarray().astype(bool)
     taken = inside @ theirs.records[finer]
     left = within @ own.records[mine] - taken - known @ low

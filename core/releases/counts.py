@@ -23,7 +23,8 @@ class Count:
 
     kind : one of KINDS; cells : the overlay cells in which they live; joint : their joint classes
     values : (sensitive field, value, people who have it at least), where the values of all of them are known
-    taken : (t,) int64, labels of the first release, whole within these cells and classes, whose people are not counted
+    taken : (t,) int64, equivalence classes of the first release, whole within these cells and classes, whose people are
+    not counted
     less : how many these are
     """
 

@@ -260,11 +260,11 @@ def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
 def _shown_within(
     chunk: Chunk, family: Sums, cells: np.ndarray, joint: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The labels of a family that lie whole in some cells and joint classes: as `Chunk.labels_of`."""
-    label, region, at = chunk.labels_of(family)
+    """Those of `Chunk.equivalence_classes_of` a family that lie whole in some cells and joint classes."""
+    equivalence_class, region, at = chunk.equivalence_classes_of(family)
     whole = _whole(family.region, cells, len(family.low))[region]
     whole &= _whole(family.class_of, joint, family.low.shape[1])[family.class_of[at]]
-    return label[whole], region[whole], at[whole]
+    return equivalence_class[whole], region[whole], at[whole]
 
 
 def _whole(part_of: np.ndarray, some: np.ndarray, n: int) -> np.ndarray:

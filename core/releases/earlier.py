@@ -68,9 +68,9 @@ def held_against_earlier(
     """The plan, from which no count below k was found to follow together with earlier releases.
 
     table : the records or their cells, of which names and values are looked at; sensitive : their sensitive fields;
-    also : what else must hold of a plan that is repaired, a function that suppresses further labels where it does not.
-    Raises PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases contradict each
-    other; InputError where somebody has to say which fields are the same.
+    also : what else must hold of a plan that is repaired, a function that suppresses further equivalence classes where
+    it does not. Raises PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases
+    contradict each other; InputError where somebody has to say which fields are the same.
     """
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: column.level for name, column in table.coarsened.items()}

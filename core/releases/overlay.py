@@ -206,7 +206,8 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
             at, column = release.held_back[:, 0], column_of[release.held_back[:, 1]]
             high[at[column >= 0], column[column >= 0]] = UNBOUNDED
     if last:
-        # All records that one area has of a class show the same label: one that shows a single area shows all of them.
+        # All records that one area has of a class show the same equivalence class: one that shows a single area shows
+        # all of them.
         inside = crosswalks[level].region_of >= 0
         alone = np.append(np.bincount(crosswalks[level].region_of[inside], minlength=n_regions) == 1, False)
         known = (single > 0) & alone[:, None]

@@ -1,4 +1,4 @@
-"""What a release published: its levels, its quasi-identifiers, and the counts of its labels. Nothing else."""
+"""What a release published: its levels, its quasi-identifiers, the counts of its equivalence classes; nothing else."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Published:
     areas : (n,) object array of str, the identifiers; levels : of these areas, the finest first
     quasi_identifiers : Q names; categories : Q object arrays of text, only values that are shown
     classes : (C, Q) int64 codes of the classes that are shown somewhere, or held back
-    level, region, class_of, records : (L,) int64, of each label that is shown
+    level, region, class_of, records : (L,) int64, of each equivalence class that is shown
     bounded : whether a class that a region (under several levels: of the coarsest) does not show has fewer than k
     records there; not so where more is asked of classes than k records
     whole : whether under several levels a class of which a coarsest region shows something is shown there with all
     its records
     held_back : (H, 2) int64 regions of the coarsest level and classes that are not shown although they have k records.
     Known to nobody outside and never stored: for a check of what those would learn who know the rest
-    sensitive : the sensitive fields that are released, with their values in each label
+    sensitive : the sensitive fields that are released, with their values in each equivalence class
     coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
     of_persons : whether a person may have several of its records: its k counts persons, what it shows are records
     """
@@ -63,7 +63,7 @@ class Published:
 
     @property
     def coarsest_region(self) -> np.ndarray:
-        """The region of the coarsest level around each label, (L,) int64."""
+        """The region of the coarsest level around each equivalence class, (L,) int64."""
         region = self.region.copy()
         for level in range(len(self.levels) - 1):
             below = self.level <= level
@@ -109,7 +109,7 @@ def publish(
         bounded,
         whole,
         held_back,
-        tuple(values_of_cells(sensitive_field, position[plan.label_of]) for sensitive_field in sensitive),
+        tuple(values_of_cells(sensitive_field, position[plan.equivalence_class_of]) for sensitive_field in sensitive),
         coarsened,
     )
 
@@ -136,11 +136,11 @@ def publish_rows(
     class_of, classes = combine_codes(
         [column.codes for column in columns], [len(column.categories) for column in columns]
     )
-    label_of, labels = combine_codes(
+    equivalence_class_of, equivalence_classes = combine_codes(
         [level, region, class_of],
         [len(levels), max(crosswalk.n_regions for crosswalk in levels.crosswalks), max(len(classes), 1)],
     )
-    records = np.bincount(label_of, counts, len(labels)).astype(np.int64)
+    records = np.bincount(equivalence_class_of, counts, len(equivalence_classes)).astype(np.int64)
     if (records < k).any():
         raise InputError(
             plural(
@@ -156,9 +156,9 @@ def publish_rows(
             )
         )
     categories, codes = _shown_categories([column.categories for column in columns], classes)
-    at_level, at_region, of_class = labels.T
+    at_level, at_region, of_class = equivalence_classes.T
     values = tuple(
-        values_of_rows(name, column.categories, label_of, column.codes, counts)
+        values_of_rows(name, column.categories, equivalence_class_of, column.codes, counts)
         for name, column in (sensitive or {}).items()
     )
     return Published(
@@ -197,7 +197,7 @@ def _held_back(plan: Plan) -> tuple[np.ndarray, bool, bool]:
     area, class_of, records = area_of_cells(profile), profile.counts.indices.astype(np.int64), profile.counts.data
     region = coarsest.region_of[area]
     inside = np.flatnonzero(region >= 0)
-    hidden = plan.label_of[inside] == SUPPRESSED
+    hidden = plan.equivalence_class_of[inside] == SUPPRESSED
     n_classes = len(profile.classes)
     keys, position = np.unique(region[inside] * n_classes + class_of[inside], return_inverse=True)
     position = position.reshape(-1)

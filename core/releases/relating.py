@@ -23,7 +23,6 @@ from .published import Published
 from .values import MISSING, as_text
 
 Source = Union[HierarchyTable, HierarchyRule]
-Label = Mapping[str, str]
 
 
 class Relating:
@@ -52,7 +51,7 @@ class Relating:
                 self._used[name] = sorted({level_of(release, hierarchy) for release in showing})
 
     def __call__(self, release: Published) -> Published:
-        """The release with a quasi-identifier for each level in use from its own on; the labels are the same."""
+        """The release with a quasi-identifier for each level in use from its own on; its equivalence classes stay."""
         names: list[str] = []
         categories: list[np.ndarray] = []
         codes: list[np.ndarray] = []
@@ -64,7 +63,7 @@ class Relating:
             hierarchy = self._hierarchies[name]
             own = level_of(release, hierarchy)
             for level in (used for used in self._used[name] if used >= own):
-                above = _labels(hierarchy, own, level)
+                above = _coarser_values(hierarchy, own, level)
                 values, at = np.unique(
                     np.array([above[text] for text in shown.tolist()], dtype=str), return_inverse=True
                 )
@@ -165,7 +164,7 @@ def _shown(release: Published, name: str) -> list[str]:
     return [text for text in shown if text not in (MISSING, SUPPRESSED_VALUE)]
 
 
-def _labels(hierarchy: Hierarchy, level: int, above: int) -> Label:
+def _coarser_values(hierarchy: Hierarchy, level: int, above: int) -> Mapping[str, str]:
     """The value at a higher level of each value at a level, as releases write them."""
     fine, coarse = (as_text(to_list(hierarchy.categories[of_level])) for of_level in (level, above))
     pairs = zip(to_list(hierarchy.codes[level]), to_list(hierarchy.codes[above]))

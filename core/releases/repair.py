@@ -66,16 +66,17 @@ def repair(
     coarsened: Mapping[str, int] = AS_THEY_ARE,
     requirement: Requirement | None = None,
 ) -> Repaired:
-    """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
+    """Suppress or coarsen equivalence classes of a plan, the smallest first, until nothing is given away.
 
     areas : those of the plan's profile; sensitive : the fields that are released too; homogeneous : whether people who
     are shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
-    function that suppresses further labels where it does not; ties : decides among labels of one size, the first where
-    None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable already, and
-    keeps the labels in their order; coarsened : as in Published; requirement : what is asked of labels beside k records
-    What the earlier releases give away without this one stays as it is. What is asked of labels is looked at again once
-    some were joined, as labels that hold by themselves need not hold together (`holding`). Every round suppresses or
-    coarsens at least one label; with none of a class left, this release tells nothing of it.
+    function that suppresses further equivalence classes where it does not; ties : decides among equivalence classes of
+    one size, the first where None; relate : makes what the plan publishes comparable with the earlier releases, which
+    are comparable already, and keeps the equivalence classes in their order; coarsened : as in Published; requirement :
+    what is asked of equivalence classes beside k records
+    What the earlier releases give away without this one stays as it is. What is asked of equivalence classes is looked
+    at again once some were joined, as those that hold by themselves need not hold together (`holding`). Every round
+    suppresses or coarsens at least one; with none of a class left, this release tells nothing of it.
     """
     work = _Work(
         areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, homogeneous=homogeneous), progress, ties
@@ -122,7 +123,7 @@ class _Work:
         return published if by_size else replace(published, bounded=False, held_back=None)
 
     def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
-        """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
+        """The plan, what it publishes, and what is found of it, once no class that can be taken away tells anything."""
         joint = None
         for turn in range(MOST_ROUNDS):
             self.progress(turn / MOST_ROUNDS)
@@ -133,7 +134,7 @@ class _Work:
             looks = [(joint, False), (joint, True), *([] if joint is None else [(None, True)])]
             for some, programs in looks:
                 findings = self.examiner.examine(comparable, some, programs)
-                chosen = _labels_that_tell(plan, comparable, findings, by_size, self.ties)
+                chosen = _equivalence_classes_that_tell(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
                     break
             else:
@@ -146,10 +147,11 @@ class _Work:
     def given_back(
         self, first: Plan, plan: Plan, published: Published, after: Examined
     ) -> tuple[Plan, Published, Examined]:
-        """The plan with those suppressed labels shown again, the largest first, without which nothing is told either.
+        """The plan with suppressed classes released again, the largest first, without which nothing is told either.
 
         first : the plan before the repair, of one level; published, after : what `plan` publishes, what is found of it
-        One label of every class is tried at a time: classes without a sum in common do not tell of each other.
+        One equivalence class of every class is tried at a time: classes without a sum in common do not tell of each
+        other.
         """
         out = np.flatnonzero(first.released & ~plan.released)
         out = out[np.lexsort((out, -first.records[out], first.class_of[out]))]
@@ -200,10 +202,10 @@ def _groups_of(after: Examined, published: Published, class_of: np.ndarray) -> _
     return _Groups(of_class, np.isin(over.group_of, of_class[class_of]))
 
 
-def _with(plan: Plan, labels: np.ndarray) -> Plan:
-    """The plan of one level with further labels shown."""
+def _with(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
+    """The plan of one level with further equivalence classes shown."""
     shown = plan.released.copy()
-    shown[labels] = True
+    shown[equivalence_classes] = True
     return replace(plan, released=shown)
 
 
@@ -225,33 +227,35 @@ def on_earlier_regions(
     return None
 
 
-def without(plan: Plan, labels: np.ndarray) -> Plan:
-    """The plan without some labels, (L,) bool: suppressed under one level, shown more coarsely under several.
+def without(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
+    """The plan without some equivalence classes, (L,) bool: suppressed under one level, coarser under several.
 
     At the coarsest level all records of the class join there first; a class that is all there already is suppressed.
     """
     if plan.level_of is None:
-        return replace(plan, released=plan.released & ~labels)
-    label_of, last = plan.label_of, len(plan.levels) - 1
-    marked = (label_of != SUPPRESSED) & labels[label_of]
-    level_of = np.where(label_of != SUPPRESSED, plan.level_of, SUPPRESSED)
+        return replace(plan, released=plan.released & ~equivalence_classes)
+    equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
+    marked = (equivalence_class_of != SUPPRESSED) & equivalence_classes[equivalence_class_of]
+    level_of = np.where(equivalence_class_of != SUPPRESSED, plan.level_of, SUPPRESSED)
     promoted = marked & (level_of < last)
     at_top = marked & (level_of == last)
     level_of[promoted] += 1
     region = plan.levels.crosswalks[last].region_of[area_of_cells(plan.profile)]
     top = region * len(plan.profile.classes) + plan.profile.counts.indices
-    finer = (label_of != SUPPRESSED) & (plan.level_of < last)
+    finer = (equivalence_class_of != SUPPRESSED) & (plan.level_of < last)
     touched = np.isin(top, top[at_top])
-    joined = touched & np.isin(top, top[finer]) & (label_of != SUPPRESSED)
+    joined = touched & np.isin(top, top[finer]) & (equivalence_class_of != SUPPRESSED)
     level_of[joined] = last
     level_of[touched & ~joined] = SUPPRESSED
     return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
 
 
-def _labels_that_tell(plan: Plan, published: Published, findings: Examined, by_size: bool, ties: Ties) -> np.ndarray:
-    """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
+def _equivalence_classes_that_tell(
+    plan: Plan, published: Published, findings: Examined, by_size: bool, ties: Ties
+) -> np.ndarray:
+    """For each count that is given away the smallest equivalence class of the plan that tells of it, (L,) bool.
 
-    by_size : only labels that show the very people; else also those around them.
+    by_size : only equivalence classes that show the very people; else also those around them.
     """
     chosen = np.zeros(len(plan.records), bool)
     shown = np.flatnonzero(plan.released)  # the order of what is published
@@ -260,23 +264,23 @@ def _labels_that_tell(plan: Plan, published: Published, findings: Examined, by_s
     if findings.disclosed is None:
         return chosen
     over, last = findings.disclosed.overlay, len(findings.disclosed.overlay.releases) - 1
-    by_class = _Labels(over, last)
+    by_class = _EquivalenceClasses(over, last)
     size = np.empty(len(shown), np.int64)
     size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
     for count in findings.counts:
-        labels = by_class.showing(count)
-        if not len(labels) and count.kind == REST:
-            labels = by_class.beside(count)
-        if not len(labels) and not by_size:
-            labels = by_class.around(count)
-        if len(labels) and not chosen[shown[labels]].any():
-            chosen[shown[labels[np.argmin(size[labels])]]] = True
+        equivalence_classes = by_class.showing(count)
+        if not len(equivalence_classes) and count.kind == REST:
+            equivalence_classes = by_class.beside(count)
+        if not len(equivalence_classes) and not by_size:
+            equivalence_classes = by_class.around(count)
+        if len(equivalence_classes) and not chosen[shown[equivalence_classes]].any():
+            chosen[shown[equivalence_classes[np.argmin(size[equivalence_classes])]]] = True
     return chosen
 
 
 def _changed(published: Published, changes: Changes) -> np.ndarray:
-    """The labels whose counts changed; for a total those of the coarsest region, or if it has none, all within."""
-    labels: list[np.ndarray] = [np.empty(0, np.int64)]
+    """The equivalence classes whose counts changed; of a total the coarsest region's, or if it has none, all within."""
+    equivalence_classes: list[np.ndarray] = [np.empty(0, np.int64)]
     last = len(published.levels) - 1
     for level, region, class_of, total in zip(changes.level, changes.region, changes.class_of, changes.total):
         here = published.class_of == class_of
@@ -286,12 +290,12 @@ def _changed(published: Published, changes: Changes) -> np.ndarray:
             here &= published.coarsest_region == region
             at_top = here & (published.level == last)
             here = at_top if at_top.any() else here
-        labels.append(np.flatnonzero(here))
-    return np.concatenate(labels)
+        equivalence_classes.append(np.flatnonzero(here))
+    return np.concatenate(equivalence_classes)
 
 
-class _Labels:
-    """The labels of one release of an overlay, found by where they lie; positions in its arrays."""
+class _EquivalenceClasses:
+    """The equivalence classes of one release of an overlay, found by where they lie; positions in its arrays."""
 
     def __init__(self, over: Overlay, release: int) -> None:
         self._over, self._release = over, release
@@ -304,23 +308,23 @@ class _Labels:
         )
 
     def showing(self, count: Count) -> np.ndarray:
-        """The labels that show some people of a count."""
+        """The equivalence classes that show some people of a count."""
         return self._in_cells(count.cells, count.joint)
 
     def beside(self, count: Count) -> np.ndarray:
-        """The labels in the same overlay cells of classes that a count has sums with."""
+        """The equivalence classes in the same overlay cells of classes that a count has sums with."""
         return self._in_cells(count.cells, self._related(count))
 
     def around(self, count: Count) -> np.ndarray:
-        """The labels in all regions of any release around a count, of its classes or those they have sums with."""
+        """The equivalence classes in all regions around a count, of its classes or those they have sums with."""
         regions = self._over.regions
         near = np.zeros(len(regions), bool)
         for column in regions.T:
             own = np.unique(column[count.cells])
             near |= np.isin(column, own[own >= 0])
         joint = self._related(count)
-        labels = self._in_cells(np.flatnonzero(near), joint)
-        return labels if len(labels) else self._in_cells(np.arange(len(regions)), joint)
+        equivalence_classes = self._in_cells(np.flatnonzero(near), joint)
+        return equivalence_classes if len(equivalence_classes) else self._in_cells(np.arange(len(regions)), joint)
 
     def _related(self, count: Count) -> np.ndarray:
         return np.flatnonzero(np.isin(self._over.group_of, self._over.group_of[count.joint]))
@@ -332,9 +336,9 @@ class _Labels:
             self._by_class[self._starts[own_class] : self._starts[own_class + 1]]
             for own_class in own[own != NONE].tolist()
         ]
-        labels = np.concatenate([np.empty(0, np.int64), *parts])
-        level, region = self._published.level[labels], self._published.region[labels]
-        there = np.zeros(len(labels), bool)
+        equivalence_classes = np.concatenate([np.empty(0, np.int64), *parts])
+        level, region = self._published.level[equivalence_classes], self._published.region[equivalence_classes]
+        there = np.zeros(len(equivalence_classes), bool)
         for own_level in range(self._columns.shape[1]):
             there |= (level == own_level) & np.isin(region, self._columns[cells, own_level])
-        return labels[there]
+        return equivalence_classes[there]

@@ -163,7 +163,7 @@ class _Part:
         """The people whom a count takes away, by value, (values,); nobody of a release that does not show the field."""
         people = np.zeros(self._n, np.int64)
         for values in _of(self._over.releases[count.releases[0]], self._field):
-            there = np.isin(values.label, count.taken)
+            there = np.isin(values.equivalence_class, count.taken)
             at = np.searchsorted(self._categories, values.categories.astype(str))
             np.add.at(people, at[values.value[there]], values.records[there])
         return people
@@ -293,8 +293,8 @@ class _Part:
         column_of[own[there]] = family.class_of[there]
         for values in _of(release, self._field):
             at = np.searchsorted(self._categories, values.categories.astype(str))
-            level, column = release.level[values.label], column_of[release.class_of[values.label]]
-            region = release.region[values.label].copy()
+            level, region = release.level[values.equivalence_class], release.region[values.equivalence_class].copy()
+            column = column_of[release.class_of[values.equivalence_class]]
             for finer in range(family.level):
                 below = level <= finer
                 region[below] = release.levels.parents(finer)[region[below]]

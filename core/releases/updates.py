@@ -178,38 +178,43 @@ def _changes(changes: Sequence[_Change]) -> Changes:
 
 
 def _counts(release: Published, old_number: list[np.ndarray] | None) -> dict[Key, _Shown]:
-    """What is shown of every label; by level, old number of the region, and values of the quasi-identifiers.
+    """What is shown of each equivalence class; by level, old number of the region, and values of the quasi-identifiers.
 
     Under several levels also the totals of the coarsest level, by the level -1.
     """
     names = sorted(release.quasi_identifiers)
     at = [release.quasi_identifiers.index(name) for name in names]
     of_class = [tuple(row[i] for i in at) for row in release.values_of_classes()]
-    of_label = _values_of_labels(release)
+    of_equivalence_class = _values_of_equivalence_classes(release)
     counts: dict[Key, _Shown] = {}
     last = len(release.levels) - 1
     rows = zip(*(to_list(column) for column in (release.level, release.region, release.class_of, release.records)))
     parents = [release.levels.parents(level) for level in range(last)]
-    for label, (level, region, class_of, records) in enumerate(rows):
+    for equivalence_class, (level, region, class_of, records) in enumerate(rows):
         number = region if old_number is None else int(old_number[level][region])
         key = (level, number, of_class[class_of])
-        counts.setdefault(key, _Shown(level, region, class_of)).add(records, of_label[label])
+        counts.setdefault(key, _Shown(level, region, class_of)).add(records, of_equivalence_class[equivalence_class])
         if last:
             top = region
             for lower in range(level, last):
                 top = int(parents[lower][top])
             number = top if old_number is None else int(old_number[last][top])
             key = (-1, number, of_class[class_of])
-            counts.setdefault(key, _Shown(last, top, class_of)).add(records, of_label[label])
+            counts.setdefault(key, _Shown(last, top, class_of)).add(records, of_equivalence_class[equivalence_class])
     return counts
 
 
-def _values_of_labels(release: Published) -> list[list[tuple[str, str, int]]]:
-    """Sensitive field, value and records, of each label."""
-    of_labels: list[list[tuple[str, str, int]]] = [[] for _ in range(len(release.records))]
+def _values_of_equivalence_classes(release: Published) -> list[list[tuple[str, str, int]]]:
+    """Sensitive field, value and records, of each equivalence class."""
+    of_equivalence_classes: list[list[tuple[str, str, int]]] = [[] for _ in range(len(release.records))]
     for sensitive_field in release.sensitive:
-        for label, value, records in zip(
-            *(to_list(part) for part in (sensitive_field.label, sensitive_field.value, sensitive_field.records))
+        for equivalence_class, value, records in zip(
+            *(
+                to_list(part)
+                for part in (sensitive_field.equivalence_class, sensitive_field.value, sensitive_field.records)
+            )
         ):
-            of_labels[label].append((sensitive_field.field, sensitive_field.categories[value], records))
-    return of_labels
+            of_equivalence_classes[equivalence_class].append(
+                (sensitive_field.field, sensitive_field.categories[value], records)
+            )
+    return of_equivalence_classes

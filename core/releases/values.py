@@ -1,4 +1,4 @@
-"""Sensitive values that releases show: how many records of each label have which."""
+"""Sensitive values that releases show: how many records of each equivalence class have which."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ class KeptValues:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What labels show of a sensitive field.
+    """What equivalence classes show of a sensitive field.
 
     field : its name; categories : (V,) object array of text, only values that are shown
-    label, value, records : (s,) int64, of each label (its position in what is published) and value, each pair once
+    equivalence_class, value, records : (s,) int64, of each equivalence class (its position in what is published) and
+    value, each pair once
     """
 
     field: str
     categories: np.ndarray
-    label: np.ndarray
+    equivalence_class: np.ndarray
     value: np.ndarray
     records: np.ndarray
 
@@ -44,19 +45,25 @@ def kept_values(records: Records, requirement: Requirement) -> tuple[KeptValues,
     return tuple(KeptValues(share, records.table.kept[share.field].categories) for share in requirement.shares)
 
 
-def values_of_cells(kept: KeptValues, label_of: np.ndarray) -> Values:
-    """What is shown of a field; label_of : (m,) the published label of each cell, negative where it is not shown."""
+def values_of_cells(kept: KeptValues, equivalence_class_of: np.ndarray) -> Values:
+    """What is shown of a field; equivalence_class_of : (m,) of each cell, negative where it is not published."""
     shares = kept.shares
-    label = label_of[shares.cell]
-    there = label >= 0
-    return _added(shares.field, kept.categories, label[there], shares.value[there], shares.records[there])
+    equivalence_class = equivalence_class_of[shares.cell]
+    there = equivalence_class >= 0
+    return _added(shares.field, kept.categories, equivalence_class[there], shares.value[there], shares.records[there])
 
 
 def values_of_rows(
-    field: str, categories: np.ndarray, label: np.ndarray, codes: np.ndarray, counts: np.ndarray | None
+    field: str, categories: np.ndarray, equivalence_class: np.ndarray, codes: np.ndarray, counts: np.ndarray | None
 ) -> Values:
-    """What rows show of a field; label, codes : (R,) of each row; counts : (R,) records of each, ones where None."""
-    return _added(field, categories, label, codes, np.ones(len(label), np.int64) if counts is None else counts)
+    """What rows show of a field; equivalence_class, codes : (R,) of each row; counts : (R,) records, else ones."""
+    return _added(
+        field,
+        categories,
+        equivalence_class,
+        codes,
+        np.ones(len(equivalence_class), np.int64) if counts is None else counts,
+    )
 
 
 def as_text(values: Sequence[object]) -> list[str]:
@@ -66,12 +73,14 @@ def as_text(values: Sequence[object]) -> list[str]:
     return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
 
 
-def _added(field: str, categories: np.ndarray, label: np.ndarray, codes: np.ndarray, records: np.ndarray) -> Values:
+def _added(
+    field: str, categories: np.ndarray, equivalence_class: np.ndarray, codes: np.ndarray, records: np.ndarray
+) -> Values:
     n_values = max(len(categories), 1)
-    keys, at = np.unique(label.astype(np.int64) * n_values + codes, return_inverse=True)
+    keys, at = np.unique(equivalence_class.astype(np.int64) * n_values + codes, return_inverse=True)
     total = np.bincount(at.reshape(-1), records, len(keys)).astype(np.int64)
     there = total > 0
-    of_label, code = np.divmod(keys[there], n_values)
+    of_equivalence_class, code = np.divmod(keys[there], n_values)
     used, value = np.unique(code, return_inverse=True)
     texts = np.array(as_text([categories[position] for position in used.tolist()]), dtype=object)
-    return Values(field, texts, of_label, value.reshape(-1).astype(np.int64), total[there])
+    return Values(field, texts, of_equivalence_class, value.reshape(-1).astype(np.int64), total[there])

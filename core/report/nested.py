@@ -10,7 +10,7 @@ from .. import counted
 from ..anonymise import Account
 from ..areas import Areas
 from ..convergence import Convergence
-from ..evaluation import Measures, distance_of_labels, evaluate_by_value
+from ..evaluation import Measures, distance_of_equivalence_classes, evaluate_by_value
 from ..language import plural, tr
 from ..nesting.measures import LevelAudit
 from ..plain_text import value_text
@@ -206,7 +206,7 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
     profile, n_classes = plan.profile, len(plan.profile.classes)
     kept = np.where(plan.released, plan.records, 0)
     released = np.bincount(plan.class_of, kept, n_classes)
-    metres = np.bincount(plan.class_of, kept * distance_of_labels(areas, plan), n_classes)
+    metres = np.bincount(plan.class_of, kept * distance_of_equivalence_classes(areas, plan), n_classes)
     values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]
     names = [" · ".join(map(value_text, row)) for row in zip(*values)]
     return names, released, metres / np.maximum(released, 1)

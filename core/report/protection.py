@@ -108,8 +108,9 @@ def _by_region(plan: Plan, distance: np.ndarray) -> str:
     shown = np.flatnonzero(plan.released)
     worst = shown[np.argsort(-distance[shown], kind="stable")]
     lines: dict[tuple[int, int], float] = {}
-    for label in to_list(worst):
-        lines.setdefault((int(plan.level[label]), int(plan.region[label])), float(distance[label]))
+    for equivalence_class in to_list(worst):
+        place = int(plan.level[equivalence_class]), int(plan.region[equivalence_class])
+        lines.setdefault(place, float(distance[equivalence_class]))
         if len(lines) == WORST_REGIONS:
             break
     several = len(plan.levels) > 1

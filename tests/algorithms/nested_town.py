@@ -138,13 +138,15 @@ class Recount:
             for area, region in self.region_of[level].items():
                 above = self.region_of[level + 1][area]
                 assert self.parent.setdefault((level, region), above) == above, "a region lies in two"
-        self.labels: Counter[tuple] = Counter()
+        self.equivalence_classes: Counter[tuple] = Counter()
         for row in rows:
-            self.labels[row["vbas_level"], row["vbas_region"], (row["sex"], row["age"])] += row.get("records", 1)
+            self.equivalence_classes[row["vbas_level"], row["vbas_region"], (row["sex"], row["age"])] += row.get(
+                "records", 1
+            )
 
     @property
     def n_released(self):
-        return sum(self.labels.values())
+        return sum(self.equivalence_classes.values())
 
     def above(self, level, region, target):
         """The region of a coarser level that holds this one."""
@@ -153,17 +155,17 @@ class Recount:
         return region
 
     def check(self, live, k, least=None):
-        """Every label has k records; no region shows more than live in it; only what is rare everywhere is missing.
+        """Every class has k records; no region shows more than live in it; only what is rare everywhere is missing.
 
         live : area, class -> records; least : (population by area, least population) or None
         """
-        assert all(records >= k for records in self.labels.values())
+        assert all(records >= k for records in self.equivalence_classes.values())
         for target in range(1, self.n_levels + 1):
             have: Counter[tuple] = Counter()
             show: Counter[tuple] = Counter()
             for (area, one), records in live.items():
                 have[self.region_of[target].get(area), one] += records
-            for (level, region, one), records in self.labels.items():
+            for (level, region, one), records in self.equivalence_classes.items():
                 if level <= target:
                     show[self.above(level, region, target), one] += records
             assert all(show[place] <= have[place] for place in show), "more are shown than live there"
@@ -177,7 +179,7 @@ class Recount:
             for level in range(1, self.n_levels + 1):
                 for area, region in self.region_of[level].items():
                     of_region[level][region] += people[area]
-            assert all(of_region[level][region] >= fewest for level, region, _ in self.labels)
+            assert all(of_region[level][region] >= fewest for level, region, _ in self.equivalence_classes)
             full = {region for region in full if of_region[-1][region] >= fewest}
         # What is shown at the top, and in whatever lies within.
         expected = {place: records for place, records in top.items() if records >= k and place[0] in full}
@@ -204,7 +206,7 @@ class Recount:
     def shown(self, level, region):
         """Records shown in a region, and in the smaller ones within."""
         here = within = 0
-        for (shown_at, own, _), records in self.labels.items():
+        for (shown_at, own, _), records in self.equivalence_classes.items():
             if shown_at == level and own == region:
                 here += records
             elif shown_at < level and self.above(shown_at, own, level) == region:
@@ -222,7 +224,7 @@ class Recount:
             of_area = self.region_of[level]
             here = {key: n for key, n in live.items() if of_area[key[0]] == region}
             nowhere = sum(n for (area, one), n in here.items() if top[self.region_of[-1][area], one] < k)
-            own = [n for (at, where, _), n in self.labels.items() if (at, where) == (level, region)]
+            own = [n for (at, where, _), n in self.equivalence_classes.items() if (at, where) == (level, region)]
             shown, within = self.shown(level, region)
             assert row["records"] == sum(here.values())
             assert (row["shown"], row["finer"], row["suppressed"]) == (shown, within, nowhere)
@@ -246,4 +248,7 @@ class Recount:
     def mean_distance(self, people, points):
         """Over the released records, that of the region each shows."""
         metres = self.distances(people, points)
-        return sum(n * metres[level, region] for (level, region, _), n in self.labels.items()) / self.n_released
+        return (
+            sum(n * metres[level, region] for (level, region, _), n in self.equivalence_classes.items())
+            / self.n_released
+        )

@@ -85,10 +85,10 @@ def recount(rows, crosswalk, records, k):
     n_regional = n_levels - len(STEPS)
     region_of = {row["da"]: [row[f"vbas_region_{level}"] for level in range(1, n_levels + 1)] for row in crosswalk}
     assert all(len(set(regions[n_regional - 1 :])) == 1 for regions in region_of.values())
-    labels: Counter[tuple] = Counter()
+    equivalence_classes: Counter[tuple] = Counter()
     for row in rows:
-        labels[row["vbas_level"], row["vbas_region"], row["sex"], row["age"]] += row.get("records", 1)
-    assert min(labels.values()) >= k
+        equivalence_classes[row["vbas_level"], row["vbas_region"], row["sex"], row["age"]] += row.get("records", 1)
+    assert min(equivalence_classes.values()) >= k
     live: list[Counter] = [Counter() for _ in range(n_levels + 1)]
     at_least: defaultdict[int, Counter] = defaultdict(Counter)
     above: dict[tuple, tuple] = {}
@@ -99,9 +99,9 @@ def recount(rows, crosswalk, records, k):
             live[level][ways[-1]] += 1
         for fine, coarse in zip(ways, ways[1:]):
             assert above.setdefault(fine, coarse) == coarse
-    for label, n in labels.items():
-        assert label in live[label[0]], "nobody is that"
-        place = label
+    for equivalence_class, n in equivalence_classes.items():
+        assert equivalence_class in live[equivalence_class[0]], "nobody is that"
+        place = equivalence_class
         at_least[place[0]][place] += n
         while place in above:
             place = above[place]
@@ -110,9 +110,9 @@ def recount(rows, crosswalk, records, k):
         assert all(n <= live[level][place] for place, n in at_least[level].items()), "more are shown than live there"
     assert at_least[n_levels] == {place: n for place, n in live[n_levels].items() if n >= k}
     shown_at: Counter[int] = Counter()
-    for label, n in labels.items():
-        shown_at[label[0]] += n
-    return shown_at, len(records) - sum(labels.values()), n_regional
+    for equivalence_class, n in equivalence_classes.items():
+        shown_at[equivalence_class[0]] += n
+    return shown_at, len(records) - sum(equivalence_classes.values()), n_regional
 
 
 @pytest.mark.slow
@@ -164,7 +164,11 @@ def test_measures_and_regions_are_those_of_the_rows(nested, town, tmp_path):
             assert found[-1]["within"] == len(rows)
             continue
         for row in found:
-            here = [n for label, n in sizes.items() if label[:2] == (row["vbas_level"], row["vbas_region"])]
+            here = [
+                n
+                for equivalence_class, n in sizes.items()
+                if equivalence_class[:2] == (row["vbas_level"], row["vbas_region"])
+            ]
             assert (row["classes"], row["smallest"]) == (len(here), min(here, default=0))
         assert sum(row["suppressed"] for row in found if row["vbas_level"] == n_regional) == suppressed
     page, public = (path.read_text(encoding="utf-8") for path in (report, public_report))
@@ -238,8 +242,8 @@ def test_persons_are_counted_in_what_is_shown(nested, town):
     rows = [(*row[:4], f"person {i // 2}") for i, row in enumerate(sorted(town.records, key=str))]
     done = nested(RECORDS=replace(town, records=rows).record_layer(), PERSON_ID="name", KEEP_FIELDS=["name"][:0])
     shown_at = Counter(row["vbas_level"] for row in done.rows("RELEASED_RECORDS"))
-    labels = Counter(tuple(row.values()) for row in done.rows("RELEASED_RECORDS"))
-    assert min(labels.values()) >= 5 and len(shown_at) > 3
+    equivalence_classes = Counter(tuple(row.values()) for row in done.rows("RELEASED_RECORDS"))
+    assert min(equivalence_classes.values()) >= 5 and len(shown_at) > 3
     assert any(line.startswith("k counts persons") for line in done.log)
 
 

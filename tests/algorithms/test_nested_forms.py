@@ -142,7 +142,7 @@ def test_numbers_equal_a_recount(nested, town, k):
     assert results["N_RECORDS"] == len(town.records)
     assert results["N_SUPPRESSED"] == suppressed
     assert results["SUPPRESSION_PERCENT"] == pytest.approx(100 * suppressed / len(town.records))
-    assert results["DISCERNIBILITY"] == sum(n**2 for n in recount.labels.values())
+    assert results["DISCERNIBILITY"] == sum(n**2 for n in recount.equivalence_classes.values())
     assert results["MEAN_DISTANCE"] == pytest.approx(recount.mean_distance(people_of(town), points_of(town)), rel=1e-6)
     assert results["RUNNING_TIME"] > 0
     recount.check_regions(done.rows("RELEASED_REGIONS"))
@@ -175,9 +175,9 @@ def test_compactness_and_entropy_of_two_levels_equal_a_recount(nested, town):
     for (area, _one), n in town.live().items():
         sizes[area] += n
     for (area, one), n in town.live().items():
-        if (1, recount.region_of[1][area], one) in recount.labels:
+        if (1, recount.region_of[1][area], one) in recount.equivalence_classes:
             released[area] += n
-        elif (2, 1, one) in recount.labels:
+        elif (2, 1, one) in recount.equivalence_classes:
             released[area] += n
             up[area] += n
             entropy += n * math.log2(len(town.records) / sizes[area])
@@ -353,7 +353,7 @@ def test_levels_from_fields_are_those_of_the_fields(nested, town):
         for area, value in zip(town.identifiers, column):
             assert name[level, recount.region_of[level][area]] == value
     # The boroughs do not make one: what is rare in each of them is not shown.
-    assert ("M", 99) not in {one for _, _, one in recount.labels}
+    assert ("M", 99) not in {one for _, _, one in recount.equivalence_classes}
 
 
 def test_areas_without_a_value_of_a_finer_field_are_the_rest_of_the_coarser_one(nested, town):

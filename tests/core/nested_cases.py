@@ -56,7 +56,7 @@ def random_levels(areas: Areas, rng: np.random.Generator, n_levels: int, left_ou
 
 
 def by_plain_rule(counts: np.ndarray, levels: Levels, k: int) -> np.ndarray:
-    """Bottom-up: at each level release every label of at least k pending records; (n, C) levels, -1 suppressed."""
+    """Bottom-up: at each level release every class of at least k pending records; (n, C) levels, -1 suppressed."""
     level_of = np.full(counts.shape, -1)
     for level, crosswalk in enumerate(levels.crosswalks):
         for region, one in product(range(crosswalk.n_regions), range(counts.shape[1])):
@@ -72,16 +72,16 @@ def by_brute_force(counts: np.ndarray, levels: Levels, losses: list[np.ndarray],
     left = int(counts.sum() - counts[cells].sum())
     best = (int(counts[cells].sum()), 0.0)
     for choice in product(range(-1, len(levels)), repeat=len(cells)):
-        labels: dict[tuple[int, int], int] = {}
+        equivalence_classes: dict[tuple[int, int], int] = {}
         loss, suppressed = 0.0, 0
         for area, level in zip(cells, choice):
             if level < 0:
                 suppressed += int(counts[area])
                 continue
             region = int(levels.crosswalks[level].region_of[area])
-            labels[level, region] = labels.get((level, region), 0) + int(counts[area])
+            equivalence_classes[level, region] = equivalence_classes.get((level, region), 0) + int(counts[area])
             loss += counts[area] * losses[level][region]
-        if all(records >= k for records in labels.values()) and np.isfinite(loss):
+        if all(records >= k for records in equivalence_classes.values()) and np.isfinite(loss):
             best = min(best, (suppressed, loss))
     return best[0] + left, best[1]
 

@@ -46,7 +46,7 @@ def test_what_a_pair_of_areas_holds_follows_from_what_it_shows(counts, bounds):
     attack = derivable.Attack(areas, plan)
     found = {
         part: (low, high)
-        for level, region, class_of in attack.labels
+        for level, region, class_of in attack.equivalence_classes
         if level == 1
         for part, low, high in attack.bounds(level, region, class_of)
     }
@@ -58,8 +58,10 @@ def test_who_would_be_left_alone_could_have_joined_a_larger_region():
     """Eight in two areas; five are shown in the region of all, where one or two would have gone at less cost."""
     areas, plan = town([4, 4, 3, 0, 2, 0])
     attack = derivable.Attack(areas, plan)
-    (label,) = [label for label in attack.labels if label[0] == 1]
-    assert {(low, high) for _, low, high in attack.bounds(*label)} == {(3, 5)}
+    (equivalence_class,) = [
+        equivalence_class for equivalence_class in attack.equivalence_classes if equivalence_class[0] == 1
+    ]
+    assert {(low, high) for _, low, high in attack.bounds(*equivalence_class)} == {(3, 5)}
 
 
 def test_the_page_quotes_what_is_derived_from_the_city():

@@ -127,12 +127,12 @@ def test_sensitive_values_are_counted_by_person_as_of_the_arrays(place, kinds):
                 assert ours.released.tolist() == theirs.released.tolist()
                 assert ours.records.tolist() == theirs.records.tolist()
                 pairs = (here, ours), (there, theirs)
-                found = [measure(one, plan.label_of, len(plan.records)) for one, plan in pairs]
+                found = [measure(one, plan.equivalence_class_of, len(plan.records)) for one, plan in pairs]
                 for name in ("distinct", "largest_share", "distance"):
                     one, other = (getattr(each.diversity["ill"], name) for each in found)
                     np.testing.assert_allclose(one, other)
-                labels = holders_of(theirs.label_of[records.cell_of].tolist(), records)
-                assert not any(short(of_kinds, *asked) for of_kinds in labels.values())
+                equivalence_classes = holders_of(theirs.equivalence_class_of[records.cell_of].tolist(), records)
+                assert not any(short(of_kinds, *asked) for of_kinds in equivalence_classes.values())
                 fallen += theirs.n_released < plan_of(records.profile, requirement_of(records, K), nested).n_released
         assert fallen >= 2
         requirement = replace(counted, l_diversity=2, max_share=70.0)
@@ -153,13 +153,13 @@ def test_sensitive_values_are_counted_by_person_as_of_the_arrays(place, kinds):
     ),
     indirect=["place"],
 )
-def test_the_second_count_finds_every_label_that_falls_short(place, kinds, nested, asked):
-    """Of a plan that counts people alone, as many labels as the oracle finds."""
+def test_the_second_count_finds_every_equivalence_class_that_falls_short(place, kinds, nested, asked):
+    """Of a plan that counts people alone, as many equivalence classes as the oracle finds."""
     address, table, destination = place
     records = in_memory(kinds)
     plain = plan_of(records.profile, requirement_of(records, K), nested)
-    labels = holders_of(plain.label_of[records.cell_of].tolist(), records).values()
-    wrong = sum(short(of_kinds, *asked) for of_kinds in labels)
+    equivalence_classes = holders_of(plain.equivalence_class_of[records.cell_of].tolist(), records).values()
+    wrong = sum(short(of_kinds, *asked) for of_kinds in equivalence_classes)
     with open_engine(address, table) as engine:
         matched = match_in_place(count_in_place(engine, fields_of(kinds)), cases.areas(), k=K)
         requirement = requirement_in_place(matched, K, *asked)

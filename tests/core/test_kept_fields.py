@@ -94,8 +94,10 @@ def test_the_next_larger_unit_is_warned_of_with_the_rows_it_puts_below_k(town):
     one, plan, records = found(town, town[1] // 3)
     assert one.refusal == ""
     assert "where in the region a person lives" in one.warning
-    groups = Counter(zip(plan.label_of[records.cell_of].tolist(), records.table.kept["field"].codes.tolist()))
-    assert one.below_k == sum(n for (label, _), n in groups.items() if label >= 0 and n < 5)
+    groups = Counter(
+        zip(plan.equivalence_class_of[records.cell_of].tolist(), records.table.kept["field"].codes.tolist())
+    )
+    assert one.below_k == sum(n for (equivalence_class, _), n in groups.items() if equivalence_class >= 0 and n < 5)
     assert f"{one.below_k} rows" in one.warning
 
 
@@ -116,8 +118,8 @@ def test_dates_of_birth_are_refused_as_finer_ages_that_leave_people_alone(town):
 def test_exact_ages_beside_age_groups_are_warned_of(town):
     one, plan, records = found(town, town[2])
     assert (one.refines, one.refusal) == ("age group", "")
-    groups = Counter(zip(plan.label_of[records.cell_of].tolist(), town[2].tolist()))
-    assert one.alone == sum(n == 1 for (label, _), n in groups.items() if label >= 0)
+    groups = Counter(zip(plan.equivalence_class_of[records.cell_of].tolist(), town[2].tolist()))
+    assert one.alone == sum(n == 1 for (equivalence_class, _), n in groups.items() if equivalence_class >= 0)
     assert f"alone: {one.alone}" in one.warning
 
 
@@ -149,7 +151,7 @@ def test_bits_and_rows_in_one_area_equal_a_plain_recount(seed):
     region_of = np.unique(rng.integers(0, 2, n_areas), return_inverse=True)[1].reshape(-1)
     plan = suppress(records.profile, Crosswalk(region_of, int(region_of.max()) + 1), 2)
     one = examine_kept_fields(plan, records)[0]
-    shown = plan.label_of[records.cell_of] >= 0
+    shown = plan.equivalence_class_of[records.cell_of] >= 0
     rows = [(region_of[a], v, a) for a, v, lost, there in zip(area, values, missing, shown) if there and not lost]
     places, groups, regions = Counter(rows), Counter(row[:2] for row in rows), Counter(row[0] for row in rows)
     by_region = Counter((region, a) for region, _, a in rows)

@@ -48,10 +48,10 @@ def tables_of(crosswalk, profile, plan):
     """Of each region: the records of each class, and which classes are suppressed anywhere in it."""
     counts = profile.counts.tocoo()
     found: list[tuple[Counter, set]] = [(Counter(), set()) for _ in range(crosswalk.n_regions)]
-    for area, one, number, label in zip(counts.row, counts.col, counts.data, plan.label_of):
+    for area, one, number, equivalence_class in zip(counts.row, counts.col, counts.data, plan.equivalence_class_of):
         totals, lost = found[crosswalk.region_of[area]]
         totals[int(one)] += int(number)
-        if label < 0:
+        if equivalence_class < 0:
             lost.add(int(one))
     return found
 
@@ -69,8 +69,11 @@ def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_a
         held, cost = hold_against_margins(plan, MARGINS)
         assert cost == plan.n_released - held.n_released
         assert not (held.released & ~plan.released).any()
-        used = held.label_of[held.label_of >= 0]
-        assert (np.bincount(used, profile.counts.data[held.label_of >= 0], len(held.records))[held.released] >= k).all()
+        used = held.equivalence_class_of[held.equivalence_class_of >= 0]
+        assert (
+            np.bincount(used, profile.counts.data[held.equivalence_class_of >= 0], len(held.records))[held.released]
+            >= k
+        ).all()
         for totals, lost in tables_of(crosswalk, profile, held):
             for margin in MARGINS:
                 for key in {margin_of(profile, total, margin) for total in totals}:

@@ -60,7 +60,7 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     wanted = release.published(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
     again = np.flatnonzero(release.made_again(cells, 21, levels_by_chance) == wanted)
     assert again.tolist() == [1, 2, 3, 4, 16, 17, 18, 19]  # nearly all live in one of the two
-    guesses = outsider(release, n_labels=1, draws=2000)
+    guesses = outsider(release, n_equivalence_classes=1, draws=2000)
     assert guesses.attacked == 20 and guesses.sure == 0 and guesses.method in (2, 18)
 
 
@@ -73,7 +73,7 @@ def test_the_true_origin_is_never_ruled_out(case):
     release = NestedRelease(areas, nest(areas, profile, levels, 3))
     guesses = insider(release, n_targets=40)
     assert guesses.right == guesses.sure <= guesses.method and guesses.base <= guesses.attacked
-    guesses = outsider(release, n_labels=5, draws=40)
+    guesses = outsider(release, n_equivalence_classes=5, draws=40)
     assert guesses.right <= guesses.sure <= guesses.attacked
 
 
@@ -120,7 +120,7 @@ def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
 
 
 @pytest.mark.slow
-def test_of_equal_labels_any_may_be_suppressed_in_a_repair():
+def test_of_equal_equivalence_classes_any_may_be_suppressed_in_a_repair():
     # An earlier release shows all twelve; this one would show five and five, and so the two that are left.
     areas = make_areas(["a", "b", "c"], np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))
     profile = profile_of(np.array([[5], [5], [2]]))

@@ -1,4 +1,4 @@
-"""Nested releases whose last levels show values coarser: every label has k, the optimum, the rows, the recount."""
+"""Nested releases whose last levels show values coarser: every class has k, the optimum, the rows, the recount."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def cells_of(profile):
 
 @settings(max_examples=250, deadline=None)
 @given(cases(counted=True), st.sampled_from(list(LOSSES)))
-def test_every_label_has_k_records_and_only_what_is_too_rare_at_the_last_level_is_suppressed(case, loss):
+def test_every_equivalence_class_has_k_records_and_only_what_is_too_rare_at_the_last_level_is_suppressed(case, loss):
     areas, records, places, k = case
     plan = nest_coarser(areas, places, k, loss)
     cells = cells_of(records.profile)
-    labels: dict[tuple, int] = {}
+    equivalence_classes: dict[tuple, int] = {}
     last: dict[tuple, int] = {}
     top = len(places.levels) - 1
     for area, age, sex, n in cells:
@@ -92,16 +92,16 @@ def test_every_label_has_k_records_and_only_what_is_too_rare_at_the_last_level_i
         assert (level < 0) == (whole[0] < 0 or last[whole] < k)
         if level >= 0:
             key = (level, *shown_by_hand(places, area, age, sex, level))
-            labels[key] = labels.get(key, 0) + n
-    assert all(n >= k for n in labels.values())
-    # The rows show these labels and no others, as many as there are.
+            equivalence_classes[key] = equivalence_classes.get(key, 0) + n
+    assert all(n >= k for n in equivalence_classes.values())
+    # The rows show these equivalence classes and no others, as many as there are.
     release = release_coarser(plan, places, records)
     check_coarser(release, places)
     rows = zip(release.level.tolist(), release.region.tolist(), *(values(release.fields[name]) for name in NAMES))
     found: dict[tuple, int] = {}
     for row, n in zip(rows, release.counts.tolist()):
         found[row] = found.get(row, 0) + n
-    assert found == labels
+    assert found == equivalence_classes
 
 
 def values(column):
@@ -135,9 +135,9 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
 
 
 def cost(places, cells, choice, metres, k):
-    """(Suppressed, coarser levels, loss) of a choice of levels; None where a label has fewer than k."""
+    """(Suppressed, coarser levels, loss) of a choice of levels; None where an equivalence class has fewer than k."""
     suppressed, coarser, loss = 0, 0, 0.0
-    labels: dict[tuple, int] = {}
+    equivalence_classes: dict[tuple, int] = {}
     n_regional = sum(not any(node) for node in places.nodes)
     for (area, age, sex, n), level in zip(cells, choice):
         if level < 0:
@@ -146,10 +146,10 @@ def cost(places, cells, choice, metres, k):
         key = (level, *shown_by_hand(places, area, age, sex, level))
         if key[1] < 0:
             return None
-        labels[key] = labels.get(key, 0) + n
+        equivalence_classes[key] = equivalence_classes.get(key, 0) + n
         coarser += n * max(level - n_regional + 1, 0)
         loss += n * metres[level][key[1]]
-    return (suppressed, coarser, loss) if all(n >= k for n in labels.values()) else None
+    return (suppressed, coarser, loss) if all(n >= k for n in equivalence_classes.values()) else None
 
 
 @settings(max_examples=100, deadline=None)
@@ -176,21 +176,23 @@ def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
     check_coarser(release, places, whole=False)
     assert plan.level_of is not None
     cells = cells_of(records.profile)
-    labels: dict = {}
+    equivalence_classes: dict = {}
     for row, cell in enumerate(records.cell_of.tolist()):
-        level = int(plan.level_of[cell]) if plan.label_of[cell] >= 0 else -1
+        level = int(plan.level_of[cell]) if plan.equivalence_class_of[cell] >= 0 else -1
         if level >= 0:
             area, age, sex, _ = cells[cell]
             key = (level, *shown_by_hand(places, area, age, sex, level))
-            labels.setdefault(key, []).append((int(persons.codes[row]), int(table.kept["ill"].codes[row])))
-    for members in labels.values():
+            equivalence_classes.setdefault(key, []).append((int(persons.codes[row]), int(table.kept["ill"].codes[row])))
+    for members in equivalence_classes.values():
         assert len({person for person, _ in members}) >= k
         assert len({ill for _, ill in members}) >= 2
-    assert sum(map(len, labels.values())) == len(release)
+    assert sum(map(len, equivalence_classes.values())) == len(release)
     # A class is as large as it has persons, by region too.
     found = as_shown(plan, places)
     assert found.sizes.tolist() == plan.sizes.tolist()
-    assert sorted(found.sizes.tolist()) == sorted(len({person for person, _ in people}) for people in labels.values())
+    assert sorted(found.sizes.tolist()) == sorted(
+        len({person for person, _ in people}) for people in equivalence_classes.values()
+    )
 
 
 def town(ages, sexes, homes):

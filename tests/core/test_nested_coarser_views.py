@@ -1,4 +1,4 @@
-"""A plan with coarser last levels, by region and what is shown: its labels, its measures, and who is shown coarser."""
+"""A plan with coarser last levels, by region and what is shown: its classes, its measures, and who is shown coarser."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from vbas.core.records.table import RecordTable
 from .test_nested_coarser import AGES, HIERARCHIES, NAMES, cases, cells_of, shown_by_hand, town
 
 
-def key_of(plan, label):
-    """Level, region and values of a label of a plan by region."""
+def key_of(plan, equivalence_class):
+    """Level, region and values of an equivalence class of a plan by region."""
     profile = plan.profile
-    values = [one[code] for one, code in zip(profile.categories, profile.classes[plan.class_of[label]])]
-    return int(plan.level[label]), int(plan.region[label]), *values
+    values = [one[code] for one, code in zip(profile.categories, profile.classes[plan.class_of[equivalence_class]])]
+    return int(plan.level[equivalence_class]), int(plan.region[equivalence_class]), *values
 
 
 @settings(max_examples=200, deadline=None)
 @given(cases(counted=True))
-def test_its_labels_are_what_is_shown_one_for_one(case):
+def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
     areas, records, places, k = case
     plan = nest_coarser(areas, places, k)
     shown = as_shown(plan, places)
@@ -48,15 +48,18 @@ def test_its_labels_are_what_is_shown_one_for_one(case):
     for (area, age, sex, n), level in zip(cells_of(records.profile), plan.level_of.tolist()):
         if level >= 0:
             by_hand[(level, *shown_by_hand(places, area, age, sex, level))] += n
-    check_labels(shown, by_hand)
+    check_equivalence_classes(shown, by_hand)
     assert shown.records.tolist() == plan.records.tolist() and shown.released.all()
     assert shown.level.tolist() == plan.level.tolist()
     values = {node: of_classes.max() + 1 for node, of_classes in zip(places.nodes, places.class_of)}
     assert len(shown.profile.classes) == sum(values.values()), "levels of the same values share their classes"
     assert [places.region[level][place] for level, place in zip(plan.level, plan.region)] == shown.region.tolist()
     assert shown.profile.area_sizes.tolist() == records.profile.area_sizes.tolist()
-    # Each cell finds its label, and the measures are those of the labels.
-    counts = np.bincount(shown.label_of[shown.label_of >= 0], shown.profile.counts.data[shown.label_of >= 0])
+    # Each cell finds its equivalence class, and the measures are those of the equivalence classes.
+    counts = np.bincount(
+        shown.equivalence_class_of[shown.equivalence_class_of >= 0],
+        shown.profile.counts.data[shown.equivalence_class_of >= 0],
+    )
     assert counts.tolist() == shown.records[: len(counts)].tolist()
     measures, audit = evaluate_levels(areas, shown)
     assert measures.discernibility == sum(n**2 for n in by_hand.values())
@@ -71,9 +74,9 @@ def test_its_labels_are_what_is_shown_one_for_one(case):
         assert (audit.shown[i], audit.smallest[i]) == (own[place], smallest.get(place, 0))
 
 
-def check_labels(plan, by_hand):
-    """The labels found by hand are those of the plan, each once, by level and region."""
-    keys = [key_of(plan, label) for label in range(len(plan.records))]
+def check_equivalence_classes(plan, by_hand):
+    """The equivalence classes found by hand are those of the plan, each once, by level and region."""
+    keys = [key_of(plan, equivalence_class) for equivalence_class in range(len(plan.records))]
     assert Counter(keys) == Counter(by_hand.keys())
     assert [by_hand[key] for key in keys] == plan.records.tolist()
     assert keys == sorted(keys, key=lambda key: (key[0], key[1])), "by level and region"

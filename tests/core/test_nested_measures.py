@@ -93,8 +93,13 @@ def test_measures_equal_a_plain_recount(case):
         assert audit.finer[row] == sum(m for shown, m in inside if 0 <= shown < level)
         assert audit.coarser[row] == sum(m for shown, m in inside if shown > level)
         assert audit.suppressed[row] == sum(m for shown, m in inside if shown < 0)
-        labels = [n for lv, r, n in zip(plan.level, plan.region, plan.records) if (lv, r) == (level, region)]
-        assert (audit.classes[row], audit.smallest[row]) == (len(labels), min(labels, default=0))
+        equivalence_classes = [
+            n for lv, r, n in zip(plan.level, plan.region, plan.records) if (lv, r) == (level, region)
+        ]
+        assert (audit.classes[row], audit.smallest[row]) == (
+            len(equivalence_classes),
+            min(equivalence_classes, default=0),
+        )
 
 
 @settings(max_examples=100, deadline=None)
@@ -171,7 +176,7 @@ def test_one_level_of_a_crosswalk_is_the_release_of_one_level(case):
     crosswalk: Crosswalk = levels.crosswalks[0]
     single = suppress(records.profile, crosswalk, nested.k)
     plan = nest(areas, records.profile, Levels((crosswalk,)), nested.k)
-    assert np.array_equal(single.label_of < 0, plan.label_of < 0)
+    assert np.array_equal(single.equivalence_class_of < 0, plan.equivalence_class_of < 0)
     one, other = apply(single, records), apply(plan, records)
     assert rows_of(one) == rows_of(other)
     sites = crosswalk.mean_centres(areas.points)

@@ -32,34 +32,38 @@ def levels_of_cells(plan) -> np.ndarray:
 
 @settings(max_examples=300, deadline=None)
 @given(nested_cases(), st.integers(2, 9), st.booleans(), st.sampled_from(list(LOSSES)))
-def test_every_label_holds_k_records_and_only_what_is_too_rare_everywhere_is_suppressed(case, k, whole, loss):
+def test_every_equivalence_class_holds_k_records_and_only_what_is_too_rare_everywhere_is_suppressed(
+    case, k, whole, loss
+):
     areas, profile, levels = case
     with pytest.MonkeyPatch.context() as patched:
         if whole:
             patched.setattr(optimum, "LARGEST_K_IN_PARTS", 1)
         plan = nest(areas, profile, levels, k, loss)
     counts, shown = profile.counts.toarray(), levels_of_cells(plan)
-    labels: dict[tuple[int, int, int], int] = {}
+    equivalence_classes: dict[tuple[int, int, int], int] = {}
     for area, one in zip(*np.nonzero(counts)):
         level = shown[area, one]
         assert level in range(-1, len(levels))
         if level >= 0:
             region = int(levels.crosswalks[level].region_of[area])
             assert region >= 0
-            labels[level, region, one] = labels.get((level, region, one), 0) + int(counts[area, one])
+            equivalence_classes[level, region, one] = equivalence_classes.get((level, region, one), 0) + int(
+                counts[area, one]
+            )
         coarsest = levels.crosswalks[-1].region_of
         alone = coarsest[area] < 0 or counts[coarsest == coarsest[area], one].sum() < k
         assert (level == SUPPRESSED) == alone
-    assert all(records >= k for records in labels.values())
+    assert all(records >= k for records in equivalence_classes.values())
     found = zip(plan.level.tolist(), plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist())
-    assert {(level, region, one): records for level, region, one, records in found} == labels
+    assert {(level, region, one): records for level, region, one, records in found} == equivalence_classes
     for cell, (area, one) in enumerate(zip(area_of_cells(profile), profile.counts.indices)):
-        label = plan.label_of[cell]
+        equivalence_class = plan.equivalence_class_of[cell]
         if shown[area, one] < 0:
-            assert label == SUPPRESSED
+            assert equivalence_class == SUPPRESSED
         else:
-            assert (plan.level[label], plan.class_of[label]) == (shown[area, one], one)
-            assert plan.region[label] == levels.crosswalks[shown[area, one]].region_of[area]
+            assert (plan.level[equivalence_class], plan.class_of[equivalence_class]) == (shown[area, one], one)
+            assert plan.region[equivalence_class] == levels.crosswalks[shown[area, one]].region_of[area]
 
 
 @settings(max_examples=200, deadline=None)
@@ -113,7 +117,7 @@ def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("vbas.core.plan.CELLS_AT_ONCE", 2)  # what is gone through cell by cell
         again = nest(areas, profile, levels, k, at_once=3)
-        assert np.array_equal(plan.label_of, again.label_of)
+        assert np.array_equal(plan.equivalence_class_of, again.equivalence_class_of)
         assert np.array_equal(records_by_level(plan), records_by_level(again))
     for name in ("level_of", "level", "region", "class_of", "records", "released"):
         assert np.array_equal(getattr(plan, name), getattr(again, name)), name
@@ -121,8 +125,8 @@ def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
 
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(), st.integers(2, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
-def test_whatever_more_is_asked_of_a_label_holds_in_the_finest_place_left(case, k, distinct, seed):
-    """l-diversity: each cell has a set of diagnoses, each label needs `distinct` of them."""
+def test_whatever_more_is_asked_of_an_equivalence_class_holds_in_the_finest_place_left(case, k, distinct, seed):
+    """l-diversity: each cell has a set of diagnoses, each equivalence class needs `distinct` of them."""
     areas, profile, levels = case
     rng = np.random.default_rng(seed)
     sets = rng.integers(0, 2, (profile.counts.nnz, 4)).astype(bool)
@@ -132,16 +136,16 @@ def test_whatever_more_is_asked_of_a_label_holds_in_the_finest_place_left(case, 
         k, shares=(Shares("diagnosis", cell, value, np.ones(len(cell), np.int64)),), l_diversity=distinct
     )
     plan = nest(areas, profile, levels, k, requirement=requirement)
-    used = np.flatnonzero(plan.label_of >= 0)
-    for label in range(len(plan.records)):
-        assert sets[used[plan.label_of[used] == label]].any(axis=0).sum() >= distinct
-    assert (np.bincount(plan.label_of[used], profile.counts.data[used], len(plan.records)) >= k).all()
+    used = np.flatnonzero(plan.equivalence_class_of >= 0)
+    for equivalence_class in range(len(plan.records)):
+        assert sets[used[plan.equivalence_class_of[used] == equivalence_class]].any(axis=0).sum() >= distinct
+    assert (np.bincount(plan.equivalence_class_of[used], profile.counts.data[used], len(plan.records)) >= k).all()
     area, class_of = area_of_cells(profile), profile.counts.indices
     top = levels.crosswalks[-1].region_of[area]
     for one in range(len(area)):
         group = np.flatnonzero((top == top[one]) & (class_of == class_of[one]))
         possible = profile.counts.data[group].sum() >= k and sets[group].any(axis=0).sum() >= distinct
-        assert (plan.label_of[one] >= 0) == (possible and top[one] >= 0)
+        assert (plan.equivalence_class_of[one] >= 0) == (possible and top[one] >= 0)
 
 
 def test_large_cells_go_up_only_as_far_as_a_lone_record_needs_them():

@@ -1,4 +1,4 @@
-"""The plan: a label for every cell of the profile, found again in plain Python."""
+"""The plan: an equivalence class for every cell of the profile, found again in plain Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vbas.core.profile import Profile
 
 @settings(max_examples=200, deadline=None)
 @given(st.data())
-def test_every_cell_has_the_label_of_its_region_and_class_or_is_suppressed(data):
+def test_every_cell_has_the_equivalence_class_of_its_region_and_class_or_is_suppressed(data):
     n, n_classes = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 5))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     counts = rng.integers(0, 4, (n, n_classes))
@@ -32,19 +32,19 @@ def test_every_cell_has_the_label_of_its_region_and_class_or_is_suppressed(data)
     found = zip(plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist())
     assert {(region, one): records for region, one, records in found} == sizes
     assert len(plan.region) == len(sizes)
-    labels = iter(plan.label_of.tolist())
+    equivalence_classes = iter(plan.equivalence_class_of.tolist())
     for area, one in np.ndindex(counts.shape):
         if counts[area, one]:
-            label, key = next(labels), (int(crosswalk.region_of[area]), one)
+            equivalence_class, key = next(equivalence_classes), (int(crosswalk.region_of[area]), one)
             if sizes.get(key, 0) < k:
-                assert label == SUPPRESSED
+                assert equivalence_class == SUPPRESSED
             else:
-                assert (plan.region[label], plan.class_of[label]) == key
-    assert next(labels, None) is None
+                assert (plan.region[equivalence_class], plan.class_of[equivalence_class]) == key
+    assert next(equivalence_classes, None) is None
     assert plan.n_released == sum(size for size in sizes.values() if size >= k)
 
 
-def test_a_label_of_fewer_than_k_records_is_shown_at_no_level():
+def test_an_equivalence_class_of_fewer_than_k_records_is_shown_at_no_level():
     """Whoever chose the levels: here 4 records of one class are to be shown where they live, 5 of the other above."""
     finer, coarser = Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)
     counts = sparse.csr_matrix(np.array([[4, 3], [0, 2]]))
@@ -52,12 +52,12 @@ def test_a_label_of_fewer_than_k_records_is_shown_at_no_level():
     plan = plan_by_levels(profile, Levels((finer, coarser)), 5, np.array([0, 1, 1]))
     assert plan.records.tolist() == [4, 5]
     assert plan.released.tolist() == [False, True]
-    assert plan.label_of.tolist() == [SUPPRESSED, 1, 1]
+    assert plan.equivalence_class_of.tolist() == [SUPPRESSED, 1, 1]
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
-def test_labels_of_several_levels_are_told_apart(seed, n_levels):
+def test_equivalence_classes_of_several_levels_are_told_apart(seed, n_levels):
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(1, 8)), int(rng.integers(1, 4))
     counts = sparse.csr_matrix(rng.integers(0, 3, (n, n_classes)))
@@ -65,11 +65,11 @@ def test_labels_of_several_levels_are_told_apart(seed, n_levels):
     crosswalks = [number_compactly(np.arange(n) // (level + 1))[0] for level in range(n_levels)]
     level_of = rng.integers(-1, n_levels, counts.nnz)
     plan = plan_by_levels(profile, Levels(tuple(crosswalks)), 2, level_of)
-    labels = plan.labels_at(level_of)
+    equivalence_classes = plan.equivalence_classes_at(level_of)
     for cell, (area, one) in enumerate(zip(*counts.nonzero())):
         if level_of[cell] < 0:
-            assert labels[cell] == SUPPRESSED
+            assert equivalence_classes[cell] == SUPPRESSED
             continue
-        at = labels[cell]
+        at = equivalence_classes[cell]
         region = crosswalks[level_of[cell]].region_of[area]
         assert (plan.level[at], plan.region[at], plan.class_of[at]) == (level_of[cell], region, one)

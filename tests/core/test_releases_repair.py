@@ -69,7 +69,7 @@ def test_nothing_is_given_away_after_a_repair(case):
     if plan.level_of is None:
         assert not (done.plan.released & ~plan.released).any()
     else:
-        kept = done.plan.label_of != SUPPRESSED
+        kept = done.plan.equivalence_class_of != SUPPRESSED
         assert done.plan.level_of is not None
         assert (done.plan.level_of[kept] >= plan.level_of[kept]).all()
         # A class is shown in a coarsest region with all its records, or not at all.
@@ -78,7 +78,7 @@ def test_nothing_is_given_away_after_a_repair(case):
 
 @given(two_plans(), st.integers(0, 2**32 - 1))
 @settings(max_examples=50, deadline=None)
-def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
+def test_what_is_asked_of_equivalence_classes_holds_after_a_repair(case, seed):
     """Distinct values and persons, and the largest share of a value; of one level and of several."""
     areas, plain, earlier = case
     rng = np.random.default_rng(seed)
@@ -98,22 +98,22 @@ def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
         plan = nest(areas, profile, plain.levels, plain.k, requirement=requirement)
     done = repair(plan, areas, earlier, sensitive=sensitive, homogeneous=True, requirement=requirement)
     assert examine(done.published, earlier, homogeneous=True).n_counts == done.after.n_counts == 0
-    cells = np.flatnonzero(done.plan.label_of != SUPPRESSED)
-    holds = requirement.holds(cells, done.plan.label_of[cells], len(done.plan.records))
-    assert holds[np.unique(done.plan.label_of[cells])].all()
+    cells = np.flatnonzero(done.plan.equivalence_class_of != SUPPRESSED)
+    holds = requirement.holds(cells, done.plan.equivalence_class_of[cells], len(done.plan.records))
+    assert holds[np.unique(done.plan.equivalence_class_of[cells])].all()
     behind: dict = {}
     for cell, who, value in zip(rows.tolist(), person.tolist(), codes.tolist()):
-        behind.setdefault(int(done.plan.label_of[cell]), {}).setdefault(value, set()).add(who)
-    for label, holders in behind.items():
-        if label != SUPPRESSED:
+        behind.setdefault(int(done.plan.equivalence_class_of[cell]), {}).setdefault(value, set()).add(who)
+    for equivalence_class, holders in behind.items():
+        if equivalence_class != SUPPRESSED:
             everybody = set().union(*holders.values())
-            assert len(everybody) == done.plan.sizes[label] >= plain.k
+            assert len(everybody) == done.plan.sizes[equivalence_class] >= plain.k
             assert max(len(who) / len(everybody) for who in holders.values()) <= requirement.max_share / 100 + 1e-9
             assert requirement.l_diversity == 1 or everybody not in holders.values()
 
 
 def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():
-    """The first round takes away labels of other classes, which propagation finds; then these alone were looked at."""
+    """The first round takes away what shows other classes, which propagation finds; then these alone were looked at."""
     places = np.array([(57, 6), (92, 33), (79, 95), (32, 48), (42, 38), (65, 3), (11, 95)])
     areas = make_areas([f"a{i}" for i in range(7)], places)
     coarser = (Crosswalk(np.array(region_of), max(region_of) + 1) for region_of in ([0, 0, 0, 1, 2, 2, 2], [0] * 7))
@@ -219,7 +219,7 @@ def test_regions_are_the_same_whatever_they_are_called():
 
 
 def test_the_cost_is_close_to_the_least_there_is():
-    """Against every choice of labels, over small cases of one class."""
+    """Against every choice of equivalence classes, over small cases of one class."""
     ours = least = 0
     for seed in range(80):
         rng = np.random.default_rng(seed)
@@ -231,9 +231,9 @@ def test_the_cost_is_close_to_the_least_there_is():
         done, examiner = repair(plan, areas, earlier), Examiner(earlier)
         if not done.before.n_counts:
             continue
-        best, labels = plan.n_released, np.flatnonzero(plan.released)
-        for chosen in product((False, True), repeat=len(labels)):
-            out = labels[np.array(chosen, bool)]
+        best, equivalence_classes = plan.n_released, np.flatnonzero(plan.released)
+        for chosen in product((False, True), repeat=len(equivalence_classes)):
+            out = equivalence_classes[np.array(chosen, bool)]
             shown = plan.released & ~np.isin(np.arange(len(plan.released)), out)
             published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
             if plan.records[out].sum() < best and not examiner.examine(published).n_counts:

@@ -166,7 +166,7 @@ def taken_values(over, count):
     taken = np.zeros(3, np.int64)
     (values,) = over.releases[count.releases[0]].sensitive or (None,)
     if values is not None:
-        there = np.isin(values.label, count.taken)
+        there = np.isin(values.equivalence_class, count.taken)
         at = [ILLS.tolist().index(one) for one in values.categories]
         np.add.at(taken, np.array(at, int)[values.value[there]], values.records[there])
     elif count.values:
@@ -217,10 +217,15 @@ def test_brute_force_finds_no_more_cells_of_one_value(case):
             tables = tables[(total >= family.low[region, 0]) & (total <= family.high[region, 0])]
             inside = tables[:, family.region == region].sum(axis=1)
             release = releases[family.release]
-            labels = np.flatnonzero(release.region == region)
+            equivalence_classes = np.flatnonzero(release.region == region)
             for one in release.sensitive:
-                if len(labels):
-                    counts = [one.records[(one.label == labels[0]) & (one.categories[one.value] == v)] for v in shown]
+                if len(equivalence_classes):
+                    counts = [
+                        one.records[
+                            (one.equivalence_class == equivalence_classes[0]) & (one.categories[one.value] == v)
+                        ]
+                        for v in shown
+                    ]
                     exact = [int(number.sum()) for number in counts]
                     tables = tables[(inside == exact).all(axis=1)]
                     inside = tables[:, family.region == region].sum(axis=1)

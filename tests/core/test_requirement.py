@@ -52,12 +52,12 @@ def visits(draw):
 
 
 def classes_of(plan, records):
-    """The rows behind each label that is shown: persons, households, number of rows."""
-    label = plan.label_of[records.cell_of]
+    """The rows behind each equivalence class that is shown: persons, households, number of rows."""
+    equivalence_class = plan.equivalence_class_of[records.cell_of]
     table = records.table
     found: defaultdict[int, tuple[set, set, Counter]] = defaultdict(lambda: (set(), set(), Counter()))
     columns = (table.members[PERSONS], table.members[HOUSEHOLDS])
-    for one, person, household in zip(label.tolist(), *(column.codes.tolist() for column in columns)):
+    for one, person, household in zip(equivalence_class.tolist(), *(column.codes.tolist() for column in columns)):
         if one >= 0:
             found[one][0].add(person)
             found[one][1].add(household)
@@ -66,8 +66,8 @@ def classes_of(plan, records):
 
 
 def values_of(plan, records):
-    """Who has which diagnosis, of each label that is shown."""
-    return holders_of(plan.label_of[records.cell_of].tolist(), records, "diagnosis")
+    """Who has which diagnosis, of each equivalence class that is shown."""
+    return holders_of(plan.equivalence_class_of[records.cell_of].tolist(), records, "diagnosis")
 
 
 @settings(max_examples=150, deadline=None)
@@ -86,13 +86,13 @@ def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
         audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))[1]
     found, values = classes_of(plan, records), values_of(plan, records)
     assert set(found) == set(np.flatnonzero(plan.released).tolist())
-    for label, (persons, households, rows) in found.items():
+    for equivalence_class, (persons, households, rows) in found.items():
         assert min(len(persons), len(households)) >= k
-        assert not short(values[label], distinct, share)
-        assert plan.sizes[label] == min(len(persons), len(households), rows["rows"])
+        assert not short(values[equivalence_class], distinct, share)
+        assert plan.sizes[equivalence_class] == min(len(persons), len(households), rows["rows"])
     release = apply(plan, records, [])
     assert set(release.fields) == {"sex", "diagnosis"}
-    measured = measure(requirement, plan.label_of, len(plan.records))
+    measured = measure(requirement, plan.equivalence_class_of, len(plan.records))
     if found:
         assert measured.smallest == {
             PERSONS: min(len(one[0]) for one in found.values()),
@@ -109,9 +109,9 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
     plan = suppress(records.profile, crosswalk, k, requirement_of(records, k, distinct, share))
     everything = replace(plan, released=np.ones(len(plan.released), bool))
     values = values_of(everything, records)
-    for label, (persons, households, _) in classes_of(everything, records).items():
+    for equivalence_class, (persons, households, _) in classes_of(everything, records).items():
         enough = min(len(persons), len(households)) >= k
-        assert plan.released[label] == (enough and not short(values[label], distinct, share))
+        assert plan.released[equivalence_class] == (enough and not short(values[equivalence_class], distinct, share))
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,6 +1,6 @@
 """Sensitive values of persons who have several rows: what a class has in common is counted by person.
 
-The oracle counts sets of persons by value, label by label, from the raw rows.
+The oracle counts sets of persons by value, one equivalence class after the other, from the raw rows.
 """
 
 from __future__ import annotations
@@ -140,18 +140,18 @@ def visits(draw):
     return areas, match_records(table, areas, k=k), k, *asked
 
 
-def holders_of(labels, records, field="ill"):
-    """Of each label, and of each kind of people, who has which value: {label: [{value: {who}}, …]}."""
+def holders_of(equivalence_classes, records, field="ill"):
+    """Of each equivalence class, and of each kind of people, who has which value: {class: [{value: {who}}, …]}."""
     table = records.table
     columns = [column.codes.tolist() for column in table.members.values()]
     if PERSONS not in table.members:
         columns.append(list(range(len(table))))
     ill = table.kept[field].codes.tolist()
     found: defaultdict[int, list[defaultdict[object, set]]] = defaultdict(lambda: [defaultdict(set) for _ in columns])
-    for row, label in enumerate(labels):
-        if label >= 0:
+    for row, equivalence_class in enumerate(equivalence_classes):
+        if equivalence_class >= 0:
             for kind, codes in enumerate(columns):
-                found[label][kind][ill[row]].add(codes[row])
+                found[equivalence_class][kind][ill[row]].add(codes[row])
     return found
 
 
@@ -172,7 +172,7 @@ def nobody_is_told(holders, l_diversity, max_share):
 
 
 def short(of_kinds, l_diversity, max_share):
-    """Whether a label falls short of what is asked, by the oracle."""
+    """Whether an equivalence class falls short of what is asked, by the oracle."""
     share = max(
         100 * max(len(who) for who in holders.values()) / len(set().union(*holders.values())) for holders in of_kinds
     )
@@ -191,19 +191,19 @@ def planned(case, nested):
 
 @settings(max_examples=200, deadline=None)
 @given(visits(), st.booleans())
-def test_nobody_of_a_released_label_is_told_counted_by_sets_of_persons(case, nested):
+def test_nobody_of_a_released_equivalence_class_is_told_counted_by_sets_of_persons(case, nested):
     _, records, _, l_diversity, max_share = case
     plan, requirement = planned(case, nested)
-    found = holders_of(plan.label_of[records.cell_of].tolist(), records)
+    found = holders_of(plan.equivalence_class_of[records.cell_of].tolist(), records)
     assert set(found) == set(np.flatnonzero(plan.released).tolist())
-    measured = measure(requirement, plan.label_of, len(plan.records)).diversity["ill"]
-    for label, of_kinds in found.items():
+    measured = measure(requirement, plan.equivalence_class_of, len(plan.records)).diversity["ill"]
+    for equivalence_class, of_kinds in found.items():
         for holders in of_kinds:
             nobody_is_told(holders, l_diversity, max_share)
         assert not short(of_kinds, l_diversity, max_share)
-        assert measured.distinct[label] == min(map(fewest_values, of_kinds))
+        assert measured.distinct[equivalence_class] == min(map(fewest_values, of_kinds))
         shares = [100 * max(map(len, holders.values())) / len(set().union(*holders.values())) for holders in of_kinds]
-        assert measured.largest_share[label] == pytest.approx(max(shares))
+        assert measured.largest_share[equivalence_class] == pytest.approx(max(shares))
     assert len(apply(plan, records, [], requirement)) == plan.n_released  # the second count finds the same
 
 
@@ -213,14 +213,18 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
     _, records, k, l_diversity, max_share = case
     plan, requirement = planned(case, False)
     everything = replace(plan, released=np.ones(len(plan.released), bool))
-    for label, of_kinds in holders_of(everything.label_of[records.cell_of].tolist(), records).items():
+    for equivalence_class, of_kinds in holders_of(
+        everything.equivalence_class_of[records.cell_of].tolist(), records
+    ).items():
         people = min(len(set().union(*holders.values())) for holders in of_kinds)
-        assert plan.released[label] == (people >= k and not short(of_kinds, l_diversity, max_share))
+        assert plan.released[equivalence_class] == (people >= k and not short(of_kinds, l_diversity, max_share))
     if plan.released.sum() < len(plan.released) and requirement.asks_for_values:
         failing = [
-            label
-            for label, of_kinds in holders_of(everything.label_of[records.cell_of].tolist(), records).items()
-            if short(of_kinds, l_diversity, max_share) and everything.sizes[label] >= k
+            equivalence_class
+            for equivalence_class, of_kinds in holders_of(
+                everything.equivalence_class_of[records.cell_of].tolist(), records
+            ).items()
+            if short(of_kinds, l_diversity, max_share) and everything.sizes[equivalence_class] >= k
         ]
         if failing:
             shown = plan.released.copy()
@@ -231,12 +235,14 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
 
 @settings(max_examples=100, deadline=None)
 @given(visits())
-def test_the_distance_of_a_label_is_that_of_its_people(case):
+def test_the_distance_of_an_equivalence_class_is_that_of_its_people(case):
     _, records, _, _, _ = case
     plan, requirement = planned(case, False)
-    found = holders_of(plan.label_of[records.cell_of].tolist(), records)
-    measured = measure(requirement, plan.label_of, len(plan.records)).diversity["ill"]
-    together = list(holders_of(np.where(plan.label_of[records.cell_of] >= 0, 0, -1).tolist(), records).values())
+    found = holders_of(plan.equivalence_class_of[records.cell_of].tolist(), records)
+    measured = measure(requirement, plan.equivalence_class_of, len(plan.records)).diversity["ill"]
+    together = list(
+        holders_of(np.where(plan.equivalence_class_of[records.cell_of] >= 0, 0, -1).tolist(), records).values()
+    )
 
     def weighed(holders):
         everybody = set().union(*holders.values())
@@ -246,15 +252,15 @@ def test_the_distance_of_a_label_is_that_of_its_people(case):
             for value, holders_of_value in holders.items()
         }
 
-    for label, of_kinds in found.items():
+    for equivalence_class, of_kinds in found.items():
         apart = []
         for holders, all_holders in zip(of_kinds, together[0]):
             here, there = weighed(holders), weighed(all_holders)
             apart.append(sum(abs(here.get(value, 0) - there[value]) for value in there) / 2)
             n, n_all = (len(set().union(*one.values())) for one in (holders, all_holders))
             apart += [len(who) / n - len(all_holders[value]) / n_all for value, who in holders.items()]
-        assert measured.distance[label] == pytest.approx(max(apart))
-        assert 0 <= measured.distance[label] <= 1 + 1e-12
+        assert measured.distance[equivalence_class] == pytest.approx(max(apart))
+        assert 0 <= measured.distance[equivalence_class] <= 1 + 1e-12
 
 
 @settings(max_examples=60, deadline=None)
@@ -268,12 +274,12 @@ def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):
     levels = make_levels(areas, [own_regions(len(areas)), Crosswalk(np.zeros(len(areas), np.int64), 1)])
     places = places_of(records.profile, with_coarser_values(levels, [("sex", 1)]), {"sex": above})
     plan = nest_coarser(areas, places, k, requirement=requirement)
-    found = holders_of(plan.label_of[records.cell_of].tolist(), records)
+    found = holders_of(plan.equivalence_class_of[records.cell_of].tolist(), records)
     assert set(found) == set(np.flatnonzero(plan.released).tolist())
     for of_kinds in found.values():
         assert not short(of_kinds, l_diversity, max_share)
     assert len(release_coarser(plan, places, records, [], requirement)) == plan.n_released
-    cells = np.flatnonzero(plan.label_of == SUPPRESSED)
+    cells = np.flatnonzero(plan.equivalence_class_of == SUPPRESSED)
     if len(cells) and requirement.asks_for_values:
         # At the last level all of a place is shown, or it falls short, or too few are left.
         last = places.of_cells.crosswalks[-1].region_of

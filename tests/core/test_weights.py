@@ -51,8 +51,8 @@ def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     few, shown = classes_on_few_rows(plan, rows_of(records))
     by_hand: dict[int, list] = {}
     for row, cell in enumerate(records.cell_of.tolist()):
-        label = int(plan.label_of[cell])
-        by_hand.setdefault(label, []).append(row)
+        equivalence_class = int(plan.equivalence_class_of[cell])
+        by_hand.setdefault(equivalence_class, []).append(row)
     by_hand.pop(-1, None)
     assert shown == len(by_hand) and few == sum(len(rows) < K for rows in by_hand.values())
     assert few / shown > 0.5  # without the warning nobody would know: every class has k records by weight

@@ -52,8 +52,15 @@ def suppressed_by_hand(rows, region_of, k, key, persons=False):
     """Per cent suppressed, record by record; key : of the class that a record shows."""
     shown = [(int(region_of[rows["area"][i]]), key(i)) for i in range(len(rows["area"]))]
     sizes = Counter(shown)
-    members = {label: len({rows["person"][i] for i, one in enumerate(shown) if one == label}) for label in sizes}
-    lost = [label for label in shown if label[0] < 0 or sizes[label] < k or (persons and members[label] < k)]
+    members = {
+        equivalence_class: len({rows["person"][i] for i, one in enumerate(shown) if one == equivalence_class})
+        for equivalence_class in sizes
+    }
+    lost = [
+        equivalence_class
+        for equivalence_class in shown
+        if equivalence_class[0] < 0 or sizes[equivalence_class] < k or (persons and members[equivalence_class] < k)
+    ]
     return 100.0 * len(lost) / len(shown)
 
 
@@ -124,15 +131,15 @@ def test_the_group_that_loses_most_is_that_of_a_recount(seed, k):
     shares = {}
     for name in ("age", "sex", "group"):
         for value in set(rows[name].tolist()):
-            own = [label for label, one in zip(shown, rows[name].tolist()) if one == value]
+            own = [equivalence_class for equivalence_class, one in zip(shown, rows[name].tolist()) if one == value]
             if len(own) >= k:
-                shares[name, value] = 100.0 * sum(sizes[label] < k for label in own) / len(own)
+                shares[name, value] = 100.0 * sum(sizes[equivalence_class] < k for equivalence_class in own) / len(own)
     by_value = evaluate_by_value(areas, suppress(profile, Crosswalk(region_of, 2), k))
     worst = worst_group(by_value, k)
     assert worst is not None
     assert worst.percent == pytest.approx(max(shares.values()))
     assert shares[worst.quasi_identifier, worst.value] == pytest.approx(worst.percent)
-    mean = 100.0 * sum(sizes[label] < k for label in shown) / len(shown)
+    mean = 100.0 * sum(sizes[equivalence_class] < k for equivalence_class in shown) / len(shown)
     said, more = worst.sentence(mean), worst.percent >= 1.5 * mean > 0
     lost = "all its" if worst.percent == 100 and more else f"{worst.percent:.3g} % of its"
     assert f"{worst.in_words}: {lost} {worst.records} record" in said

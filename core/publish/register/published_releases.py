@@ -219,8 +219,10 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
         connection.executemany(
             ADD[VALUES],
             (
-                (*rows[label][:-1], values.field, values.categories[value], records)
-                for label, value, records in zip(*map(to_list, (values.label, values.value, values.records)))
+                (*rows[equivalence_class][:-1], values.field, values.categories[value], records)
+                for equivalence_class, value, records in zip(
+                    *map(to_list, (values.equivalence_class, values.value, values.records))
+                )
             ),
         )
     return number
@@ -253,17 +255,19 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -
 
 def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object, ...]]) -> tuple[Values, ...]:
     """The values of each count: with all its records, or none of a field."""
-    label_of: dict[tuple[object, ...], int] = {row[:3]: label for label, row in enumerate(counts)}
+    equivalence_class_of: dict[tuple[object, ...], int] = {
+        row[:3]: equivalence_class for equivalence_class, row in enumerate(counts)
+    }
     records = np.array([row[3] for row in counts], np.int64)
     fields = []
     for name in dict.fromkeys(str(row[3]) for row in rows):
         own = [row for row in rows if row[3] == name]
-        label = np.array([label_of[row[:3]] for row in own], np.int64)
+        equivalence_class = np.array([equivalence_class_of[row[:3]] for row in own], np.int64)
         values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
         shown = np.array([row[5] for row in own], np.int64)
-        if (np.bincount(label, shown, len(records)) != records).any():
+        if (np.bincount(equivalence_class, shown, len(records)) != records).any():
             raise InputError(tr("the values of “{name}” do not add up to its counts", name=name))
-        fields.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
+        fields.append(Values(name, values.astype(object), equivalence_class, value.reshape(-1), shown))
     return tuple(fields)
 
 
