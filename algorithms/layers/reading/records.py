@@ -9,16 +9,16 @@ from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.records.columns import Column, ColumnBuilder
-from ....core.records.sqlite_columns import read_table
-from ....core.records.sqlite_file import declared_types, is_sqlite
+from ....core.records.sqlite_file import is_sqlite
 from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
-from ...compat import kind_of, python_value
+from ....core.records.table_file import is_csv, read_as_declared
+from ...compat import python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
 from .checked_source import CheckedSource
 from .fields import field_index, number_or_missing
-from .layer_file import LayerFile, first_table, held, layer_file
+from .layer_file import LayerFile, described, held, layer_file
 from .postgres import read_postgres
 from .unreadable import refuse_undecoded
 
@@ -114,15 +114,17 @@ def _read_file(
     if file is None or not file.plain or layer.dataProvider().encoding() != "UTF-8":
         return None
     if is_sqlite(file.path):
-        kinds = _kinds_in_sqlite(layer, file, names, source.name)
         # SQLite alone: GDAL's stream of a GeoPackage, in several threads, has been seen to give rows twice.
-        return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
-    if not file.is_csv and file.path.suffix.lower() != ".dbf":
+        return read_as_declared(described(layer, file, names), source.name, progress)
+    if not is_csv(file.path) and file.path.suffix.lower() != ".dbf":
         return None
     with held(layer, names, source.name) as content:
         if content.n_rows is None:
             return None
         return _stream(file, layer, names, content.n_rows, content.longest or LONGEST_IN_DBF, source.name, progress)
+
+
+LONGEST_IN_DBF = 254
 
 
 def _stream(
@@ -141,25 +143,6 @@ def _stream(
     columns = read_arrow(table, names, n_rows, widest, parameter, progress)
     del table, dataset
     return columns
-
-
-def _kinds_in_sqlite(
-    layer: QgsVectorLayer, file: LayerFile, names: Sequence[str], parameter: str
-) -> dict[str, str] | None:
-    """What each field holds, where SQLite holds just what the layer shows; None otherwise."""
-    declared = declared_types(file.path, first_table(layer, file), parameter)
-    kinds = {}
-    for name in names:
-        kind = kind_of(layer.fields().field(name))
-        if kind is None or declared.get(name, "").partition("(")[0] not in DECLARED.get(kind, ()):
-            return None
-        kinds[name] = kind
-    return kinds
-
-
-# The declarations that GeoPackages have for values that need no conversion.
-DECLARED = {"integer": ("MEDIUMINT",), "long": ("INTEGER", "INT"), "real": ("DOUBLE", "REAL"), "text": ("TEXT",)}
-LONGEST_IN_DBF = 254
 
 
 def counts_of(column: Column, field: str) -> np.ndarray:
