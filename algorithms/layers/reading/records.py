@@ -2,83 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.records.columns import Column, ColumnBuilder
+from ....core.records.fields import RecordFields
 from ....core.records.sqlite_file import is_sqlite
-from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
+from ....core.records.table import RecordTable
 from ....core.records.table_file import is_csv, read_as_declared
 from ...compat import python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
 from .checked_source import CheckedSource
-from .fields import field_index, number_or_missing
+from .fields import field_index
 from .layer_file import LayerFile, described, held, layer_file
 from .postgres import read_postgres
 from .unreadable import refuse_undecoded
 
 
-def read_records(
-    source: CheckedSource,
-    area_field: str,
-    quasi_identifiers: Sequence[str],
-    kept: Sequence[str],
-    count_field: str,
-    region_id: str | None,
-    feedback: QgsProcessingFeedback,
-    sensitive: Sequence[str] = (),
-    members: Mapping[str, str] = NO_MEMBERS,
-) -> RecordTable:
-    """Read the fields of RECORDS that are needed and nothing else.
-
-    region_id : REGION_ID of the areas, refused among the released fields; sensitive : released like those kept;
-    members : the field of each kind that rows belong to. Raises InputError.
-    """
-    kept = list(dict.fromkeys([*kept, *sensitive]))
-    fields = source.fields()
-    field_index(fields, area_field, "RECORD_REGION", "RECORDS")
-    for parameter, names in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
+def read_records(source: CheckedSource, fields: RecordFields, feedback: QgsProcessingFeedback) -> RecordTable:
+    """Read the fields of RECORDS that are needed and nothing else. Raises InputError."""
+    there = source.fields()
+    named = fields.by_parameter()
+    for parameter, names in named.items():
         for name in names:
-            field_index(fields, name, parameter, "RECORDS")
-    if count_field:
-        field_index(fields, count_field, "RECORD_COUNT", "RECORDS")
-    for kind, name in members.items():
-        field_index(fields, name, MEMBER_FIELDS[kind], "RECORDS")
-    check_fields(area_field, quasi_identifiers, kept, region_id, count_field or None, members)
-    names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else []), *members.values()]
-    names = list(dict.fromkeys(names))
-    columns = read_columns(source, names, feedback)
-    counts = counts_of(columns[count_field], count_field) if count_field else None
-    return RecordTable(
-        columns[area_field],
-        {name: columns[name] for name in quasi_identifiers},
-        {name: columns[name] for name in kept},
-        counts,
-        {kind: columns[name] for kind, name in members.items()},
-        tuple(sensitive),
-    )
-
-
-def read_area_counts(
-    source: CheckedSource,
-    area_field: str,
-    count_field: str,
-    feedback: QgsProcessingFeedback,
-) -> RecordTable:
-    """Read only which area each row lies in and how many records it stands for. Raises InputError."""
-    field_index(source.fields(), area_field, "RECORD_REGION", "RECORDS")
-    names = [area_field]
-    if count_field:
-        field_index(source.fields(), count_field, "RECORD_COUNT", "RECORDS")
-        names.append(count_field)
-    columns = read_columns(source, names, feedback)
-    counts = counts_of(columns[count_field], count_field) if count_field else None
-    return RecordTable(columns[area_field], {}, {}, counts)
+            field_index(there, name, parameter, "RECORDS")
+    every = dict.fromkeys(name for names in named.values() for name in names)
+    return fields.table(read_columns(source, list(every), feedback))
 
 
 def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
@@ -143,12 +97,6 @@ def _stream(
     columns = read_arrow(table, names, n_rows, widest, parameter, progress)
     del table, dataset
     return columns
-
-
-def counts_of(column: Column, field: str) -> np.ndarray:
-    """RECORD_COUNT by row, (N,) int64: the categories are checked and converted, not the rows. Raises InputError."""
-    categories = number_or_missing(column.categories.tolist(), field, "RECORD_COUNT", column.categories)
-    return checked_counts(categories[column.codes], field) if len(column) else np.empty(0, np.int64)
 
 
 def _read_features(
