@@ -12,14 +12,14 @@ from ....core.records.columns import Column, ColumnBuilder
 from ....core.records.fields import RecordFields
 from ....core.records.sqlite_file import is_sqlite
 from ....core.records.table import RecordTable
-from ....core.records.table_file import is_csv, read_as_declared
+from ....core.records.table_file import held, is_csv, read_as_declared
 from ...compat import python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
 from .checked_source import CheckedSource
 from .fields import field_index
-from .layer_file import LayerFile, described, held, layer_file
+from .layer_file import LayerFile, described, layer_file
 from .postgres import read_postgres
 from .unreadable import refuse_undecoded
 
@@ -32,7 +32,8 @@ def read_records(source: CheckedSource, fields: RecordFields, feedback: QgsProce
         for name in names:
             field_index(there, name, parameter, "RECORDS")
     every = dict.fromkeys(name for names in named.values() for name in names)
-    return fields.table(read_columns(source, list(every), feedback))
+    columns = read_columns(source, list(every), feedback)
+    return fields.table(columns)
 
 
 def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
@@ -67,12 +68,13 @@ def _read_file(
     file = layer_file(layer)
     if file is None or not file.plain or layer.dataProvider().encoding() != "UTF-8":
         return None
+    shown = described(layer, file, names)
     if is_sqlite(file.path):
         # SQLite alone: GDAL's stream of a GeoPackage, in several threads, has been seen to give rows twice.
-        return read_as_declared(described(layer, file, names), source.name, progress)
+        return read_as_declared(shown, source.name, progress)
     if not is_csv(file.path) and file.path.suffix.lower() != ".dbf":
         return None
-    with held(layer, names, source.name) as content:
+    with held(shown, source.name) as content:
         if content.n_rows is None:
             return None
         return _stream(file, layer, names, content.n_rows, content.longest or LONGEST_IN_DBF, source.name, progress)
