@@ -229,14 +229,13 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
 def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
-    if unmatched == SUPPRESS:
-        _warn_of_selected_areas(form)
+    aside = _of_missing_areas(form, unmatched)
     table, asked = table_of(form)
     if k is not None:
         persons = table.members.get(PERSONS)
         form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
     form.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
@@ -251,18 +250,17 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     return records
 
 
-def _of_missing_areas(form: Form) -> str:
-    """A sentence on why areas may be missing: the layer gives a part of them."""
-    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
-    return "" if areas is None else " ".join(areas.taken)
+def _of_missing_areas(form: Form, unmatched: str) -> str:
+    """A sentence on why areas may be missing: the layer gives a part of them.
 
-
-def _warn_of_selected_areas(form: Form) -> None:
-    """Say before the records are read who will count as suppressed where only some areas are taken."""
+    Where records of no known area are suppressed, it is said before they are read who will count as such.
+    """
     areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
-    if areas is None or not areas.is_restricted or areas.layer is None:
-        return
-    form.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
+    if areas is None:
+        return ""
+    if unmatched == SUPPRESS and areas.is_restricted and areas.layer is not None:
+        form.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
+    return " ".join(areas.taken)
 
 
 def of_selected_areas(taken: int, n_areas: int) -> str:
