@@ -76,11 +76,11 @@ def weights(place: Place, seed: int = 0) -> Row:
     weighted, plain = place.records(rows, 3, counts=counts), place.records(rows, 3)
     crosswalk = place.regions(plain.profile, 20)
     plans = [suppress(records.profile, crosswalk, K) for records in (weighted, plain)]
-    (few, shown), (left, of) = (
+    (few, released), (left, of) = (
         classes_on_few_rows(plan, rows_of(records)) for plan, records in zip(plans, (weighted, plain))
     )
     warned = bool(warning_of_weights(plans[0], rows_of(weighted)))
-    row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, shown, of)
+    row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, released, of)
     return row._replace(shown_after=f"{'warned of' if warned else 'silent'}; {row.shown_after}")
 
 

@@ -42,9 +42,9 @@ def least(areas: Areas, plan: Plan, earlier: list[Published]) -> int:
     examiner, best, equivalence_classes = Examiner(earlier), plan.n_released, np.flatnonzero(plan.released)
     for chosen in product((False, True), repeat=len(equivalence_classes)):
         out = equivalence_classes[np.array(chosen, bool)]
-        shown = plan.released.copy()
-        shown[out] = False
-        published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
+        released = plan.released.copy()
+        released[out] = False
+        published = replace(publish(replace(plan, released=released), areas), bounded=False, held_back=None)
         if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
             best = int(plan.records[out].sum())
     return best

@@ -116,7 +116,7 @@ def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
         for choice in (FIXED, DRAWN)
     }
     assert len(seen[FIXED]) == 1 and len(seen[DRAWN]) == 3
-    assert all(shown[4] and sum(shown) == 3 for shown in seen[DRAWN])
+    assert all(released[4] and sum(released) == 3 for released in seen[DRAWN])
 
 
 @pytest.mark.slow

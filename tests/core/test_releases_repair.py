@@ -234,8 +234,8 @@ def test_the_cost_is_close_to_the_least_there_is():
         best, equivalence_classes = plan.n_released, np.flatnonzero(plan.released)
         for chosen in product((False, True), repeat=len(equivalence_classes)):
             out = equivalence_classes[np.array(chosen, bool)]
-            shown = plan.released & ~np.isin(np.arange(len(plan.released)), out)
-            published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
+            released = plan.released & ~np.isin(np.arange(len(plan.released)), out)
+            published = replace(publish(replace(plan, released=released), areas), bounded=False, held_back=None)
             if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
                 best = int(plan.records[out].sum())
         ours, least = ours + done.n_suppressed, least + best
