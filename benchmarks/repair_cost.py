@@ -16,10 +16,10 @@ from scipy import sparse
 
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.published import Published, publish
 from vbas.core.plan import Plan, suppress
 from vbas.core.profile import Profile
 from vbas.core.releases.examining import Examiner
-from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 
 K = 5

@@ -30,12 +30,12 @@ from scipy.optimize import linprog
 
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.published import Published, publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan, suppress
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
-from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 
 TOLERANCE = 1e-6

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
+from ..disclosure.values import KeptValues
 from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy
 from ..nesting.coarser import check_coarser
@@ -22,7 +23,6 @@ from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.matching import STOP
 from ..records.table import RecordTable
-from ..releases.values import KeptValues
 from ..source import ReleasedRows
 from .coarsening import as_text_in_place
 from .dictionaries import values_of

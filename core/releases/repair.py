@@ -13,16 +13,16 @@ from typing import Callable
 import numpy as np
 
 from ..areas import Areas
+from ..disclosure.counts import REST, Count
+from ..disclosure.overlay import NONE, Overlay
+from ..disclosure.published import AS_THEY_ARE, Published, publish
+from ..disclosure.values import KeptValues
 from ..plan import SUPPRESSED, Plan, area_of_cells, holding, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
-from .counts import REST, Count
 from .examining import Examined, Examiner
-from .overlay import NONE, Overlay
-from .published import AS_THEY_ARE, Published, publish
 from .updates import Changes
-from .values import KeptValues
 
 MOST_ROUNDS = 200
 Relate = Callable[[Published], Published]

@@ -13,13 +13,13 @@ from vbas.benchmarks.crosswalk_attack import makers, suppressed_record_attack, u
 from vbas.benchmarks.minimality import NestedRelease, insider, outsider
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.neighbours import point_neighbours
 from vbas.core.nesting.optimum import ProfileCells
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.margins import hold_against_margins
-from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 from vbas.core.ties import DRAWN, FIXED, ranks, ties_of
 

@@ -13,6 +13,8 @@ from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.disclosure.published import Published, publish
+from vbas.core.disclosure.values import KeptValues
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
@@ -21,10 +23,8 @@ from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
 from vbas.core.releases.examining import Examiner, examine
-from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 from vbas.core.releases.updates import Changes, visible_changes
-from vbas.core.releases.values import KeptValues
 
 from .nested_cases import profile_of, random_levels
 

@@ -14,6 +14,8 @@ import numpy as np
 from ...anonymise import Account
 from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
+from ...disclosure.published import Published
+from ...disclosure.values import Values
 from ...errors import InputError
 from ...generalising.rules import HierarchyRule
 from ...generalising.table import HierarchyTable
@@ -21,8 +23,6 @@ from ...language import as_data, plural, tr
 from ...levels import Levels
 from ...records.sqlite_file import reading
 from ...releases.earlier import STOP, Earlier
-from ...releases.published import Published
-from ...releases.values import Values
 from ..geopackage.making import SHORT
 from .entry import (
     COUNTS,
