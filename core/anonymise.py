@@ -14,6 +14,7 @@ import numpy as np
 
 from .anonymity import DEFAULT_K
 from .areas import Areas
+from .disclosure.published import Published
 from .errors import InputError, PrivacyError
 from .evaluation import Measures, RegionAudit, evaluate
 from .generalising.hierarchies import Hierarchy
@@ -35,7 +36,6 @@ from .progress import Progress, part, silent
 from .records.matching import Records
 from .release import Release, smallest_class
 from .releases.earlier import Earlier, held_against_earlier
-from .releases.published import Published
 from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
 

@@ -127,8 +127,8 @@ def stage_in_place(
     return StagedInPlace(engine, levels, rows, tuple(kept))
 
 
-def shown_by(plan: Plan) -> Release:
-    """The equivalence classes that a plan shows as the rows of a release that counts its records."""
+def released_by(plan: Plan) -> Release:
+    """The equivalence classes that a plan releases as the rows of a release that counts its records."""
     equivalence_class = np.flatnonzero(plan.released)
     class_of = plan.class_of[equivalence_class]
     fields = zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories)
@@ -217,17 +217,17 @@ def _equivalence_classes(
         of_equivalence_classes["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
     if plan.level_of is None:
         equivalence_class = np.flatnonzero(plan.released)
-        shown = {name: values[equivalence_class] for name, values in of_equivalence_classes.items()}
+        released = {name: values[equivalence_class] for name, values in of_equivalence_classes.items()}
         return {
             "l_place": plan.region[equivalence_class].astype(np.int32),
             "l_key": keys[plan.class_of[equivalence_class]],
-            **shown,
+            **released,
         }
     profile, equivalence_class_of = equivalence_classes_of_cells(plan, coarser)
     kinds = {"l_place": np.dtype(np.int32), "l_key": keys.dtype}
     kinds.update({name: values.dtype for name, values in of_equivalence_classes.items()})
-    n_shown, stop = int(np.count_nonzero(equivalence_class_of != SUPPRESSED)), 0
-    columns = {name: np.empty(n_shown, kind) for name, kind in kinds.items()}
+    n_released, stop = int(np.count_nonzero(equivalence_class_of != SUPPRESSED)), 0
+    columns = {name: np.empty(n_released, kind) for name, kind in kinds.items()}
     for cells in stretches(len(equivalence_class_of)):
         there = np.flatnonzero(equivalence_class_of[cells] != SUPPRESSED)
         equivalence_class = equivalence_class_of[cells][there]

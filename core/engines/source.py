@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
+from ..disclosure.values import KeptValues
 from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy
 from ..nesting.coarser import check_coarser
@@ -22,13 +23,12 @@ from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.matching import STOP
 from ..records.table import RecordTable
-from ..releases.values import KeptValues
 from ..source import ReleasedRows
 from .coarsening import as_text_in_place
 from .dictionaries import values_of
 from .in_place import Matched
 from .profiling import counted_rows_in_place, match_in_place, refuse_area_copies, requirement_in_place
-from .releasing import shown_by, stage_in_place
+from .releasing import released_by, stage_in_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +107,11 @@ class EngineSource:
 
         Raises what `stage_in_place` raises, and PrivacyError where the plan shows what its levels do not have.
         """
-        shown, whole = shown_by(plan), not requirement.asks_for_values
+        released, whole = released_by(plan), not requirement.asks_for_values
         if coarser is not None:
-            check_coarser(shown, coarser.places, whole)
+            check_coarser(released, coarser.places, whole)
         elif nested:
-            check_where_shown(shown, self.matched, plan.levels, whole)
+            check_where_shown(released, self.matched, plan.levels, whole)
         staged = stage_in_place(
             self.matched,
             plan,
@@ -121,4 +121,4 @@ class EngineSource:
             coarser=coarser,
             requirement=requirement,
         )
-        return ReleasedRows(shown, staged.kept, staged)
+        return ReleasedRows(released, staged.kept, staged)

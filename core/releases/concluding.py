@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..disclosure.counts import HOMOGENEOUS
 from ..language import plural, tr
 from ..log import QUIET, Log
 from ..privacy.requirement import Requirement
-from .counts import HOMOGENEOUS
 from .examining import Examined
 from .matching import Matched
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
+from ..disclosure.counts import HOMOGENEOUS, Count
+from ..disclosure.disclosed import DisclosedCounts
+from ..disclosure.published import Published
+from ..disclosure.values import MISSING
 from ..language import as_data
-from .counts import HOMOGENEOUS, Count
-from .disclosed import DisclosedCounts
 from .examining import AllExamined
-from .published import Published
 from .updates import Changes
-from .values import MISSING
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
 CHANGE, HOMOGENEOUS_CHANGE = as_data("change since"), as_data("change by one sensitive value")

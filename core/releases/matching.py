@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr
 from .aliases import Alias, Aliases
 from .asking import ask_for_words, perhaps_coarser, perhaps_same, same_content
 from .attributes import Attribute, Parts, are_apart, attributes_of, likeness, parts_of, recoded
 from .naming import Named, in_release, with_names, with_values
-from .published import Published
 from .said_words import in_said_words
 from .writing import plain, written_otherwise
 

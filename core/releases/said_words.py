@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..disclosure.published import Published
 from ..errors import InputError
 from ..language import tr
 from .aliases import Alias, Aliases
 from .attributes import attributes_of
 from .naming import Named, with_values
-from .published import Published
 from .writing import plain
 
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .. import counted
+from ..disclosure.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, HOMOGENEOUS, REST, SUM
+from ..disclosure.published import Published
 from ..language import plural, tr
-from ..releases.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, HOMOGENEOUS, REST, SUM
 from ..releases.examining import AllExamined
 from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
-from ..releases.published import Published
 from .page import Report, Section, render
 from .provenance import Provenance, how_it_was_done
 
