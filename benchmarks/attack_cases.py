@@ -15,6 +15,7 @@ import numpy as np
 from vbas.benchmarks.attack_places import K, Place, sensitive_column, some_column
 from vbas.benchmarks.earlier_releases import fewer
 from vbas.benchmarks.minimality import Guesses, NestedRelease, insider, outsider
+from vbas.core.disclosure.published import publish
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
@@ -25,7 +26,6 @@ from vbas.core.privacy.requirement import measure
 from vbas.core.privacy.weights import classes_on_few_rows, rows_of, warning_of_weights
 from vbas.core.records.matching import Records, requirement_of
 from vbas.core.records.table import PERSONS
-from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 from vbas.core.ties import DRAWN, ties_of
 
@@ -76,11 +76,11 @@ def weights(place: Place, seed: int = 0) -> Row:
     weighted, plain = place.records(rows, 3, counts=counts), place.records(rows, 3)
     crosswalk = place.regions(plain.profile, 20)
     plans = [suppress(records.profile, crosswalk, K) for records in (weighted, plain)]
-    (few, shown), (left, of) = (
+    (few, released), (left, of) = (
         classes_on_few_rows(plan, rows_of(records)) for plan, records in zip(plans, (weighted, plain))
     )
     warned = bool(warning_of_weights(plans[0], rows_of(weighted)))
-    row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, shown, of)
+    row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, released, of)
     return row._replace(shown_after=f"{'warned of' if warned else 'silent'}; {row.shown_after}")
 
 

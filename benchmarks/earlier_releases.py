@@ -28,12 +28,12 @@ from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.aggregation import AggregationOptions
 from vbas.core.areas import Areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.counts import KINDS
+from vbas.core.disclosure.published import publish
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.progress import silent
-from vbas.core.releases.counts import KINDS
 from vbas.core.releases.examining import examine
-from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions

@@ -103,9 +103,9 @@ class NestedRelease:
             rows = order[starts[start] : starts[stop]]
             area, problem, records = cells.area[rows], cells.class_of[rows] - start, cells.records[rows]
             level = method(ProfileCells(area, problem, records), regions, losses, self.k)
-            shown = level >= 0
-            places = self.place(area[shown], level[shown])
-            prints[start:stop] = self.published(problem[shown], places, records[shown], stop - start)
+            released = level >= 0
+            places = self.place(area[released], level[released])
+            prints[start:stop] = self.published(problem[released], places, records[released], stop - start)
             start = stop
         return prints
 
@@ -133,11 +133,11 @@ def insider(
     sizes = [len(near) for near in candidates]
     of_problem = np.repeat(targets, sizes)
     cells = _moved(release, of_problem, np.concatenate(candidates))
-    shown = release.level_of >= 0
+    released = release.level_of >= 0
     published = release.published(
-        release.class_of[shown],
-        release.place(release.area[shown], release.level_of[shown]),
-        release.records[shown],
+        release.class_of[released],
+        release.place(release.area[released], release.level_of[released]),
+        release.records[released],
         len(release.shows_itself),
     )
     wanted = published[release.class_of[of_problem]]

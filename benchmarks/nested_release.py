@@ -233,11 +233,10 @@ def two_levels(data: Case) -> None:
     )
     counts, alone_loss = data.profile.counts, losses[-1][crosswalk.region_of[area_of_cells(data.profile)]]
     could = counts.data >= K
-    shown = alone.released[
-        alone.equivalence_class_of
-    ]  # by cell; the last equivalence class stands for none, where it is not shown
-    shown &= alone.equivalence_class_of != SUPPRESSED
-    least = (counts.data * alone_loss)[shown & ~could].sum() / alone.n_released
+    # By cell; the last equivalence class stands for none, where it is not shown.
+    released = alone.released[alone.equivalence_class_of]
+    released &= alone.equivalence_class_of != SUPPRESSED
+    least = (counts.data * alone_loss)[released & ~could].sum() / alone.n_released
     print(
         f"{percent(counts.data[could].sum() / data.profile.n_records)} of the records are {K} or more of a class in "
         f"their area. With all of them shown there and nobody else the ratio is {least / single.distance:.3f}: less is "

@@ -34,9 +34,9 @@ def losses_of(areas: Areas, profile: Profile, levels: Levels) -> list[np.ndarray
 def by_class(plan: Plan, losses: Sequence[np.ndarray]) -> np.ndarray:
     """The sum of losses of each class's released records, (C,)."""
     of_equivalence_class = np.concatenate(losses)[_first_regions(plan.levels)[plan.level] + plan.region]
-    shown = plan.released
+    released = plan.released
     return np.bincount(
-        plan.class_of[shown], (plan.records * of_equivalence_class)[shown], minlength=plan.profile.counts.shape[1]
+        plan.class_of[released], (plan.records * of_equivalence_class)[released], minlength=plan.profile.counts.shape[1]
     )
 
 
@@ -149,13 +149,13 @@ def _solved(
         raise RuntimeError(f"HiGHS: {result.message}")
     if result.x is None:
         return Exact(np.inf, float(result.mip_dual_bound or 0.0), False)
-    shown = np.round(result.x[:n_x])
-    at_equivalence_class = np.bincount(equivalence_class, shown * records[kind], n_equivalence_classes)
-    if (np.bincount(kind, shown, len(records)) != size).any() or (
+    released = np.round(result.x[:n_x])
+    at_equivalence_class = np.bincount(equivalence_class, released * records[kind], n_equivalence_classes)
+    if (np.bincount(kind, released, len(records)) != size).any() or (
         (at_equivalence_class > 0) & (at_equivalence_class < k)
     ).any():
         raise RuntimeError("HiGHS: what it found, rounded, is no release.")
-    objective, finished = float(cost @ shown), result.status == 0
+    objective, finished = float(cost @ released), result.status == 0
     return Exact(objective, objective if finished else float(result.mip_dual_bound), finished)
 
 

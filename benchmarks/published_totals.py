@@ -59,13 +59,13 @@ def winnipeg() -> tuple[Areas, Profile]:
 def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int, int, int]:
     """Suppressed classes by region; and of those exactly known, single persons, and known within 1 to k - 1."""
     counts = (plan.crosswalk.membership() @ plan.profile.counts).tocsr()
-    shown = np.zeros(counts.shape, bool)
-    shown[plan.region[plan.released], plan.class_of[plan.released]] = True
+    released = np.zeros(counts.shape, bool)
+    released[plan.region[plan.released], plan.class_of[plan.released]] = True
     suppressed = exact = single = disclosed = 0
     for region in range(counts.shape[0]):
         here = counts[region].toarray()[0]
         classes = np.flatnonzero(here)
-        lost = ~shown[region, classes]
+        lost = ~released[region, classes]
         suppressed += int(lost.sum())
         groups = [core._groups(plan.profile, np.zeros(len(classes), np.int64), classes, margin) for margin in margins]
         alone = core._disclosed(groups, here[classes], np.ones(len(classes), bool), K, np.flatnonzero(lost))

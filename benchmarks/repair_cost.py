@@ -16,10 +16,10 @@ from scipy import sparse
 
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.published import Published, publish
 from vbas.core.plan import Plan, suppress
 from vbas.core.profile import Profile
 from vbas.core.releases.examining import Examiner
-from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 
 K = 5
@@ -42,9 +42,9 @@ def least(areas: Areas, plan: Plan, earlier: list[Published]) -> int:
     examiner, best, equivalence_classes = Examiner(earlier), plan.n_released, np.flatnonzero(plan.released)
     for chosen in product((False, True), repeat=len(equivalence_classes)):
         out = equivalence_classes[np.array(chosen, bool)]
-        shown = plan.released.copy()
-        shown[out] = False
-        published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
+        released = plan.released.copy()
+        released[out] = False
+        published = replace(publish(replace(plan, released=released), areas), bounded=False, held_back=None)
         if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
             best = int(plan.records[out].sum())
     return best

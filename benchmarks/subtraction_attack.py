@@ -30,12 +30,12 @@ from scipy.optimize import linprog
 
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.published import Published, publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan, suppress
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
-from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 
 TOLERANCE = 1e-6
@@ -160,7 +160,7 @@ class Attack:
 
     def _know(self, release: Open) -> None:
         """The unknowns of a release by area, class and level, and the equations they are in."""
-        shown: dict[tuple[int, int, tuple[str, ...]], list[int]] = {key: [] for key in release.equivalence_classes}
+        parts_of: dict[tuple[int, int, tuple[str, ...]], list[int]] = {key: [] for key in release.equivalence_classes}
         last = len(release.regions) - 1
         sizes = [np.bincount(regions) for regions in release.regions]
         whole = set()
@@ -176,13 +176,13 @@ class Attack:
                     key = (level, int(regions[area]), values)
                     if key in release.equivalence_classes and not alone:
                         parts.append(self._new())
-                        shown[key].append(parts[-1])
+                        parts_of[key].append(parts[-1])
                         alone = bool(sizes[level][regions[area]] == 1)
                 if not alone and (int(release.regions[last][area]), values) not in whole:
                     parts.append(self._new())  # suppressed
                 people = [area * len(self._classes) + class_of for class_of in finer]
                 self._say([*people, *parts], [1.0] * len(people) + [-1.0] * len(parts), 0.0)
-        for key, parts in shown.items():
+        for key, parts in parts_of.items():
             self._say(parts, [1.0] * len(parts), float(release.equivalence_classes[key]))
 
     def _all_places(self, releases: Sequence[Open]) -> np.ndarray:

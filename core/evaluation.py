@@ -101,8 +101,10 @@ def distance_of_equivalence_classes(areas: Areas, plan: Plan) -> np.ndarray:
 
 def mean_distance_shown(areas: Areas, plan: Plan) -> float:
     """The mean over the released records of `mean_distances` of the region that each shows, metres; 0 for none."""
-    shown = plan.released
-    return float(plan.records[shown] @ distance_of_equivalence_classes(areas, plan)[shown] / max(plan.n_released, 1))
+    released = plan.released
+    return float(
+        plan.records[released] @ distance_of_equivalence_classes(areas, plan)[released] / max(plan.n_released, 1)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +137,10 @@ def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
         names += [name] * int(used.sum())
         values += categories[used].tolist()
         columns.append(tuple(total[used] for total in sums))
-    records, shown, distance = (np.concatenate(parts) for parts in zip(*columns))
+    records, released_by_value, distance = (np.concatenate(parts) for parts in zip(*columns))
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(shown > 0, distance / shown, np.nan)
-    return ByValue(names, values, records.astype(np.int64), (records - shown).astype(np.int64), mean)
+        mean = np.where(released_by_value > 0, distance / released_by_value, np.nan)
+    return ByValue(names, values, records.astype(np.int64), (records - released_by_value).astype(np.int64), mean)
 
 
 @dataclass(frozen=True)

@@ -77,12 +77,12 @@ class Plan:
         """The position of each cell's equivalence class at these levels, released or not, (m,); SUPPRESSED for none."""
         return self._equivalence_classes(level_of, np.ones(len(self.records), bool))
 
-    def _equivalence_classes(self, level_of: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    def _equivalence_classes(self, level_of: np.ndarray, released: np.ndarray) -> np.ndarray:
         """The position of each cell's equivalence class, SUPPRESSED for no level and for one not released."""
         class_of, n_classes = self.profile.counts.indices, _n_classes(self.profile)
         first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
         keys = (first[self.level] + self.region) * n_classes + self.class_of
-        there = np.append(shown, False)  # the last entry is for no level
+        there = np.append(released, False)  # the last entry is for no level
         equivalence_classes = np.empty(len(class_of), np.int32 if len(keys) < 2**31 else np.int64)
         for cells in stretches(len(class_of)):
             area = area_of_cells(self.profile, cells)
@@ -93,7 +93,7 @@ class Plan:
 
 
 def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requirement | None = None) -> Plan:
-    """The plan that shows every equivalence class of at least k records and suppresses the rest (Croft 2015, 3.3).
+    """The plan that releases every equivalence class of at least k records and suppresses the rest (Croft 2015, 3.3).
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     crosswalk : Crosswalk
         Of the same areas, in the same order.
     k : int
-        The smallest class that is shown, at least 2.
+        The smallest class that is released, at least 2.
     requirement : Requirement, optional
         What more is asked of a class, for the cells of this profile.
 
     Returns
     -------
     Plan
-        With an equivalence class for every equivalence class, shown or not.
+        With every equivalence class, released or not.
 
     Raises
     ------
@@ -130,14 +130,14 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     grouped = (crosswalk.membership() @ profile.counts).tocsc().tocsr()
     region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
     class_of, records = grouped.indices.astype(np.int64), grouped.data.astype(np.int64)
-    level, shown = np.zeros_like(region), records >= k
-    plan = Plan(profile, Levels((crosswalk,)), k, level, region, class_of, records, shown)
+    level, released = np.zeros_like(region), records >= k
+    plan = Plan(profile, Levels((crosswalk,)), k, level, region, class_of, records, released)
     if requirement is None or not requirement.asks_for_more:
         return plan
     equivalence_class = plan.equivalence_classes_at(np.zeros(profile.counts.nnz, np.int64))
     cells = np.flatnonzero(equivalence_class != SUPPRESSED)
-    shown &= requirement.holds(cells, equivalence_class[cells], len(records))
-    return replace(plan, released=shown, people=requirement.people(equivalence_class, records))
+    released &= requirement.holds(cells, equivalence_class[cells], len(records))
+    return replace(plan, released=released, people=requirement.people(equivalence_class, records))
 
 
 def holding(plan: Plan, requirement: Requirement) -> Plan:
@@ -149,13 +149,13 @@ def holding(plan: Plan, requirement: Requirement) -> Plan:
         return plan
     equivalence_class_of = plan.equivalence_class_of
     cells = np.flatnonzero(equivalence_class_of != SUPPRESSED)
-    shown = plan.released & requirement.holds(cells, equivalence_class_of[cells], len(plan.records))
+    released = plan.released & requirement.holds(cells, equivalence_class_of[cells], len(plan.records))
     people = requirement.people(equivalence_class_of, plan.records) if plan.people is None else plan.people
-    if plan.level_of is None or shown.sum() == plan.released.sum():
-        return replace(plan, released=shown, people=people)
+    if plan.level_of is None or released.sum() == plan.released.sum():
+        return replace(plan, released=released, people=people)
     level_of = plan.level_of.copy()
-    level_of[cells[~shown[equivalence_class_of[cells]]]] = SUPPRESSED
-    return replace(plan, released=shown, people=people, level_of=level_of)
+    level_of[cells[~released[equivalence_class_of[cells]]]] = SUPPRESSED
+    return replace(plan, released=released, people=people, level_of=level_of)
 
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
@@ -175,13 +175,13 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
         for level, of_areas in enumerate(region_of):
             here = np.flatnonzero(level_here == level)
             here = here[of_areas[area[here]] >= 0]
-            region, class_of, shown = of_areas[area[here]], classes[here], cells[here]
+            region, class_of, cells_here = of_areas[area[here]], classes[here], cells[here]
             starts = np.flatnonzero((np.diff(region, prepend=-1) != 0) | (np.diff(class_of, prepend=-1) != 0))
             number = np.arange(
                 n_equivalence_classes, n_equivalence_classes + len(starts), dtype=equivalence_class_of.dtype
             )
-            equivalence_class_of[shown] = np.repeat(number, np.diff(starts, append=len(here)))
-            records = np.add.reduceat(counts.data[shown], starts, dtype=np.int64) if len(starts) else starts
+            equivalence_class_of[cells_here] = np.repeat(number, np.diff(starts, append=len(here)))
+            records = np.add.reduceat(counts.data[cells_here], starts, dtype=np.int64) if len(starts) else starts
             equivalence_classes[level].append((number, region[starts], class_of[starts], records))
             n_equivalence_classes += len(starts)
     del by_class

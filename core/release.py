@@ -101,15 +101,14 @@ def apply(
     """
     refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
-    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[
-        records.cell_of
-    ]  # the last entry is for rows in no cell
+    # The last entry is for rows in no cell.
+    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
     rows = np.flatnonzero(equivalence_class != SUPPRESSED)
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]
     level, region = plan.level[equivalence_class[rows]], plan.region[equivalence_class[rows]]
-    shown = {**table.quasi_identifiers, **table.kept}
-    fields = {name: Column(c.codes[rows], c.categories) for name, c in shown.items()}
+    released = {**table.quasi_identifiers, **table.kept}
+    fields = {name: Column(c.codes[rows], c.categories) for name, c in released.items()}
     # Codes follow the sorted categories, so their order is that of the values shown.
     shown_as, distinct = combine_codes(
         [level, region, *(column.codes for column in fields.values())],
@@ -152,9 +151,11 @@ def _check_values(
     """
     counts = None if table.counts is None else table.counts[rows]
     who = {kind: column.codes[rows] for kind, column in table.members.items()}
-    shown = tuple(shares_of(name, class_of, table.kept[name].codes[rows], counts, who) for name in table.sensitive)
+    released_shares = tuple(
+        shares_of(name, class_of, table.kept[name].codes[rows], counts, who) for name in table.sensitive
+    )
     every = np.arange(n_classes)
-    wrong = int((~replace(requirement, members=(), shares=shown).holds(every, every, n_classes)).sum())
+    wrong = int((~replace(requirement, members=(), shares=released_shares).holds(every, every, n_classes)).sum())
     if wrong:
         raise values_in_common(wrong)
 

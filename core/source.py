@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .areas import Areas
+from .disclosure.values import KeptValues, kept_values
 from .generalising.hierarchies import Hierarchy
 from .generalising.texts import with_values_as_text
 from .nesting.coarser import check_coarser, check_no_area_shown, examine_coarser, release_coarser
@@ -25,7 +26,6 @@ from .progress import Progress, silent
 from .records.matching import Records, requirement_of
 from .records.table import RecordTable
 from .release import Release, apply
-from .releases.values import KeptValues, kept_values
 
 if TYPE_CHECKING:
     from .engines.releasing import StagedInPlace

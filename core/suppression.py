@@ -44,19 +44,20 @@ def suppressed_by_class(
         grouped = (crosswalk.membership() @ profile.counts).tocsr()
         class_of, records = grouped.indices, grouped.data
         if coarser is None:
-            shown = records >= terms.k
+            is_released = records >= terms.k
         else:
             region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
             equivalence_class, sizes = _equivalence_classes(region, coarser[class_of], records)
-            shown = sizes[equivalence_class] >= terms.k
+            is_released = sizes[equivalence_class] >= terms.k
     else:
         region = crosswalk.region_of[area_of_cells(profile)]
         cells = np.flatnonzero(region >= 0)
         class_of, records = profile.counts.indices[cells], profile.counts.data[cells]
         counted = class_of if coarser is None else coarser[class_of]
         equivalence_class, sizes = _equivalence_classes(region[cells], counted, records)
-        shown = ((sizes >= terms.k) & terms.requirement.holds(cells, equivalence_class, len(sizes)))[equivalence_class]
-    released = np.bincount(class_of[shown], records[shown], len(profile.classes)).astype(np.int64)
+        holds = terms.requirement.holds(cells, equivalence_class, len(sizes))
+        is_released = ((sizes >= terms.k) & holds)[equivalence_class]
+    released = np.bincount(class_of[is_released], records[is_released], len(profile.classes)).astype(np.int64)
     return profile.class_sizes - released
 
 

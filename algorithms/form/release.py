@@ -68,7 +68,7 @@ def release_table(form: Form, account: Account, release: Release) -> tuple[Table
 def rows_table(
     source: CheckedSource,
     places: Mapping[str, np.ndarray],
-    shown: Mapping[str, Column],
+    released: Mapping[str, Column],
     counts: np.ndarray | None,
     k: int,
     n_quasi_identifiers: int,
@@ -79,7 +79,7 @@ def rows_table(
 
     coarsened : names of those that show coarser values, which are text
     """
-    own = list(zip(shown_fields(source, shown, coarsened), shown.values()))
+    own = list(zip(shown_fields(source, released, coarsened), released.values()))
     columns = {**places, "records": None if counts is None else np.asarray(counts)}
     rows = filled(table, columns, own=own, nested=LEVEL in places)
     count_field = None if counts is None else len(rows.fields) - 1

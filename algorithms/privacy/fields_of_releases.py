@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from qgis.core import QgsFields
 
+from ...core.disclosure.published import Published
+from ...core.disclosure.values import values_of_rows
 from ...core.errors import InputError, first_values
 from ...core.language import tr
 from ...core.records.columns import Column, combine_codes
@@ -17,8 +19,6 @@ from ...core.releases.asking import perhaps_same, same_content
 from ...core.releases.attributes import Attribute, attributes_of
 from ...core.releases.matching import NEARLY_ALL, SOME
 from ...core.releases.naming import names_in
-from ...core.releases.published import Published
-from ...core.releases.values import values_of_rows
 from ...core.releases.writing import one_is_cut, same_but_for_case
 from ..compat import kind_of
 from ..form.form import Form

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
+from ...core.disclosure.published import Published
 from ...core.errors import InputError
 from ...core.generalising.asked import Generalising
 from ...core.language import plural, tr
@@ -15,7 +16,6 @@ from ...core.releases.comparable import values_at_levels
 from ...core.releases.listing import quasi_identifiers_of
 from ...core.releases.matching import Matched, matched
 from ...core.releases.naming import named
-from ...core.releases.published import Published
 from ...core.releases.relating import Relating, with_levels
 from ..form.form import Form
 from ..form.generalising import generalising_of

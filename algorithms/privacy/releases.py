@@ -12,6 +12,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFi
 from ...core.anonymity import SMALLEST_K
 from ...core.arrays import to_list
 from ...core.crosswalk import number_compactly
+from ...core.disclosure.published import Published, publish_rows
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import tr
@@ -20,7 +21,6 @@ from ...core.records.table import counts_of
 from ...core.releases.aliases import Aliases
 from ...core.releases.listing import Row, quasi_identifiers_of
 from ...core.releases.naming import names_in
-from ...core.releases.published import Published, publish_rows
 from ...core.tables.privacy import PINNED
 from ..compat import field as make_field
 from ..form.areas import areas_of

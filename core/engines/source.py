@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
+from ..disclosure.values import KeptValues
 from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy
 from ..nesting.coarser import check_coarser
@@ -22,13 +23,12 @@ from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.matching import STOP
 from ..records.table import RecordTable
-from ..releases.values import KeptValues
 from ..source import ReleasedRows
 from .coarsening import as_text_in_place
 from .dictionaries import values_of
 from .in_place import Matched
 from .profiling import counted_rows_in_place, match_in_place, refuse_area_copies, requirement_in_place
-from .releasing import shown_by, stage_in_place
+from .releasing import released_by, stage_in_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class EngineSource:
 
     def values(self) -> RecordTable:
         """Each value once."""
-        return self.matched.found.values()
+        return self.matched.in_place.values()
 
     def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
         """What is asked of every class of these records. Raises InputError."""
@@ -60,7 +60,7 @@ class EngineSource:
 
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released, with what their codes stand for."""
-        in_place = self.matched.found
+        in_place = self.matched.in_place
         kept = []
         for shares in requirement.shares:
             key = f"k{in_place.fields.kept.index(shares.field)}"
@@ -76,8 +76,8 @@ class EngineSource:
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
     ) -> tuple[EngineSource, dict[str, Hierarchy]]:
         """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
-        in_place, above = as_text_in_place(self.matched.found, hierarchies, names)
-        matched = self.matched if in_place is self.matched.found else match_in_place(in_place, areas, self.unmatched)
+        in_place, above = as_text_in_place(self.matched.in_place, hierarchies, names)
+        matched = self.matched if in_place is self.matched.in_place else match_in_place(in_place, areas, self.unmatched)
         return replace(self, matched=matched), above
 
     def check_no_area_shown(self, places: Places, areas: Areas) -> None:
@@ -89,7 +89,7 @@ class EngineSource:
             for value in to_list(categories)
         ]
         if (areas.codes_of(np.array([*values, None], dtype=object)) >= 0).any():
-            in_place = self.matched.found
+            in_place = self.matched.in_place
             by_class = in_place.by_class()
             for node in dict.fromkeys(places.nodes):
                 shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
@@ -107,11 +107,11 @@ class EngineSource:
 
         Raises what `stage_in_place` raises, and PrivacyError where the plan shows what its levels do not have.
         """
-        shown, whole = shown_by(plan), not requirement.asks_for_values
+        released, whole = released_by(plan), not requirement.asks_for_values
         if coarser is not None:
-            check_coarser(shown, coarser.places, whole)
+            check_coarser(released, coarser.places, whole)
         elif nested:
-            check_where_shown(shown, self.matched, plan.levels, whole)
+            check_where_shown(released, self.matched, plan.levels, whole)
         staged = stage_in_place(
             self.matched,
             plan,
@@ -121,4 +121,4 @@ class EngineSource:
             coarser=coarser,
             requirement=requirement,
         )
-        return ReleasedRows(shown, staged.kept, staged)
+        return ReleasedRows(released, staged.kept, staged)

@@ -273,8 +273,10 @@ def differing(equivalence_classes: Expression, expected: Expression) -> Expressi
     wanted = expected.select(
         level=expected.e_level, region=expected.e_region, key=expected.e_key, records=-expected.e_records
     )
-    shown = equivalence_classes.select(*(equivalence_classes[name].cast("int64").name(name) for name in wanted.columns))
-    both = ibis.union(shown, wanted.select(*(wanted[name].cast("int64").name(name) for name in wanted.columns)))
+    released = equivalence_classes.select(
+        *(equivalence_classes[name].cast("int64").name(name) for name in wanted.columns)
+    )
+    both = ibis.union(released, wanted.select(*(wanted[name].cast("int64").name(name) for name in wanted.columns)))
     left = both.group_by(["level", "region", "key"]).agg(left=_total(both.records))
     wrong = left.filter(left.left != 0)
     return wrong.aggregate(differing=wrong.count())

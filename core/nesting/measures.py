@@ -63,12 +63,12 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
     compactness = entropy = 0.0
     parts = []
     for level, crosswalk in enumerate(levels.crosswalks):
-        shown_of_area = by_level[level]
-        of_area, region = np.flatnonzero(shown_of_area), crosswalk.region_of[shown_of_area > 0]
+        released_here = by_level[level]
+        of_area, region = np.flatnonzero(released_here), crosswalk.region_of[released_here > 0]
         metres = np.hypot(*(areas.points[of_area] - crosswalk.mean_centres(areas.points)[region]).T)
-        compactness += float((metres * shown_of_area[of_area] / released_of_area[of_area]).sum())
+        compactness += float((metres * released_here[of_area] / released_of_area[of_area]).sum())
         whole = crosswalk.totals(sizes)
-        entropy += float((shown_of_area[of_area] * np.log2(whole[region] / sizes[of_area])).sum())
+        entropy += float((released_here[of_area] * np.log2(whole[region] / sizes[of_area])).sum())
         parts.append(_audit_of_level(areas, plan, level, by_level))
     n_records = profile.n_records + n_unmatched
     n_suppressed = n_records - plan.n_released
@@ -90,9 +90,9 @@ def records_by_level(plan: Plan) -> np.ndarray:
     counts, n_rows = plan.profile.counts, len(plan.levels) + 1
     sums = np.zeros((n_rows, counts.shape[0]))
     for cells in stretches(counts.nnz):
-        shown = plan.equivalence_class_of[cells] != SUPPRESSED
-        level = np.zeros(len(shown)) if plan.level_of is None else plan.level_of[cells]
-        row = np.where(shown, level, n_rows - 1).astype(np.int64)
+        released = plan.equivalence_class_of[cells] != SUPPRESSED
+        level = np.zeros(len(released)) if plan.level_of is None else plan.level_of[cells]
+        row = np.where(released, level, n_rows - 1).astype(np.int64)
         key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
         sums += np.bincount(key, counts.data[cells], sums.size).reshape(sums.shape)
     return sums.astype(np.int64)

@@ -53,13 +53,13 @@ class Patterns:
 
         number, state, first : (rows,), the pattern, the state, and the first of the cells
         """
-        shown = np.zeros(n_cells, bool)
+        released = np.zeros(n_cells, bool)
         while len(number):
             left = number != EMPTY
             number, state, first = number[left], state[left], first[left]
-            shown[first + self.length[number] - 1] = self.here[number, state]
+            released[first + self.length[number] - 1] = self.here[number, state]
             number, state = self.last[number], self.before[number, state]
-        return shown
+        return released
 
     def _forget(self) -> None:
         states = np.arange((self.parts + 1) * (self.k + 1), dtype=np.int16)[None]

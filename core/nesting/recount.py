@@ -34,8 +34,8 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
     Raises PrivacyError where that is not so.
     """
     profile = records.profile
-    shown_class = _classes_of(release, profile)
-    if (shown_class < 0).any():
+    released_class = _classes_of(release, profile)
+    if (released_class < 0).any():
         raise PrivacyError(
             tr("The release would show a combination of values that no record has: nothing was written.")
         )
@@ -43,9 +43,9 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
     for target, crosswalk in enumerate(levels.crosswalks):
         region = flatten(levels, release.level, release.region, target)
         there = region >= 0
-        rows = release.counts[there], (region[there], shown_class[there])
-        shown = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, len(profile.classes)))
-        n_wrong = _wrong(shown, by_class, crosswalk, whole and target == len(levels) - 1)
+        rows = release.counts[there], (region[there], released_class[there])
+        released = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, len(profile.classes)))
+        n_wrong = _wrong(released, by_class, crosswalk, whole and target == len(levels) - 1)
         if n_wrong:
             raise PrivacyError(
                 plural(
@@ -59,16 +59,16 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
             )
 
 
-def _wrong(shown: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: Crosswalk, whole: bool) -> int:
+def _wrong(released: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: Crosswalk, whole: bool) -> int:
     """The regions and classes that show more records than live there; if whole, those that show some of them too.
 
-    shown : (n_regions, C); by_class : (n, C), the records of each area
+    released : (n_regions, C); by_class : (n, C), the records of each area
     """
     membership, wrong, first = crosswalk.membership(), 0, 0
-    while first < shown.shape[1]:
+    while first < released.shape[1]:
         last = int(np.searchsorted(by_class.indptr, by_class.indptr[first] + CELLS_AT_ONCE, side="right")) - 1
-        last = min(max(last, first + 1), shown.shape[1])
-        show = shown[:, first:last]
+        last = min(max(last, first + 1), released.shape[1])
+        show = released[:, first:last]
         left = (membership @ by_class[:, first:last]).astype(np.int64) - show
         wrong += int((left.data < 0).sum())
         if whole:

@@ -165,7 +165,7 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
         more = _smallest_to_add(groups, records, mended, k)
         if not len(more):
             disclosed = _disclosed(groups, records, mended, k, None, disclosed_anyway)
-            parts = [_first_shown(group[[cell]], group, records, mended) for cell in disclosed for group in groups]
+            parts = [_first_released(group[[cell]], group, records, mended) for cell in disclosed for group in groups]
             more = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
         if not len(more):
             return mended
@@ -187,14 +187,14 @@ def _smallest_to_add(groups: Sequence[np.ndarray], records: np.ndarray, lost: np
         n_groups = int(group.max(initial=-1)) + 1
         suppressed = np.bincount(group, records * lost, n_groups)
         short = (suppressed > 0) & ((suppressed < k) | (np.bincount(group, lost, n_groups) < 2))
-        places.append(_first_shown(np.flatnonzero(short), group, records, lost))
+        places.append(_first_released(np.flatnonzero(short), group, records, lost))
     return np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
 
 
-def _first_shown(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, lost: np.ndarray) -> np.ndarray:
-    """The smallest place that is shown in each of these groups; none where all are suppressed."""
-    shown = np.flatnonzero(~lost & np.isin(group, wanted))
-    order = shown[np.lexsort((shown, records[shown], group[shown]))]
+def _first_released(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, lost: np.ndarray) -> np.ndarray:
+    """The smallest place that is released in each of these groups; none where all are suppressed."""
+    released = np.flatnonzero(~lost & np.isin(group, wanted))
+    order = released[np.lexsort((released, records[released], group[released]))]
     return order[np.diff(group[order], prepend=-1) != 0]
 
 

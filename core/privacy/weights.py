@@ -104,7 +104,7 @@ def warning_of_weights(plan: Plan, rows: CountedRows | None, population: np.ndar
         )
     if not signs:
         return ""
-    few, shown = classes_on_few_rows(plan, rows)
+    few, released = classes_on_few_rows(plan, rows)
     return plural(
         "RECORD_COUNT looks like a survey weight: {signs}. {n} of {shown} released classes "
         "rests on fewer than {k} rows. If each row is one respondent, leave RECORD_COUNT "
@@ -114,6 +114,6 @@ def warning_of_weights(plan: Plan, rows: CountedRows | None, population: np.ndar
         "empty, so that k counts respondents.",
         few,
         signs=all_of(signs),
-        shown=shown,
+        shown=released,
         k=plan.k,
     )

@@ -1,1 +1,1 @@
-"""Several releases of the same people: what they give away together, and how a new one is kept from it."""
+"""Several releases of the same people: made comparable, held against each other, and a new one repaired."""

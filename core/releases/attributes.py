@@ -13,9 +13,9 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment, nnls
 
 from ..arrays import to_list
+from ..disclosure.published import Published
+from ..disclosure.values import MISSING
 from ..generalising.hierarchies import SUPPRESSED_VALUE
-from .published import Published
-from .values import MISSING
 from .writing import plain
 
 MOST_COMPARED = 20_000_000

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..disclosure.published import Published
+from ..disclosure.values import as_text
 from ..errors import InputError
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable
@@ -15,9 +17,7 @@ from ..records.table import RecordTable
 from .aliases import aliases_of
 from .matching import Matched, matched
 from .naming import named, names_in
-from .published import Published
 from .relating import Relating
-from .values import as_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,8 @@ from typing import Callable
 
 from .. import counted
 from ..areas import Areas
+from ..disclosure.published import Published, publish
+from ..disclosure.values import KeptValues
 from ..errors import PrivacyError
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable
@@ -20,9 +22,7 @@ from ..ties import FIXED, ties_of
 from .comparable import refuse_data_dependent_groups, related
 from .concluding import concluded
 from .examining import Examined, examine
-from .published import Published, publish
 from .repair import Repaired, on_earlier_regions, repair
-from .values import KeptValues
 
 STOP, REPAIR = "stop", "repair"
 ACTIONS = (STOP, REPAIR)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..disclosure.counts import HOMOGENEOUS, Count, persons_in
+from ..disclosure.disclosed import DisclosedCounts, find_disclosed
+from ..disclosure.published import Published
 from ..progress import Progress, silent
-from .counts import HOMOGENEOUS, Count, persons_in
-from .disclosed import DisclosedCounts, find_disclosed
-from .published import Published
 from .updates import Changes, compare, differs
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
+from ..disclosure.counts import HOMOGENEOUS, Count
+from ..disclosure.disclosed import DisclosedCounts
+from ..disclosure.published import Published
+from ..disclosure.values import MISSING
 from ..language import as_data
-from .counts import HOMOGENEOUS, Count
-from .disclosed import DisclosedCounts
 from .examining import AllExamined
-from .published import Published
 from .updates import Changes
-from .values import MISSING
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
 CHANGE, HOMOGENEOUS_CHANGE = as_data("change since"), as_data("change by one sensitive value")
@@ -41,12 +41,12 @@ class Row:
     less: int = 0
 
 
-def rows_of(found: AllExamined, releases: Sequence[Published]) -> list[Row]:
+def rows_of(findings: AllExamined, releases: Sequence[Published]) -> list[Row]:
     """All counts, the disclosed ones first, and last those of k people and more who have one sensitive value."""
     rows = []
-    if found.disclosed is not None:
-        rows = [_of_count(found.disclosed, count, found.kept) for count in found.disclosed.counts]
-    for kind, pairs in ((CHANGE, found.changes), (HOMOGENEOUS_CHANGE, found.homogeneous)):
+    if findings.disclosed is not None:
+        rows = [_of_count(findings.disclosed, count, findings.kept) for count in findings.disclosed.counts]
+    for kind, pairs in ((CHANGE, findings.changes), (HOMOGENEOUS_CHANGE, findings.homogeneous)):
         for earlier, later, changes in pairs:
             rows += _of_changes(kind, changes, releases[later], (earlier, later))
     return sorted(rows, key=lambda row: row.kind in OF_ONE_VALUE)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr
 from .aliases import Alias, Aliases
 from .asking import ask_for_words, perhaps_coarser, perhaps_same, same_content
 from .attributes import Attribute, Parts, are_apart, attributes_of, likeness, parts_of, recoded
 from .naming import Named, in_release, with_names, with_values
-from .published import Published
 from .said_words import in_said_words
 from .writing import plain, written_otherwise
 
@@ -51,13 +51,13 @@ class Matched:
         )
 
 
-def matched(found: Named, aliases: Aliases, levels: Levels) -> Matched:
+def matched(naming: Named, aliases: Aliases, levels: Levels) -> Matched:
     """The releases, the newest last, with values written alike, and attributes that are not the same kept apart.
 
-    found : as `named` gives them; levels : by name, the values that an attribute is known to have at each level
+    naming : as `named` gives them; levels : by name, the values that an attribute is known to have at each level
     Raises InputError where contents agree and names do not, and where an alias lacks what its values are.
     """
-    work = _Matching(found, aliases, levels)
+    work = _Matching(naming, aliases, levels)
     work.same_names()
     work.other_names()
     if work.asked:

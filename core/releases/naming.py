@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..disclosure.published import Published, check_areas
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from .aliases import Aliases
-from .published import Published, check_areas
 from .writing import one_is_cut, same_but_for_case, written_otherwise
 
 

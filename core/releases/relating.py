@@ -14,13 +14,13 @@ from typing import Union
 import numpy as np
 
 from ..arrays import to_list
+from ..disclosure.published import Published
+from ..disclosure.values import MISSING, as_text
 from ..errors import InputError, first_values
 from ..generalising.hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable
 from ..language import tr
-from .published import Published
-from .values import MISSING, as_text
 
 Source = Union[HierarchyTable, HierarchyRule]
 

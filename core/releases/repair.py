@@ -13,16 +13,16 @@ from typing import Callable
 import numpy as np
 
 from ..areas import Areas
+from ..disclosure.counts import REST, Count
+from ..disclosure.overlay import NONE, Overlay
+from ..disclosure.published import AS_THEY_ARE, Published, publish
+from ..disclosure.values import KeptValues
 from ..plan import SUPPRESSED, Plan, area_of_cells, holding, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
-from .counts import REST, Count
 from .examining import Examined, Examiner
-from .overlay import NONE, Overlay
-from .published import AS_THEY_ARE, Published, publish
 from .updates import Changes
-from .values import KeptValues
 
 MOST_ROUNDS = 200
 Relate = Callable[[Published], Published]
@@ -161,11 +161,11 @@ class _Work:
         for turn in range(int(rank.max(initial=-1)) + 1):
             tried = out[rank == turn]
             trial = _with(new, tried)
-            shown = self.relate(self.published(trial, False))
-            class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.released), tried)]
-            group = _groups_of(after, shown, class_of)
+            published_trial = self.relate(self.published(trial, False))
+            class_of = published_trial.class_of[np.searchsorted(np.flatnonzero(trial.released), tried)]
+            group = _groups_of(after, published_trial, class_of)
             findings = self.examiner.examine(
-                shown, None if after.disclosed is None else np.flatnonzero(group.concerned)
+                published_trial, None if after.disclosed is None else np.flatnonzero(group.concerned)
             )
             if findings.n_undecided or findings.n_contradicted:
                 continue
@@ -176,9 +176,9 @@ class _Work:
             new = _with(new, tried[~np.isin(group.of_class[class_of], bad)])
         if new.n_released == plan.n_released:
             return plan, published, after
-        shown = self.published(new, False)
-        findings = self.examiner.examine(self.relate(shown))
-        return (plan, published, after) if findings.n_counts or findings.n_undecided else (new, shown, findings)
+        new_published = self.published(new, False)
+        findings = self.examiner.examine(self.relate(new_published))
+        return (plan, published, after) if findings.n_counts or findings.n_undecided else (new, new_published, findings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,10 +203,10 @@ def _groups_of(after: Examined, published: Published, class_of: np.ndarray) -> _
 
 
 def _with(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
-    """The plan of one level with further equivalence classes shown."""
-    shown = plan.released.copy()
-    shown[equivalence_classes] = True
-    return replace(plan, released=shown)
+    """The plan of one level with further equivalence classes released."""
+    released = plan.released.copy()
+    released[equivalence_classes] = True
+    return replace(plan, released=released)
 
 
 def on_earlier_regions(
@@ -258,23 +258,23 @@ def _equivalence_classes_that_tell(
     by_size : only equivalence classes that show the very people; else also those around them.
     """
     chosen = np.zeros(len(plan.records), bool)
-    shown = np.flatnonzero(plan.released)  # the order of what is published
+    released = np.flatnonzero(plan.released)  # the order of what is published
     for _, changes in findings.changes:
-        chosen[shown[_changed(published, changes)]] = True
+        chosen[released[_changed(published, changes)]] = True
     if findings.disclosed is None:
         return chosen
     over, last = findings.disclosed.overlay, len(findings.disclosed.overlay.releases) - 1
     by_class = _EquivalenceClasses(over, last)
-    size = np.empty(len(shown), np.int64)
-    size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
+    size = np.empty(len(released), np.int64)
+    size[np.lexsort((ranks(len(released), ties), plan.records[released]))] = np.arange(len(released))
     for count in findings.counts:
         equivalence_classes = by_class.showing(count)
         if not len(equivalence_classes) and count.kind == REST:
             equivalence_classes = by_class.beside(count)
         if not len(equivalence_classes) and not by_size:
             equivalence_classes = by_class.around(count)
-        if len(equivalence_classes) and not chosen[shown[equivalence_classes]].any():
-            chosen[shown[equivalence_classes[np.argmin(size[equivalence_classes])]]] = True
+        if len(equivalence_classes) and not chosen[released[equivalence_classes]].any():
+            chosen[released[equivalence_classes[np.argmin(size[equivalence_classes])]]] = True
     return chosen
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..arrays import to_list
-from .published import Published
+from ..disclosure.published import Published
 
 
 @dataclass(frozen=True, eq=False)

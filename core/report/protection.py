@@ -43,7 +43,7 @@ HEADER = (
 
 def protection_section(account: Account) -> Section:
     """What the classes have in common, whom they hold, and what the kept fields give away."""
-    requirement, protection, kept, plan = account.requirement, account.found, account.kept, account.plan
+    requirement, protection, kept, plan = account.requirement, account.protection, account.kept, account.plan
     paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
     for kind, smallest in protection.smallest.items():
         paragraphs.append(
@@ -51,8 +51,8 @@ def protection_section(account: Account) -> Section:
         )
     paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
     for name, diversity in protection.diversity.items():
-        shown = plan.released
-        homogeneous = int((diversity.distinct[shown] == 1).sum())
+        released = plan.released
+        homogeneous = int((diversity.distinct[released] == 1).sum())
         paragraphs.append(
             plural(
                 "“{name}”: in {n} of {n_shown} released classes all people have one value in common; the fewest values "
@@ -65,10 +65,10 @@ def protection_section(account: Account) -> Section:
                 "(t-closeness) is {distance:.3f}; by region: {by_region}.",
                 homogeneous,
                 name=name,
-                n_shown=int(shown.sum()),
-                distinct=int(diversity.distinct[shown].min()) if shown.any() else 0,
-                largest_share=diversity.largest_share[shown].max(initial=0),
-                distance=diversity.distance[shown].max(initial=0),
+                n_shown=int(released.sum()),
+                distinct=int(diversity.distinct[released].min()) if released.any() else 0,
+                largest_share=diversity.largest_share[released].max(initial=0),
+                distance=diversity.distance[released].max(initial=0),
                 by_region=_by_region(plan, diversity.distance),
             )
         )
@@ -105,8 +105,8 @@ def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
 
 def _by_region(plan: Plan, distance: np.ndarray) -> str:
     """The regions whose classes are farthest from all released records."""
-    shown = np.flatnonzero(plan.released)
-    worst = shown[np.argsort(-distance[shown], kind="stable")]
+    released = np.flatnonzero(plan.released)
+    worst = released[np.argsort(-distance[released], kind="stable")]
     lines: dict[tuple[int, int], float] = {}
     for equivalence_class in to_list(worst):
         place = int(plan.level[equivalence_class]), int(plan.region[equivalence_class])

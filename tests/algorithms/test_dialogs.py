@@ -20,11 +20,11 @@ from vbas.algorithms.testdata.people import records_output
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import publish
 from vbas.core.language import tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
-from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.core.tables.testdata import GENERATED

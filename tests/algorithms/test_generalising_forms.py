@@ -224,12 +224,12 @@ def test_published_totals_are_those_of_the_coarser_values(anonymize, grid, table
     names = ("home", "sex", "age")
     records = [dict(zip(names, feature.attributes())) for feature in grid[1].getFeatures()]
     everybody = Counter((region[record["home"]], record["sex"], YOUNG[record["age"]]) for record in records)
-    shown = Counter((row["vbas_region"], row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS"))
+    released = Counter((row["vbas_region"], row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS"))
     lost: Counter[tuple] = Counter()
     for (where, sex, age), number in everybody.items():
-        if (where, sex, age) not in shown:
+        if (where, sex, age) not in released:
             lost[where, age] += number
         else:
-            assert shown[where, sex, age] == number >= k
+            assert released[where, sex, age] == number >= k
     assert lost
     assert min(lost.values()) >= k

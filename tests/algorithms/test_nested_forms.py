@@ -127,8 +127,8 @@ def test_order_of_the_rows_tells_nothing(nested, town):
     rows = nested(KEEP_FIELDS=["diagnosis"]).rows("RELEASED_RECORDS")
     backwards = replace(town, records=town.records[::-1])
     assert nested(KEEP_FIELDS=["diagnosis"], RECORDS=backwards.record_layer()).rows("RELEASED_RECORDS") == rows
-    shown = [(row["vbas_level"], row["vbas_region"]) for row in rows]
-    assert shown == sorted(shown)
+    places = [(row["vbas_level"], row["vbas_region"]) for row in rows]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 9, 25])
@@ -229,11 +229,11 @@ def test_counted_records_give_the_same_release(nested, town):
         assert counted.results[name] == plain.results[name]
     rows = counted.rows("RELEASED_RECORDS")
     assert list(rows[0]) == ["vbas_level", "vbas_region", "sex", "age", "diagnosis", "records"]
-    shown = [tuple(row.values())[:-1] for row in rows]
+    released = [tuple(row.values())[:-1] for row in rows]
     # One row for what is shown: several would tell the areas within.
-    assert len(set(shown)) == len(shown)
+    assert len(set(released)) == len(released)
     expected = Counter(tuple(row.values()) for row in plain.rows("RELEASED_RECORDS"))
-    assert Counter({row: r["records"] for row, r in zip(shown, rows)}) == expected
+    assert Counter({row: r["records"] for row, r in zip(released, rows)}) == expected
 
 
 def test_counted_records_are_recounted_in_the_file(nested, town, tmp_path):
@@ -687,9 +687,9 @@ def test_counted_rows_of_one_level_are_added_up(run, nested, town):
             ).rows("FLATTENED")
             for one, more in ((plain, {}), (counted, {"RECORD_COUNT": "records"}))
         ]
-        shown = [tuple(row.values())[:-1] for row in both[1]]
-        assert len(set(shown)) == len(shown)
-        rows = Counter({values: row["records"] for values, row in zip(shown, both[1])})
+        released = [tuple(row.values())[:-1] for row in both[1]]
+        assert len(set(released)) == len(released)
+        rows = Counter({values: row["records"] for values, row in zip(released, both[1])})
         assert rows == Counter(tuple(row.values()) for row in both[0])
 
 

@@ -65,7 +65,7 @@ def read(path):
 def behind_classes(clinic, tmp_path, nested):
     """Persons, households and diagnoses behind every class that was written, found again from the crosswalk."""
     released, crosswalk = read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv")
-    shown = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
+    released_classes = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
     sizes = Counter((row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released)
     behind: defaultdict[tuple, tuple[set, set, Counter]] = defaultdict(lambda: (set(), set(), Counter()))
     fields = [name for name in crosswalk[0] if name.startswith("vbas_region")]
@@ -73,7 +73,7 @@ def behind_classes(clinic, tmp_path, nested):
     for home, sex, age, ill, person, house, *_ in clinic[2]:
         for level, region in enumerate(of_area[home], 1):
             key = (str(level), region, sex, str(age))
-            if key in shown:
+            if key in released_classes:
                 behind[key][0].add(person)
                 behind[key][1].add(house)
                 behind[key][2][ill] += 1

@@ -138,8 +138,8 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
     with pytest.raises(QgsProcessingException, match="would give away 1 count of"):
         run("releaserecords", **given)
     done = run("releaserecords", **given, REGISTER_ACTION="repair")
-    shown = {(row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS")}
-    assert len(shown) == 10 and tables_of(register)[1] == 2
+    released = {(row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS")}
+    assert len(released) == 10 and tables_of(register)[1] == 2
     lost = done.results["N_SUPPRESSED"]
     assert 5 <= lost < 60
     with pytest.raises(QgsProcessingException, match=r"contradict each other in .* no population has both"):
@@ -150,10 +150,10 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
 def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     first = anonymize(N_SITES=9, REGISTER=register, SENSITIVE=["diagnosis"])
-    shown: Counter[tuple] = Counter()
+    released: Counter[tuple] = Counter()
     for row in first.rows("RELEASED_RECORDS"):
-        shown[row["vbas_region"], f'["{row["sex"]}", "{row["age"]}"]', row["diagnosis"] or ""] += 1
-    assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == shown
+        released[row["vbas_region"], f'["{row["sex"]}", "{row["age"]}"]', row["diagnosis"] or ""] += 1
+    assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == released
     done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair", SENSITIVE=["diagnosis"], L_DIVERSITY=2)
     assert any(line.startswith("To prevent that, ") for line in done.log)
     outcome = run("checkreleases", REGISTER=register, PINNED="memory:")

@@ -72,12 +72,12 @@ def classes(clinic, released, crosswalk):
     """
     fields = [name for name in crosswalk[0] if name.startswith("vbas_region")]
     of_area = {row["da"]: [row[name] for name in fields] for row in crosswalk}
-    shown = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
+    released_classes = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
     found: defaultdict[tuple, defaultdict[object, set]] = defaultdict(lambda: defaultdict(set))
     for home, sex, age, ill, person in clinic[2]:
         for level, region in enumerate(of_area[home], 1):
             key = (str(level), region, sex, str(age))
-            if key in shown:
+            if key in released_classes:
                 found[key][ill].add(person)
                 break
     return found
@@ -123,9 +123,9 @@ def test_a_budget_goes_by_persons(run, clinic, tmp_path):
     made = run("anonymize", **given(clinic, tmp_path, **budget))
     assert made.results["SUPPRESSION_PERCENT"] <= 60
     by_class = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
-    shown = len(read(tmp_path / "released.csv"))
+    n_released = len(read(tmp_path / "released.csv"))
     assert not any(map(told, by_class.values()))
-    assert 100 * (1 - shown / len(clinic[2])) == pytest.approx(made.results["SUPPRESSION_PERCENT"])
+    assert 100 * (1 - n_released / len(clinic[2])) == pytest.approx(made.results["SUPPRESSION_PERCENT"])
     with pytest.raises(QgsProcessingException, match="even with a single region"):
         run("anonymize", **given(clinic, tmp_path, **{**budget, "BUDGET": 5.0}))
 

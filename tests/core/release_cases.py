@@ -12,10 +12,10 @@ from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.published import publish
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.releases.published import publish
 
 from .nested_cases import random_levels
 

@@ -151,8 +151,8 @@ def test_bits_and_rows_in_one_area_equal_a_plain_recount(seed):
     region_of = np.unique(rng.integers(0, 2, n_areas), return_inverse=True)[1].reshape(-1)
     plan = suppress(records.profile, Crosswalk(region_of, int(region_of.max()) + 1), 2)
     one = examine_kept_fields(plan, records)[0]
-    shown = plan.equivalence_class_of[records.cell_of] >= 0
-    rows = [(region_of[a], v, a) for a, v, lost, there in zip(area, values, missing, shown) if there and not lost]
+    released = plan.equivalence_class_of[records.cell_of] >= 0
+    rows = [(region_of[a], v, a) for a, v, lost, there in zip(area, values, missing, released) if there and not lost]
     places, groups, regions = Counter(rows), Counter(row[:2] for row in rows), Counter(row[0] for row in rows)
     by_region = Counter((region, a) for region, _, a in rows)
     left = -sum(count * np.log2(count / groups[key[:2]]) for key, count in places.items()) / max(len(rows), 1)

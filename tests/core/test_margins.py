@@ -116,13 +116,13 @@ def test_no_way_suppresses_fewer_records(case):
     before = [lost for _, lost in tables_of(crosswalk, profile, plan)]
     held, _ = hold_against_margins(plan, MARGINS)
     for (totals, lost), anyway in zip(tables_of(crosswalk, profile, held), before):
-        shown = [total for total in totals if total not in anyway]
-        if not anyway or len(shown) > 8:
+        released = [total for total in totals if total not in anyway]
+        if not anyway or len(released) > 8:
             continue
         alone = disclosed(profile, totals, sorted(totals), k)
         least = sum(totals.values())
-        for chosen in product((False, True), repeat=len(shown)):
-            hidden = anyway | {one for one, out in zip(shown, chosen) if out}
+        for chosen in product((False, True), repeat=len(released)):
+            hidden = anyway | {one for one, out in zip(released, chosen) if out}
             cost = sum(totals[one] for one in hidden)
             if (
                 cost < least

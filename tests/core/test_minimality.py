@@ -13,13 +13,13 @@ from vbas.benchmarks.crosswalk_attack import makers, suppressed_record_attack, u
 from vbas.benchmarks.minimality import NestedRelease, insider, outsider
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.neighbours import point_neighbours
 from vbas.core.nesting.optimum import ProfileCells
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.margins import hold_against_margins
-from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 from vbas.core.ties import DRAWN, FIXED, ranks, ties_of
 
@@ -116,7 +116,7 @@ def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
         for choice in (FIXED, DRAWN)
     }
     assert len(seen[FIXED]) == 1 and len(seen[DRAWN]) == 3
-    assert all(shown[4] and sum(shown) == 3 for shown in seen[DRAWN])
+    assert all(released[4] and sum(released) == 3 for released in seen[DRAWN])
 
 
 @pytest.mark.slow
@@ -126,12 +126,18 @@ def test_of_equal_equivalence_classes_any_may_be_suppressed_in_a_repair():
     profile = profile_of(np.array([[5], [5], [2]]))
     earlier = [publish(suppress(profile, Crosswalk(np.zeros(3, np.int64), 1), 5), areas)]
     plan = suppress(profile, own_regions(3), 5)
-    seen = {
-        choice: {tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.released.tolist()) for _ in range(30)}
-        for choice in (FIXED, DRAWN)
-    }
-    assert seen[FIXED] == {(False, True, False)}
-    assert seen[DRAWN] == {(False, True, False), (True, False, False)}
+
+    def released(choice):
+        return tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.released.tolist())
+
+    first, second = (False, True, False), (True, False, False)
+    assert {released(FIXED) for _ in range(8)} == {first}
+    drawn: set[tuple[bool, ...]] = set()
+    for _ in range(30):  # either comes as often
+        drawn.add(released(DRAWN))
+        if len(drawn) > 1:
+            break
+    assert drawn == {first, second}
 
 
 def test_an_order_of_ties_is_as_they_come_or_any():

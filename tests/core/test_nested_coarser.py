@@ -261,7 +261,7 @@ def fits(release, places, profile):
     top = len(places.levels) - 1
     for target in range(len(places.levels)):
         live: dict[tuple, int] = {}
-        shown: dict[tuple, int] = {}
+        released: dict[tuple, int] = {}
         for area, age, sex, n in cells:
             key = shown_by_hand(places, area, age, sex, target)
             if key[0] >= 0:
@@ -278,10 +278,10 @@ def fits(release, places, profile):
             age = "*" if at["age"] == 2 else above if at["age"] == 1 else age
             area = int(np.flatnonzero(places.levels.crosswalks[level].region_of == region)[0])
             key = (int(places.levels.crosswalks[target].region_of[area]), age, "*" if at["sex"] else sex)
-            shown[key] = shown.get(key, 0) + 1
-        if any(n > live.get(key, 0) for key, n in shown.items()):
+            released[key] = released.get(key, 0) + 1
+        if any(n > live.get(key, 0) for key, n in released.items()):
             return False
-        if target == top and any(n != live[key] for key, n in shown.items()):
+        if target == top and any(n != live[key] for key, n in released.items()):
             return False
     return True
 

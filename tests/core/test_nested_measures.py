@@ -110,16 +110,16 @@ def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
         release = apply(plan, records)
         by_value = evaluate_by_value(areas, plan)
         metres = [mean_distances(areas, crosswalk) for crosswalk in plan.levels.crosswalks]
-        shown: Counter[tuple] = Counter()
+        released: Counter[tuple] = Counter()
         distance: Counter[tuple] = Counter()
         for level, region, values, count in rows_of(release):
             for name, value in zip(("sex", "age"), values):
-                shown[name, value] += count
+                released[name, value] += count
                 distance[name, value] += count * metres[level][region]
         for i, key in enumerate(zip(by_value.quasi_identifiers, by_value.values)):
-            assert by_value.records[i] - by_value.suppressed[i] == shown[key]
-            if shown[key]:
-                assert by_value.mean_distance[i] == pytest.approx(distance[key] / shown[key])
+            assert by_value.records[i] - by_value.suppressed[i] == released[key]
+            if released[key]:
+                assert by_value.mean_distance[i] == pytest.approx(distance[key] / released[key])
             else:
                 assert np.isnan(by_value.mean_distance[i])
         assert by_value.records.sum() == 2 * records.profile.n_records

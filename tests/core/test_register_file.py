@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import publish
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
@@ -19,7 +20,6 @@ from vbas.core.publish.register import entry
 from vbas.core.publish.register.listing import releases_in, taking_out
 from vbas.core.publish.register.masked_points import maskings_in, new_masking
 from vbas.core.publish.register.published_releases import new_entry, read_register
-from vbas.core.releases.published import publish
 
 
 @pytest.fixture

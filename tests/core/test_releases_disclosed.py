@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from vbas.core.releases.chunk import Chunk
-from vbas.core.releases.counts import CELL, DIFFERENCE, HIDDEN, REST
-from vbas.core.releases.disclosed import find_disclosed
+from vbas.core.disclosure.chunk import Chunk
+from vbas.core.disclosure.counts import CELL, DIFFERENCE, HIDDEN, REST
+from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.releases.examining import examine_all
 from vbas.core.releases.listing import ANY, OTHERS, rows_of
 

@@ -9,12 +9,12 @@ from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.aggregation import AggregationOptions
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.counts import CELL, REST
+from vbas.core.disclosure.disclosed import find_disclosed
+from vbas.core.disclosure.published import publish
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
-from vbas.core.releases.counts import CELL, REST
-from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.published import publish
 from vbas.core.releases.repair import on_earlier_regions, repair
 from vbas.core.report.releases import verdict
 from vbas.core.site_location import APPROACHES as LOCATIONS

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import publish
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.releases.aliases import aliases_of
@@ -18,7 +19,6 @@ from vbas.core.releases.attributes import attributes_of, likeness, parts_of, rec
 from vbas.core.releases.examining import examine
 from vbas.core.releases.matching import matched
 from vbas.core.releases.naming import named, names_in, with_names, with_values
-from vbas.core.releases.published import publish
 from vbas.core.releases.writing import one_is_cut, plain, same_but_for_case, written_otherwise
 
 from .release_cases import profile_over

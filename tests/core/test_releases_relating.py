@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.disclosed import find_disclosed
+from vbas.core.disclosure.published import publish
 from vbas.core.errors import InputError
 from vbas.core.generalising import generalise_profile, hierarchy_rule, hierarchy_tables
 from vbas.core.plan import suppress
-from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.published import publish
 from vbas.core.releases.relating import Relating, with_levels
 from vbas.core.releases.repair import repair
 

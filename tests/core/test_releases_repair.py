@@ -13,6 +13,8 @@ from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.disclosure.published import Published, publish
+from vbas.core.disclosure.values import KeptValues
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
@@ -21,10 +23,8 @@ from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
 from vbas.core.releases.examining import Examiner, examine
-from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 from vbas.core.releases.updates import Changes, visible_changes
-from vbas.core.releases.values import KeptValues
 
 from .nested_cases import profile_of, random_levels
 
@@ -234,8 +234,8 @@ def test_the_cost_is_close_to_the_least_there_is():
         best, equivalence_classes = plan.n_released, np.flatnonzero(plan.released)
         for chosen in product((False, True), repeat=len(equivalence_classes)):
             out = equivalence_classes[np.array(chosen, bool)]
-            shown = plan.released & ~np.isin(np.arange(len(plan.released)), out)
-            published = replace(publish(replace(plan, released=shown), areas), bounded=False, held_back=None)
+            released = plan.released & ~np.isin(np.arange(len(plan.released)), out)
+            published = replace(publish(replace(plan, released=released), areas), bounded=False, held_back=None)
             if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
                 best = int(plan.records[out].sum())
         ours, least = ours + done.n_suppressed, least + best

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.counts import CELL, DISCLOSED_BY_VALUES, HOMOGENEOUS, REST
+from vbas.core.disclosure.disclosed import find_disclosed
+from vbas.core.disclosure.published import publish
+from vbas.core.disclosure.values import KeptValues
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import Shares
-from vbas.core.releases.counts import CELL, DISCLOSED_BY_VALUES, HOMOGENEOUS, REST
-from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine
-from vbas.core.releases.published import publish
-from vbas.core.releases.values import KeptValues
 
 from .nested_cases import random_levels
 from .release_cases import coarser, only_seen_values, profile_over, true_table

@@ -227,10 +227,10 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
             if short(of_kinds, l_diversity, max_share) and everything.sizes[equivalence_class] >= k
         ]
         if failing:
-            shown = plan.released.copy()
-            shown[failing[0]] = True
+            released = plan.released.copy()
+            released[failing[0]] = True
             with pytest.raises(PrivacyError, match="1 class whose people have more in common"):
-                apply(replace(plan, released=shown), records, [], requirement)
+                apply(replace(plan, released=released), records, [], requirement)
 
 
 @settings(max_examples=100, deadline=None)

@@ -8,13 +8,13 @@ import pytest
 from vbas.benchmarks.subtraction_attack import DOMAINS, Attack, attacked, case_of, opened
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.counts import REST
+from vbas.core.disclosure.disclosed import find_disclosed
+from vbas.core.disclosure.overlay import _possible, is_level_of
+from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.releases.counts import REST
-from vbas.core.releases.disclosed import find_disclosed
-from vbas.core.releases.overlay import _possible, is_level_of
-from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 
 from .release_cases import coarser, profile_over

@@ -48,17 +48,17 @@ def counted(most, dense, seed=0):
 
 def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     plan, records = survey(lambda rng, n: rng.integers(20, 400, n))
-    few, shown = classes_on_few_rows(plan, rows_of(records))
+    few, released = classes_on_few_rows(plan, rows_of(records))
     by_hand: dict[int, list] = {}
     for row, cell in enumerate(records.cell_of.tolist()):
         equivalence_class = int(plan.equivalence_class_of[cell])
         by_hand.setdefault(equivalence_class, []).append(row)
     by_hand.pop(-1, None)
-    assert shown == len(by_hand) and few == sum(len(rows) < K for rows in by_hand.values())
-    assert few / shown > 0.5  # without the warning nobody would know: every class has k records by weight
+    assert released == len(by_hand) and few == sum(len(rows) < K for rows in by_hand.values())
+    assert few / released > 0.5  # without the warning nobody would know: every class has k records by weight
     assert plan.records[plan.released].min() >= K
     warning = warning_of_weights(plan, counted_rows(records))
-    assert f"{few} of {shown} released classes rest on fewer than {K} rows" in warning
+    assert f"{few} of {released} released classes rest on fewer than {K} rows" in warning
 
     # The cure: without RECORD_COUNT, k counts respondents.
     unweighted, rows = survey(None)

@@ -49,12 +49,12 @@ def registered(case, outcome, regions):
         return  # k counts others than records; texts that the register writes in words of its own
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     front, n_quasi = 2 if nested else 1, len(records.quasi)
-    shown: Counter[tuple] = Counter()
+    released: Counter[tuple] = Counter()
     for row in rows:
         level, region = (int(float(row[0])), int(float(row[1]))) if nested else (1, int(float(row[0])))
         people = int(float(row[-1])) if records.count else 1
-        shown[level, region, tuple(map(loose, row[front : front + n_quasi]))] += people
-    yield from added(case, outcome, shown)
+        released[level, region, tuple(map(loose, row[front : front + n_quasi]))] += people
+    yield from added(case, outcome, released)
     before = outcome.layers["REGISTER"]
     if nested or not before or not before["vbas_releases"]:
         return
@@ -72,6 +72,8 @@ def registered(case, outcome, regions):
     now: dict[object, set] = {}
     for area, (region, *_) in regions.items():
         now.setdefault(region, set()).add(area)
-    new = [Shown(frozenset(now[region]), frozenset(zip(names, values)), n) for (_, region, values), n in shown.items()]
+    new = [
+        Shown(frozenset(now[region]), frozenset(zip(names, values)), n) for (_, region, values), n in released.items()
+    ]
     for one, left in (*rests(old, new, k), *rests(new, old, k)):
         yield f"Of {one.people} people in {sorted(one.areas)} the register and the release leave {left}."

@@ -102,12 +102,12 @@ def release_of(case, outcome, regions, areas):
     front = 2 if nested else 1
     n_class = front + len(records.quasi)
     k = max(whole(case.parameters.get("K"), 5), 2)
-    shown = []
+    released = []
     classes: Counter[tuple] = Counter()
     for row in rows:
         n = int(float(row[-1])) if counted else 1
         classes[tuple(map(typed, row[:n_class]))] += n
-        shown.append(
+        released.append(
             (
                 tuple(int(float(one)) for one in row[:front]),
                 row[front:n_class],
@@ -118,18 +118,18 @@ def release_of(case, outcome, regions, areas):
     small = [key for key, n in classes.items() if n < k]
     if small:
         yield f"A class of {classes[small[0]]} records is released, k is {k}: {small[0]!r}"
-    n_shown = sum(classes.values())
+    n_released = sum(classes.values())
     numbers = outcome.results
-    if n_shown != numbers["N_RECORDS"] - numbers["N_SUPPRESSED"]:
-        yield f"{n_shown} records are released, the run says {numbers['N_RECORDS']} - {numbers['N_SUPPRESSED']}."
+    if n_released != numbers["N_RECORDS"] - numbers["N_SUPPRESSED"]:
+        yield f"{n_released} records are released, the run says {numbers['N_RECORDS']} - {numbers['N_SUPPRESSED']}."
     if numbers["N_RECORDS"] != records.total:
         yield f"N_RECORDS is {numbers['N_RECORDS']}, {records.total} records were given."
     if not regions:
         return
     if nested:
-        yield from _nested(case, records, shown, regions, k)
+        yield from _nested(case, records, released, regions, k)
     else:
-        yield from recount_one_level(case, outcome, regions, areas, shown)
+        yield from recount_one_level(case, outcome, regions, areas, released)
 
 
 def whole(value, default):
@@ -178,8 +178,8 @@ def _holders(case, records, name, rows):
         yield holders
 
 
-def recount_one_level(case, outcome, regions, areas, shown):
-    """Exactly the records of classes that reach k are shown, each where its area is; shown : None: sums alone."""
+def recount_one_level(case, outcome, regions, areas, released):
+    """Exactly the records of classes that reach k are shown, each where its area is; released : None: sums alone."""
     records = Records(case, outcome)
     if regions and len(next(iter(regions.values()))) != 1:
         return
@@ -189,8 +189,8 @@ def recount_one_level(case, outcome, regions, areas, shown):
         return regions.get(records.home(row), [None])[0]
 
     if _more_is_asked(case):
-        if shown is not None:
-            yield from _no_more_than_live(records, place, shown)
+        if released is not None:
+            yield from _no_more_than_live(records, place, released)
         return
     members = defaultdict(list)
     for row in records.rows:
@@ -209,10 +209,10 @@ def recount_one_level(case, outcome, regions, areas, shown):
             wanted[key[0], tuple(map(loose, records.of(row, [*records.quasi, *records.kept])))] += records.people(row)
     if outcome.results["N_SUPPRESSED"] != lost:
         yield f"N_SUPPRESSED is {outcome.results['N_SUPPRESSED']}, by hand {lost}."
-    if shown is None:
+    if released is None:
         return
     found: Counter[tuple] = Counter()
-    for place_shown, values, kept, n in shown:
+    for place_shown, values, kept, n in released:
         found[place_shown[0], tuple(map(loose, [*values, *kept]))] += n
     if found != wanted:
         yield f"The release is not the records of classes that reach k: {difference(found, wanted)}"
@@ -224,20 +224,20 @@ def difference(found, wanted):
     return f"too many {more!r}, too few {fewer!r}."
 
 
-def _no_more_than_live(records, place, shown):
+def _no_more_than_live(records, place, released):
     """Nowhere are more records shown than live there."""
     live: Counter[object] = Counter()
     there: Counter[object] = Counter()
     for row in records.rows:
         live[place(row)] += records.people(row)
-    for (region, *_), _, _, n in shown:
+    for (region, *_), _, _, n in released:
         there[region] += n
     for region, n in there.items():
         if n > live[region]:
             yield f"Region {region} shows {n} records, {live[region]} live there."
 
 
-def _nested(case, records, shown, regions, k):
+def _nested(case, records, released, regions, k):
     """Rows fit into who lives where: of no class are more shown in a region, or within it, than live there."""
     coarser = any(case.parameters.get(name) for name in ("GENERALISE", "LEVELS_COARSER"))
     n_levels = len(next(iter(regions.values())))
@@ -255,7 +255,7 @@ def _nested(case, records, shown, regions, k):
             if region is not None:
                 live[level, region, values] += records.people(row)
     at_last: Counter[tuple] = Counter()
-    for (level, region), values, _, n in shown:
+    for (level, region), values, _, n in released:
         values = () if coarser else tuple(map(loose, values))
         if not 1 <= level <= n_levels or region not in above[level - 1]:
             yield f"A row shows region {region} of level {level}, which is not in the crosswalk."

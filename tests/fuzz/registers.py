@@ -172,10 +172,10 @@ def _listed(outcome, there):
             yield f"CONTENTS lists {row[at[-1]]!r} as sensitive, there are {sensitive}."
 
 
-def added(case, outcome, shown):
+def added(case, outcome, released):
     """What a run adds to its register: exactly what it shows, in its regions; and what was there stays.
 
-    shown : Counter of (level, region, values as text)
+    released : Counter of (level, region, values as text)
     """
     if not isinstance(case.parameters.get("REGISTER"), Register):
         return
@@ -192,5 +192,6 @@ def added(case, outcome, shown):
     found: Counter[tuple] = Counter()
     for _, level, region, values, people in new["vbas_counts"]:
         found[level, region, tuple(map(loose, json.loads(values)))] += people
-    if found != shown:
-        yield f"The register says what is not shown: {dict(found - shown)!r}; or not what is: {dict(shown - found)!r}."
+    if found != released:
+        more, missing = dict(found - released), dict(released - found)
+        yield f"The register says what is not released: {more!r}; or not what is: {missing!r}."

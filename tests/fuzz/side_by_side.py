@@ -154,11 +154,11 @@ def _counted(records, region_of, k):
             classes[region_of[home], records.values(row)] += n
             areas[home] += n
             regions[region_of[home]] += n
-    shown = [n for n in classes.values() if n >= k]
+    released = [n for n in classes.values() if n >= k]
     return {
         "n_sites": len(set(region_of.values())),
-        "suppressed": records.total - sum(shown),
-        "discernibility": float(sum(n * n for n in shown)),
+        "suppressed": records.total - sum(released),
+        "discernibility": float(sum(n * n for n in released)),
         "non_uniform_entropy": sum(n * math.log2(regions[region_of[home]] / n) for home, n in areas.items() if n),
     }
 
@@ -167,14 +167,14 @@ def _worst(records, region_of, k, row):
     """No value that k records have loses a larger share than the one that is named."""
     classes: Counter[tuple] = Counter()
     all_of: Counter[tuple] = Counter()
-    shown_of: Counter[tuple] = Counter()
+    released_of: Counter[tuple] = Counter()
     for one in records.rows:
         if records.home(one) in region_of:
             classes[region_of[records.home(one)], records.values(one)] += records.people(one)
     for (_, values), n in classes.items():
         for name, value in zip(records.quasi, values):
             all_of[name, value] += n
-            shown_of[name, value] += n if n >= k else 0
-    losses = [100 * (1 - shown_of[key] / n) for key, n in all_of.items() if n >= k]
+            released_of[name, value] += n if n >= k else 0
+    losses = [100 * (1 - released_of[key] / n) for key, n in all_of.items() if n >= k]
     if losses and not math.isclose(float(row["worst_group_percent"]), max(losses), rel_tol=1e-6, abs_tol=1e-6):
         yield f"{row['worst_group']} is said to lose {row['worst_group_percent']} %, the most is {max(losses)} %."

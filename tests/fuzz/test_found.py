@@ -202,10 +202,10 @@ def test_dates_read_as_dates(provider):
     rows = records(values=("1999-12-31", "2000-02-29"), kind="date")
     coarser = {"GENERALISE": ["sex", "1"], "HIERARCHY_RULES": ["sex", "leading characters 4"]}
     outcome = ends_in_a_result(anonymize(RECORDS=rows, **coarser))
-    shown = {
+    released = {
         feature["sex"] for feature in outcome.context.getMapLayer(outcome.results["RELEASED_RECORDS"]).getFeatures()
     }
-    assert shown == {"1999*", "2000*"}
+    assert released == {"1999*", "2000*"}
     bands = {"GENERALISE": ["sex", "1"], "HIERARCHY_RULES": ["sex", "bands 5"]}
     ends_in_a_sentence(anonymize(RECORDS=rows, **bands), "(“1999-12-31”, “2000-02-29”)")
 
@@ -241,10 +241,10 @@ def test_names_that_differ_in_case_only(provider, name, stored):
     rows = records()
     rows = Table((*rows.columns[:2], ("SEX", "text", ["m", "f", "f"] * 60)), stored=stored)
     outcome = ends_in_a_result(anonymize(RECORDS=rows, QUASI_IDENTIFIERS=[name]))
-    shown = [
+    released = [
         feature[name] for feature in outcome.context.getMapLayer(outcome.results["RELEASED_RECORDS"]).getFeatures()
     ]
-    assert sorted(set(shown)) == (["F", "M"] if name == "sex" else ["f", "m"])
+    assert sorted(set(released)) == (["F", "M"] if name == "sex" else ["f", "m"])
 
 
 @pytest.mark.parametrize("name", ["PERSON_ID", "HOUSEHOLD_ID", "RECORD_COUNT", "SENSITIVE", "QUASI_IDENTIFIERS"])

@@ -14,6 +14,8 @@ import numpy as np
 from ...anonymise import Account
 from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
+from ...disclosure.published import Published
+from ...disclosure.values import Values
 from ...errors import InputError
 from ...generalising.rules import HierarchyRule
 from ...generalising.table import HierarchyTable
@@ -21,8 +23,6 @@ from ...language import as_data, plural, tr
 from ...levels import Levels
 from ...records.sqlite_file import reading
 from ...releases.earlier import STOP, Earlier
-from ...releases.published import Published
-from ...releases.values import Values
 from ..geopackage.making import SHORT
 from .entry import (
     COUNTS,
@@ -264,10 +264,10 @@ def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object,
         own = [row for row in rows if row[3] == name]
         equivalence_class = np.array([equivalence_class_of[row[:3]] for row in own], np.int64)
         values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
-        shown = np.array([row[5] for row in own], np.int64)
-        if (np.bincount(equivalence_class, shown, len(records)) != records).any():
+        released = np.array([row[5] for row in own], np.int64)
+        if (np.bincount(equivalence_class, released, len(records)) != records).any():
             raise InputError(tr("the values of “{name}” do not add up to its counts", name=name))
-        fields.append(Values(name, values.astype(object), equivalence_class, value.reshape(-1), shown))
+        fields.append(Values(name, values.astype(object), equivalence_class, value.reshape(-1), released))
     return tuple(fields)
 
 

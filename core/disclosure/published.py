@@ -26,7 +26,7 @@ class Published:
     areas : (n,) object array of str, the identifiers; levels : of these areas, the finest first
     quasi_identifiers : Q names; categories : Q object arrays of text, only values that are shown
     classes : (C, Q) int64 codes of the classes that are shown somewhere, or held back
-    level, region, class_of, records : (L,) int64, of each equivalence class that is shown
+    level, region, class_of, records : (L,) int64, of each equivalence class that is released
     bounded : whether a class that a region (under several levels: of the coarsest) does not show has fewer than k
     records there; not so where more is asked of classes than k records
     whole : whether under several levels a class of which a coarsest region shows something is shown there with all
@@ -88,12 +88,12 @@ def publish(
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
-    profile, shown = plan.profile, plan.released
+    profile, released = plan.profile, plan.released
     held_back, bounded, whole = _held_back(plan)
-    used = np.union1d(plan.class_of[shown], held_back[:, 1])
+    used = np.union1d(plan.class_of[released], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
     categories, codes = _shown_categories(profile.categories, profile.classes[used])
-    position = np.append(np.where(shown, np.cumsum(shown) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
+    position = np.append(np.where(released, np.cumsum(released) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
     return Published(
         title or tr("this release"),
         plan.k,
@@ -102,10 +102,10 @@ def publish(
         profile.quasi_identifiers,
         categories,
         codes,
-        plan.level[shown],
-        plan.region[shown],
-        np.searchsorted(used, plan.class_of[shown]),
-        plan.records[shown],
+        plan.level[released],
+        plan.region[released],
+        np.searchsorted(used, plan.class_of[released]),
+        plan.records[released],
         bounded,
         whole,
         held_back,
