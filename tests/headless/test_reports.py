@@ -1,4 +1,4 @@
-"""The reports of a part of the demonstration city: small, read in a browser that neither complains nor fetches, and run again."""
+"""The reports of a part of the city: small, read in a browser that neither complains nor fetches, and run again."""
 
 from __future__ import annotations
 
