@@ -30,7 +30,7 @@ from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
 from .privacy.kept_field import KeptField
 from .privacy.margins import hold_against_margins, parse_margins
-from .privacy.requirement import Found, Requirement, measure
+from .privacy.requirement import Protection, Requirement, measure
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
 from .records.matching import Records
@@ -132,7 +132,7 @@ class Account:
         The same by region, or by level. Internal.
     rows : ReleasedRows, optional
         What is released, recounted.
-    found : Found
+    protection : Protection
         What the classes have of what was asked.
     weights : str
         A warning of counts that look like survey weights; empty for none.
@@ -166,7 +166,7 @@ class Account:
     measures: Measures
     audit: RegionAudit | LevelAudit
     rows: ReleasedRows | None = None
-    found: Found = field(default_factory=lambda: Found({}))
+    protection: Protection = field(default_factory=lambda: Protection({}))
     weights: str = ""
     notes: tuple[str, ...] = ()
     published: Published | None = None
@@ -278,7 +278,7 @@ def anonymise(
     clock.has_taken(ROWS)
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
-    protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Found({})
+    protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
     weights = warning_of_weights(counted, at_hand.counted_rows(), population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
@@ -412,7 +412,7 @@ def _measured(
 
 
 def _say_what_k_does_not_count(
-    protection: Found, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log
+    protection: Protection, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log
 ) -> None:
     log.warn(*(kept_field.warning for kept_field in kept if kept_field.warning), *([weights] if weights else []))
     for kind, smallest in protection.smallest.items():

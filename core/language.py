@@ -64,9 +64,9 @@ def tr(text: str, /, **values: object) -> str:
     return _filled(_catalogue.gettext(text) if text else text, values)
 
 
-def plural(one: str, many: str, n: float, /, **values: object) -> str:
+def plural(singular: str, many: str, n: float, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
-    return _filled(_catalogue.ngettext(one, many, math.ceil(n)), {**values, "n": n})
+    return _filled(_catalogue.ngettext(singular, many, math.ceil(n)), {**values, "n": n})
 
 
 def as_data(text: str, /, **values: object) -> str:

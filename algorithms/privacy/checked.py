@@ -46,17 +46,17 @@ def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarr
     )
 
 
-def check_table_of(form: Form, quasi: Columns, found: ReleaseCheck) -> Table:
+def check_table_of(form: Form, quasi: Columns, check: ReleaseCheck) -> Table:
     """CHECK: a row per class that falls short, the smallest first."""
-    rows = np.flatnonzero(found.fails)
-    rows = rows[np.lexsort((rows, found.people[rows]))]
+    rows = np.flatnonzero(check.fails)
+    rows = rows[np.lexsort((rows, check.people[rows]))]
     fields = form.source("RECORDS").fields()
     own = [
-        (fields.field(name), Column(found.classes[rows, position], column.categories))
+        (fields.field(name), Column(check.classes[rows, position], column.categories))
         for position, (name, column) in enumerate(quasi.items())
     ]
-    columns = {"vbas_records": found.records[rows], "vbas_people": found.people[rows]}
-    for number, diversity in enumerate(found.diversity.values(), 1):
+    columns = {"vbas_records": check.records[rows], "vbas_people": check.people[rows]}
+    for number, diversity in enumerate(check.diversity.values(), 1):
         columns[f"vbas_values_{number}"] = diversity.distinct[rows]
         columns[f"vbas_share_{number}"] = diversity.largest_share[rows]
     return filled(CHECK, columns, own=own)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -38,7 +39,7 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
     Of counts of the same unknowns, but for those that nobody is in, the first kind and the smallest place is taken.
     Those that are too large are counted only.
     """
-    places, groups = _Places(chunk), _Groups(chunk)
+    places, groups = _places_of(chunk), _Groups(chunk)
     known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
     at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
     parts = [
@@ -147,20 +148,49 @@ def _kinds(places: _Places, place: np.ndarray, groups: _Groups, group: np.ndarra
     return kind, of
 
 
+@dataclass(frozen=True)
+class _Level:
+    """The regions of one level of one release. region_of : bytes of the region of each cell, as in Sums."""
+
+    release: int
+    exact: bool
+    n_regions: int
+    region_of: bytes
+
+    @cached_property
+    def regions(self) -> sparse.csr_matrix:
+        """(n_regions, cells) matrix of 0 and 1: which cells each region holds."""
+        return _rows(np.frombuffer(self.region_of, np.int64), self.n_regions)
+
+
+def _places_of(chunk: Chunk) -> _Places:
+    """The places of a chunk: those of its overlay, whatever classes it has."""
+    levels = (
+        _Level(family.release, family.exact, family.n_regions, family.region.astype(np.int64).tobytes())
+        for family in chunk.families
+    )
+    return _places(len(chunk.over.releases), chunk.over.n_cells, tuple(levels))
+
+
+@lru_cache(maxsize=1)  # of other classes, and by every round of a repair, the same places are asked about again
+def _places(n_releases: int, n_cells: int, levels: tuple[_Level, ...]) -> _Places:
+    return _Places(n_releases, n_cells, levels)
+
+
 class _Places:
     """The different places. members : (p, cells) matrix of 0 and 1.
 
     is_cell, is_difference : (p,) bool; of_release : of each release, (p,) bool, its regions of the coarsest level
     """
 
-    def __init__(self, chunk: Chunk) -> None:
-        releases = range(len(chunk.over.releases))
+    def __init__(self, n_releases: int, n_cells: int, levels: Sequence[_Level]) -> None:
+        releases = range(n_releases)
         regions = [
-            sparse.vstack([family.members()[:-1] for family in chunk.families if family.release == release]).tocsr()
+            sparse.vstack([level.regions for level in levels if level.release == release]).tocsr()
             for release in releases
         ]
-        parts = {_CELL: [sparse.identity(chunk.over.n_cells, np.int64, format="csr")], _OTHER: regions, _BESIDE: []}
-        everywhere = sparse.csr_matrix(np.ones((1, chunk.over.n_cells), np.int64))
+        parts = {_CELL: [sparse.identity(n_cells, np.int64, format="csr")], _OTHER: regions, _BESIDE: []}
+        everywhere = sparse.csr_matrix(np.ones((1, n_cells), np.int64))
         for own_regions, other in [
             *combinations_with_replacement(regions, 2),
             (everywhere, sparse.vstack(regions).tocsr()),
@@ -170,31 +200,31 @@ class _Places:
             both = own_regions.multiply(other).tocsr()
             parts[_OTHER] = [*parts[_OTHER], both]
             parts[_BESIDE] += [_left_of(own_regions, both), _left_of(other, both)]
-        parts[_OTHER] = [*parts[_OTHER], *_unions(chunk, regions)]
+        parts[_OTHER] = [*parts[_OTHER], *_unions(levels, regions)]
         rows = sparse.vstack([matrix for some in parts.values() for matrix in some]).tocsr()
         kinds = np.repeat(list(parts), [sum(matrix.shape[0] for matrix in some) for some in parts.values()])
         self.members, kinds = _different(rows, kinds)
         self.is_cell, self.is_difference = kinds == _CELL, kinds == _BESIDE
         keys = _keys(self.members)
-        coarsest = [np.unique(_keys(family.members()[:-1])) for family in chunk.families if family.exact]
+        coarsest = [np.unique(_keys(level.regions)) for level in levels if level.exact]
         self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in releases]
 
 
 _CELL, _OTHER, _BESIDE = range(3)
 
 
-def _unions(chunk: Chunk, regions: Sequence[sparse.csr_matrix]) -> Iterator[sparse.csr_matrix]:
+def _unions(levels: Sequence[_Level], regions: Sequence[sparse.csr_matrix]) -> Iterator[sparse.csr_matrix]:
     """Regions of a level that a region of another release lies across: all that it touches; and, of coarsest levels,
     every few that hang together by such regions, as what those show can be taken away from all of them only.
     """
-    for family in chunk.families:
-        own = family.members()[:-1]
+    for level in levels:
+        own = level.regions
         for other, theirs in enumerate(regions):
-            if other != family.release:
+            if other != level.release:
                 touched = (theirs @ own.T).astype(bool).astype(np.int64)
                 yield touched @ own
-        if family.exact:
-            others = [theirs for other, theirs in enumerate(regions) if other != family.release]
+        if level.exact:
+            others = [theirs for other, theirs in enumerate(regions) if other != level.release]
             touched = (sparse.vstack(others).tocsr() @ own.T).astype(bool).astype(np.int64)
             hang = (touched.T @ touched).tolil().rows
             together = _hanging_together([set(row) for row in hang])

@@ -66,8 +66,8 @@ def _left_of_class(chunk: Chunk, own: _Shown, theirs: _Shown, class_of: int, oth
     touched = np.unique((parts @ equivalence_classes.T).toarray() > 0, axis=0)
     touched = touched[touched.any(axis=1)].astype(np.int64)
     cells = (touched @ equivalence_classes > 0).astype(np.int64)
-    inside = within_of(sparse.csr_matrix(cells), parts)
-    within = within_of(sparse.csr_matrix(cells), equivalence_classes)
+    places = sparse.csr_matrix(cells)
+    inside, within = within_of(places, parts), within_of(places, equivalence_classes)
     low, high = chunk.bounds.low[:, joint].sum(axis=1), chunk.bounds.high[:, joint].sum(axis=1)
     alone = np.diff(equivalence_classes.indptr) == 1  # a single area shows all that it has of the class
     low[equivalence_classes[alone].indices] = high[equivalence_classes[alone].indices] = own.records[mine][alone]

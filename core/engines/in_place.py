@@ -90,7 +90,7 @@ class Matched:
     area_of : (A,) position of each value of the area's field among the areas, -1 for none
     """
 
-    found: InPlace
+    in_place: InPlace
     area_of: np.ndarray
     profile: Profile
     n_unmatched: int

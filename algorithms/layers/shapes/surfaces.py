@@ -37,8 +37,8 @@ FieldOf = tuple[str, str]  # a field, and the parameter that names it
 class Noun(NamedTuple):
     """What a shape is, for messages: one, and several."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
     counted: Counted
 
 
@@ -160,11 +160,11 @@ def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: Noun, poin
             tr(
                 "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
                 layer=layer,
-                many=noun.many,
-                noun=noun.one,
+                many=noun.plural,
+                noun=noun.singular,
             )
         )
-    raise InputError(tr("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.many))
+    raise InputError(tr("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.plural))
 
 
 def _wkb_of(geometry: QgsGeometry) -> bytes | None:
