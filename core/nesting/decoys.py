@@ -30,8 +30,14 @@ from .zones import (
     zones_of,
 )
 
-# Called with the positions of cells, the equivalence class of each, and how many those are; gives a bool for each.
+# Whether what more is asked of equivalence classes holds: called with the cells that show some of them, the equivalence
+# class of each cell and their number; gives a boolean for each equivalence class. Those that hold by themselves need
+# not hold together: where persons have rows in both, those who have a value in either may be nearly all.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+
+
+# Per cent of the places that are closed to a class by chance: as a rule, at least, and at most.
+CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED = 0.2, 0.01, 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +49,8 @@ class Secrets:
     """
 
     source: np.random.Generator
-    spread: float = 0.3
-    closed: float = 0.002
+    spread: float = 0.2
+    closed: float = CLOSED_BY_CHANCE / 100
     waived: float = 0.01
 
 
@@ -82,9 +88,7 @@ def levels_in_zones(
 class _Work:
     """The places that have a choice, what each may do, and which show their class; lists by level, arrays by row."""
 
-    def __init__(
-        self, cells: ProfileCells, tree: Tree, k: int, conditions: Conditions, holds: Holds | None
-    ) -> None:
+    def __init__(self, cells: ProfileCells, tree: Tree, k: int, conditions: Conditions, holds: Holds | None) -> None:
         self.k, self.conditions, self.holds, self.n_cells = k, conditions, holds, len(cells.records)
         self.storeys = storeys_of(cells, tree, k)
         self.price = _prices(self.storeys, tree, conditions.secrets)

@@ -4,8 +4,8 @@ A place (a region of some level) that shows a class shows all records of it that
 belongs, for each class, to one zone: the lowest place around it that shows the class. What a release tells is the count
 of each zone; where in it they live is what somebody may try to find out (methods: section 13).
 
-Records go up the levels. Cells of places with fewer than k records have no choice; a `Storey` keeps the places of a level that
-have one, and how many records arrive at each anyway.
+Records go up the levels. Cells of places with fewer than k records have no choice; a `Storey` keeps the places of a
+level that have one, class by class, and how many records arrive at each anyway.
 """
 
 from __future__ import annotations
