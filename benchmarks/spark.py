@@ -103,10 +103,10 @@ def ours(folder: Path, measured: Measured) -> tuple[int, int]:
     from vbas.core.areas import make_areas
     from vbas.core.crosswalk import Crosswalk
     from vbas.core.engines import open_engine
-    from vbas.core.engines.fields import RecordFields
     from vbas.core.engines.profiling import count_in_place, match_in_place
     from vbas.core.engines.releasing import release_in_place
     from vbas.core.plan import suppress
+    from vbas.core.records.fields import RecordFields
 
     out = folder / "released"
     shutil.rmtree(out, ignore_errors=True)

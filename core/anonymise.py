@@ -419,8 +419,9 @@ def _held_against_published(
     """The plan, from which nothing below k was found to follow with totals and releases that are published already;
     sentences on earlier releases, and what this one publishes."""
 
+    margins = parse_margins(ask.published_margins, plan.profile.quasi_identifiers) if ask.published_margins else []
+
     def against_margins(plan: Plan) -> Plan:
-        margins = parse_margins(ask.published_margins, plan.profile.quasi_identifiers)
         if not margins:
             return plan
         held, cost = hold_against_margins(plan, margins, ties=ties_of(ask.ties))

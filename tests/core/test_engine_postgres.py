@@ -12,12 +12,12 @@ import pytest
 from vbas.core.engines import open_engine, releasing
 from vbas.core.engines.addresses import Address
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.fields import Filter, RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, OutcomeUnknown, PrivacyError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.records.fields import Filter, RecordFields
 from vbas.core.records.table import PERSONS
 from vbas.core.release import apply
 

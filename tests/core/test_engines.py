@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from vbas.core.engines import open_engine, profiling, releasing
 from vbas.core.engines.duckdb_failures import KEPT_BACK, without_values
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.fields import Filter, RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, PrivacyError, VbasError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
+from vbas.core.records.fields import Filter, RecordFields
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.release import apply

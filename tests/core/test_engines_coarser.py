@@ -9,7 +9,6 @@ import pytest
 
 from vbas.core.engines import open_engine
 from vbas.core.engines.coarsening import as_text_in_place, coarser_in_place
-from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import InputError
@@ -22,6 +21,7 @@ from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import CoarserLevels, as_shown
 from vbas.core.plan import suppress
+from vbas.core.records.fields import RecordFields
 from vbas.core.release import apply
 
 from ..engines_there import needed

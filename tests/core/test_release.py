@@ -17,8 +17,9 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
 from vbas.core.records.columns import Column, column_from_values
+from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import check_no_area_copy, match_areas, match_records
-from vbas.core.records.table import RecordTable, check_fields
+from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
 
@@ -139,7 +140,7 @@ def test_counted_rows_of_different_areas_are_added_up():
 )
 def test_fields_that_would_give_the_area_away_are_refused(quasi_identifiers, kept, words):
     with pytest.raises(InputError, match=words):
-        check_fields("da", quasi_identifiers, kept, "DAUID", "n")
+        RecordFields("da", quasi_identifiers, kept, "n").check("DAUID")
 
 
 @pytest.mark.parametrize(
