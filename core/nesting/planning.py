@@ -156,7 +156,7 @@ def nest_by_losses(
     if requirement is not None and requirement.asks_for_more and conditions is None:
         level_of = promote(profile, levels, level_of, requirement.holds)
     progress(1.0)
-    plan = plan_by_levels(profile, levels, k, level_of)
+    plan = replace(plan_by_levels(profile, levels, k, level_of), in_zones=conditions is not None)
     if requirement is None or not requirement.members:
         return plan
     return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
