@@ -226,7 +226,8 @@ def around(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
     """
     equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
     shown = equivalence_class_of != SUPPRESSED
-    level_of = np.where(shown, plan.level_of, SUPPRESSED).astype(np.int8)
+    before = np.zeros(len(shown), np.int8) if plan.level_of is None else plan.level_of
+    level_of = np.where(shown, before, SUPPRESSED).astype(np.int8)
     cells = np.flatnonzero(shown & equivalence_classes[equivalence_class_of])
     if not plan.in_zones:
         level_of[cells] += 1

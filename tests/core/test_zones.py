@@ -9,17 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table
+from vbas.core.disclosure.overlay import overlay
+from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets, _Work, levels_in_zones
 from vbas.core.nesting.optimum import ProfileCells, best_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.tree import Tree, tree_of
+from vbas.core.privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
+from vbas.core.publish.register.published_releases import new_entry, read_register
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.source import RecordSource
+from vbas.core.synthetic.hamlet import hamlet
 
 # Areas in small regions in one large region, and what a record loses in them.
 SHAPES = [
@@ -230,3 +236,44 @@ def test_what_else_is_asked_holds_in_every_zone():
     assert plan.n_released == 12
     for zone in set(zones.tolist()):
         assert len(set(diagnosis.codes[zones == zone].tolist())) == 2
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4))
+@settings(max_examples=25)
+def test_the_attacker_knows_of_zones_what_is_true_and_no_less(seed, k):
+    rng = np.random.default_rng(seed)
+    names = [f"a{i}" for i in range(8)]
+    areas = make_areas(names, [(100.0 * i, 50.0 * (i % 3)) for i in range(8)])
+    fine = crosswalk_from_table(areas, names, [1, 1, 2, 2, 3, 3, 4, 4])
+    coarse = crosswalk_from_table(areas, names, [1] * 4 + [2] * 4)
+    levels = make_levels(areas, [own_regions(8), fine, coarse, crosswalk_from_table(areas, names, [1] * 8)])
+    table = RecordTable(
+        column_from_values([names[i] for i in rng.integers(0, 8, 60)]),
+        {"age": column_from_values([("young", "middle", "old")[i] for i in rng.integers(0, 3, 60)])},
+        kept={},
+    )
+    records = match_records(table, areas)
+    plan = nest(areas, records.profile, levels, k, conditions=Conditions(np.full(8, 99.0), Secrets(rng, closed=0.2)))
+    release = publish(plan, areas)
+    over = overlay([release, release])
+    true = records.profile.counts.toarray()[:, plan.class_of[plan.released]]
+    for family in over.sums(np.arange(len(over.entries))):
+        if family.release:
+            continue
+        for at, (level, region) in enumerate(zip(release.level, release.region)):
+            if level != family.level:
+                continue
+            people = true[levels.crosswalks[level].region_of == region, at].sum()
+            column = family.class_of == release.class_of[at]
+            assert family.low[region, :-1][column] == family.high[region, :-1][column] == people
+
+
+def test_a_register_remembers_that_a_release_is_in_zones(tmp_path):
+    areas, records, crosswalk = hamlet()
+    whole = crosswalk_from_table(areas, list("abcd"), [1, 1, 1, 1])
+    levels = make_levels(areas, [own_regions(4), crosswalk, whole])
+    path = tmp_path / "register.gpkg"
+    for title, disclosure in ((1, NO_SMALL_COUNT), (2, CLASS_HAS_K)):
+        plan = anonymise(areas, records, levels, Ask(k=2, disclosure=disclosure)).plan
+        new_entry(path, publish(plan, areas, f"release {title}"), title - 1).put()
+    assert [release.in_zones for release in read_register(path)] == [True, False]

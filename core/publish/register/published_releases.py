@@ -250,8 +250,8 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -
         named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
         sensitive = _sensitive(counts, values)
-        told = {"of_persons": bool(of_persons), "in_zones": bool(in_zones)}
-        return replace(release, sensitive=sensitive, coarsened=levels, **told)
+        of_rows = replace(release, sensitive=sensitive, coarsened=levels)
+        return replace(of_rows, of_persons=bool(of_persons), in_zones=bool(in_zones))
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise damaged(number, title, path, error) from error
 
