@@ -201,6 +201,7 @@ def test_small_real_numbers_keep_their_digits(server, sql):
     assert sql("SELECT size::text, kept::text, count(*) FROM released GROUP BY 1, 2") == [("0.1", "0.3", 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", ["infinity", "0044-03-15 BC", "20000-01-01"])
 def test_days_that_python_does_not_know_are_said(server, sql, day):
     sql("CREATE TABLE people_since (area text, sex text, since date)")
@@ -318,6 +319,7 @@ def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
     assert tables(sql) == {"people"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arrives", "closed", "there"), [(True, False, True), (True, True, True), (False, False, False)]
 )

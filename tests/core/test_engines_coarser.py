@@ -163,6 +163,7 @@ def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
             release_in_place(matched, as_shown(plan, places), destination, True, coarser=CoarserLevels(plan, places))
 
 
+@pytest.mark.slow
 def test_sensitive_values_and_persons_are_counted_in_what_is_shown(place):
     columns = {**cases.people(), "person": [str(i // 2) for i in range(1500)]}
     address, table, _, _ = place(columns)
