@@ -12,13 +12,13 @@ import pytest
 from vbas.core.engines import open_engine
 from vbas.core.engines.engine import EngineError
 from vbas.core.engines.profiling import count_in_place, match_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.records.fields import RecordFields
 
 from ..engines_there import needed
 from . import engine_cases as cases
+from .engine_cases import release_in_place
 
 pa = needed("pyarrow")
 pq = needed("pyarrow.parquet")

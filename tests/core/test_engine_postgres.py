@@ -13,7 +13,6 @@ from vbas.core.engines import open_engine, releasing
 from vbas.core.engines.addresses import Address
 from vbas.core.engines.engine import EngineError
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, OutcomeUnknown, PrivacyError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
@@ -32,6 +31,7 @@ from .engine_cases import (
     in_memory,
     one_level,
     people,
+    release_in_place,
     renamed,
     rows_of,
     same_profile,

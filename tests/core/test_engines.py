@@ -20,7 +20,6 @@ from vbas.core.engines import open_engine, profiling, releasing
 from vbas.core.engines.duckdb_failures import KEPT_BACK, without_values
 from vbas.core.engines.engine import EngineError
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, PrivacyError, VbasError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
@@ -32,7 +31,18 @@ from vbas.core.release import apply
 
 from ..engines_there import needed
 from . import engine_cases as cases
-from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+from .engine_cases import (
+    QUASI,
+    K,
+    areas,
+    in_memory,
+    one_level,
+    people,
+    release_in_place,
+    rows_of,
+    same_profile,
+    two_levels,
+)
 
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "duckdb"):
