@@ -5,7 +5,7 @@ asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Chunk:
     bounds: Bounds
     k: int
     contradicted: np.ndarray
+    _looked_up: dict[tuple[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @property
     def n_joint(self) -> int:
@@ -54,6 +55,12 @@ class Chunk:
 
     def equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, region, and some joint class of one level's equivalence classes that are in this chunk."""
+        key = inner.release, inner.level
+        if key not in self._looked_up:
+            self._looked_up[key] = self._equivalence_classes_of(inner)
+        return self._looked_up[key]
+
+    def _equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         release = self.over.releases[inner.release]
         own = self.over.own_class[inner.release]
         schema_class = self.over.entries[self.joint, self.over.schema_of[inner.release]]

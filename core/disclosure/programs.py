@@ -21,6 +21,7 @@ AT_ONCE = 300
 MOST_PROGRAMS = 2_000
 NODES = 2_000
 DRAWS = 4
+WITHOUT_PRESOLVE = 1_000  # unknowns: so few are solved before they are looked through
 TOLERANCE = 1e-5
 
 
@@ -213,7 +214,8 @@ def _left_by_rows(problem: Problem) -> np.ndarray:
 
 def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) -> None:
     """Decide the sums of a few components; at : (q,) where their answers go."""
-    left, values = np.ones(len(at), bool), []
+    left = np.ones(len(at), bool)
+    values: list[np.ndarray] = []
     rng = np.random.default_rng(0)
     for draw in range(DRAWS):
         before = int(left.sum())
@@ -315,7 +317,10 @@ class _Alike:
 
     def _tell(self, which: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         disclosed = which & (low >= 1) & (high < self._k)
-        self._answers.low[self._at[disclosed]], self._answers.high[self._at[disclosed]] = low[disclosed], high[disclosed]
+        self._answers.low[self._at[disclosed]], self._answers.high[self._at[disclosed]] = (
+            low[disclosed],
+            high[disclosed],
+        )
         self._answers.decided[self._at[which]] = True
 
     def _one_by_one(self, like: np.ndarray) -> None:
@@ -376,7 +381,7 @@ def _solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, 
         return None, False
     # The corners of most problems here are whole numbers. Whole numbers are asked for only where they are not, and then
     # without presolve, which in the HiGHS of SciPy 1.10 takes some problems with a solution for infeasible.
-    for whole, presolve in ((False, True), (True, False)):
+    for whole, presolve in ((False, len(objective) > WITHOUT_PRESOLVE), (True, False)):
         status, solution = _run(problem, objective, whole, presolve)
         if status == INFEASIBLE and presolve:
             status, solution = _run(problem, objective, whole, False)
