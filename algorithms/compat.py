@@ -54,14 +54,14 @@ def field(name: str, kind: str) -> QgsField:
     return QgsField(name, _TYPES[kind])
 
 
-def kind_of(one: QgsField) -> str | None:
+def kind_of(field: QgsField) -> str | None:
     """integer, long, real, text, boolean, date, time or datetime; None for all else: lists, maps, binary data."""
-    return _KINDS.get(one.type())
+    return _KINDS.get(field.type())
 
 
-def is_text(one: QgsField) -> bool:
+def is_text(field: QgsField) -> bool:
     """Whether a field holds text."""
-    return one.type() == _TYPES["text"]
+    return field.type() == _TYPES["text"]
 
 
 def python_value(value: object) -> object:

@@ -78,7 +78,7 @@ def points(name: str, town: point_attacks.Town) -> Iterator[tuple[str, str, str,
     run = point_attacks.masked_twice(town, 15)
     homes = homes_of(town.addresses, town.area_of, town.people())
     left = point_attacks.recounted(town, homes.area_of, run.second, run.second.points)
-    few, released = left < K_MIN, hold_back(run.second, run.found, K_MIN).masked
+    few, released = left < K_MIN, hold_back(run.second, run.hiding, K_MIN).masked
     attack, looked_at = f"addresses a point could be from ({name})", f"points with < {K_MIN}"
     guessed = f"{int(few.sum())} of {int(np.isfinite(left).sum())}, {int((few & (run.k_act >= K_MIN)).sum())} of them "
     left_over = f"{int((few & released).sum())} of {int(released.sum())}"

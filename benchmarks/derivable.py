@@ -64,9 +64,9 @@ class Attack:
         loss = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in crosswalks]
         self.loss = [losses.tolist() for losses in loss]
         self.region_of = list(plan.levels.region_of)
-        released = np.flatnonzero(plan.released)
-        keys = zip(plan.level[released].tolist(), plan.region[released].tolist(), plan.class_of[released].tolist())
-        self.equivalence_classes = dict(zip(keys, plan.records[released].tolist()))
+        in_use = np.flatnonzero(plan.released)
+        keys = zip(plan.level[in_use].tolist(), plan.region[in_use].tolist(), plan.class_of[in_use].tolist())
+        self.equivalence_classes = dict(zip(keys, plan.records[in_use].tolist()))
         inhabited = areas.population > 0
         # Of each region of each level its inhabited areas, and the region of the next level that it is in.
         self.areas_of = [_grouped(regions, inhabited) for regions in self.region_of]

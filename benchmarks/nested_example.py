@@ -44,8 +44,8 @@ class Example:
     city: City
     areas: Areas
     records: Records
-    one: Plan
-    one_measures: Measures
+    single: Plan
+    single_measures: Measures
     plan: Plan
     measures: Measures
     audit: LevelAudit
@@ -63,9 +63,9 @@ def make_example() -> Example:
     records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
     run = aggregate(areas, records.profile, Configuration())
     one_level = suppress(records.profile, run.aggregation.crosswalk, K)
-    one_measures, _ = evaluate(areas, one_level, run.aggregation.sites)
+    single_measures, _ = evaluate(areas, one_level, run.aggregation.sites)
     plan = nest(areas, records.profile, build_levels(areas, records.profile), K)
-    return Example(city, areas, records, one_level, one_measures, plan, *evaluate_levels(areas, plan))
+    return Example(city, areas, records, one_level, single_measures, plan, *evaluate_levels(areas, plan))
 
 
 def whole(number: float) -> str:
@@ -75,7 +75,7 @@ def whole(number: float) -> str:
 
 def result_table(example: Example) -> list[str]:
     """Both releases, measure by measure."""
-    single, nested = example.one_measures, example.measures
+    single, nested = example.single_measures, example.measures
     finest = whole(example.plan.crosswalk.n_regions)
 
     def suppressed(measures: Measures) -> str:
@@ -105,7 +105,7 @@ def levels_table(example: Example) -> list[str]:
 def losers_table(example: Example) -> list[str]:
     """Who is shown in larger regions: by marital status, under both releases."""
     lines = ["| | records | one level: suppressed, distance | nested: suppressed, distance |", "|---|---|---|---|"]
-    nested, single = (evaluate_by_value(example.areas, plan) for plan in (example.plan, example.one))
+    nested, single = (evaluate_by_value(example.areas, plan) for plan in (example.plan, example.single))
     for value in LOSERS:
         at = nested.values.index(value)
         cells = [f"{whole(each.suppressed[at])}, {whole(each.mean_distance[at])} m" for each in (single, nested)]
@@ -190,7 +190,7 @@ def analysis_table(example: Example, release: Release) -> list[str]:
 
 def _one_level_row(example: Example) -> str:
     """The same from the release of one level."""
-    rows, crosswalk = rows_of_release(example, apply(example.one, example.records)), example.one.crosswalk
+    rows, crosswalk = rows_of_release(example, apply(example.single, example.records)), example.single.crosswalk
     n_true, of_region, _ = truth_of(example, crosswalk)
     cells = []
     n_rows = np.bincount(rows.region, minlength=crosswalk.n_regions)

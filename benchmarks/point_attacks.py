@@ -118,12 +118,12 @@ def homes_guessed(place: Town, k_inner: float, members: int, shared: bool, seed:
 class Twice(NamedTuple):
     """Every address masked twice, each time on its own.
 
-    first, second : of the H homes; found : candidates of the second place, alone and with the first; k_act : (H,)
+    first, second : of the H homes; hiding : candidates of the second place, alone and with the first; k_act : (H,)
     """
 
     first: Masking
     second: Masking
-    found: Hiding
+    hiding: Hiding
     k_act: np.ndarray
 
 
@@ -180,7 +180,7 @@ def print_candidates(place: Town) -> None:
         run = masked_twice(place, k_inner)
         once = recounted(place, homes.area_of, run.second, run.second.points)
         twice = recounted(place, homes.area_of, run.second, run.second.points, run.first.points)
-        released = hold_back(run.second, run.found, K_MIN).masked
+        released = hold_back(run.second, run.hiding, K_MIN).masked
         few = once < K_MIN
         told = f"{int((few & (run.k_act >= K_MIN)).sum())} of {int(few.sum())}"
         drawn = int(np.isfinite(once).sum())

@@ -23,14 +23,16 @@ from .levels import Levels
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
+from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE
 from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
+from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
 from .privacy.margins import hold_against_margins, parse_margins
-from .privacy.requirement import Found, Requirement, measure
+from .privacy.requirement import Protection, Requirement, measure
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
 from .records.matching import Records
@@ -80,6 +82,14 @@ class Ask:
         Whether rows say their level; None for yes where there are several.
     loss, ties : str
         What a nested release loses least of, and which of equal choices it takes (LOSSES, CHOICES).
+    disclosure : str
+        What a nested release must hold against (DISCLOSURES): somebody who reads it, or somebody who also knows how it
+        was made.
+    closed_by_chance : float
+        Per cent of the places that are closed to a class whatever lives there, so that less can be guessed.
+    least_left_areas, least_left_people : int, float
+        Areas with people, and people, that must be left of a region once the areas are taken away that show a class
+        themselves.
     hierarchies : mapping of str to Hierarchy
         By quasi-identifier, of its values, for levels that show coarser ones.
     at_once : int
@@ -102,12 +112,46 @@ class Ask:
     nested: bool | None = None
     loss: str = MEAN_DISTANCE
     ties: str = FIXED
+    disclosure: str = CLASS_HAS_K
+    closed_by_chance: float = CLOSED_BY_CHANCE
+    least_left_areas: int = 0
+    least_left_people: float = 0.0
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     at_once: int = CELLS_AT_ONCE
 
     def is_nested(self, levels: Levels) -> bool:
         """Whether rows say their level."""
         return len(levels) > 1 if self.nested is None else self.nested
+
+    def conditions(self, people: np.ndarray) -> Conditions | None:
+        """What must hold of the zones of a nested release, None for nothing; people : (n,) of each area.
+
+        Raises InputError for an unknown choice and numbers outside their range.
+        """
+        if self.disclosure not in DISCLOSURES:
+            raise InputError(
+                tr(
+                    "DISCLOSURE “{disclosure}” is unknown: choose one of {choices}.",
+                    disclosure=self.disclosure,
+                    choices=", ".join(DISCLOSURES),
+                )
+            )
+        if not 0 <= self.closed_by_chance <= MOST_CLOSED:
+            raise InputError(
+                tr(
+                    "CLOSED_BY_CHANCE is {share:g}: give per cent from 0 to {most:g}.",
+                    share=self.closed_by_chance,
+                    most=MOST_CLOSED,
+                )
+            )
+        if self.least_left_areas < 0 or not 0 <= self.least_left_people < np.inf:
+            raise InputError(tr("LEAST_LEFT_AREAS and LEAST_LEFT_PEOPLE must be 0 or more."))
+        secrets = None
+        if self.disclosure == NO_SMALL_COUNT:
+            secrets = Secrets(np.random.default_rng(), closed=max(self.closed_by_chance, LEAST_CLOSED) / 100)
+        elif not (self.least_left_areas or self.least_left_people):
+            return None
+        return Conditions(people, secrets, self.least_left_areas, self.least_left_people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +176,7 @@ class Account:
         The same by region, or by level. Internal.
     rows : ReleasedRows, optional
         What is released, recounted.
-    found : Found
+    protection : Protection
         What the classes have of what was asked.
     weights : str
         A warning of counts that look like survey weights; empty for none.
@@ -166,7 +210,7 @@ class Account:
     measures: Measures
     audit: RegionAudit | LevelAudit
     rows: ReleasedRows | None = None
-    found: Found = field(default_factory=lambda: Found({}))
+    protection: Protection = field(default_factory=lambda: Protection({}))
     weights: str = ""
     notes: tuple[str, ...] = ()
     published: Published | None = None
@@ -278,7 +322,7 @@ def anonymise(
     clock.has_taken(ROWS)
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
-    protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Found({})
+    protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
     weights = warning_of_weights(counted, at_hand.counted_rows(), population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
@@ -353,14 +397,17 @@ def _planned(
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
     requirement, ties = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share), ties_of(ask.ties)
+    conditions = ask.conditions(areas.population)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
         at_hand.check_no_area_shown(places, areas)
-        plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties)
+        plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties, conditions)
         before = {name: column.level for name, column in at_hand.values().coarsened.items()}
         return at_hand, requirement, as_shown(plan, places), CoarserLevels(plan, places, before)
     if ask.is_nested(levels):
-        plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once)
+        plan = nest(
+            areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions
+        )
     else:
         plan = suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
     return at_hand, requirement, plan, None
@@ -372,8 +419,9 @@ def _held_against_published(
     """The plan, from which nothing below k was found to follow with totals and releases that are published already;
     sentences on earlier releases, and what this one publishes."""
 
+    margins = parse_margins(ask.published_margins, plan.profile.quasi_identifiers) if ask.published_margins else []
+
     def against_margins(plan: Plan) -> Plan:
-        margins = parse_margins(ask.published_margins, plan.profile.quasi_identifiers)
         if not margins:
             return plan
         held, cost = hold_against_margins(plan, margins, ties=ties_of(ask.ties))
@@ -412,7 +460,7 @@ def _measured(
 
 
 def _say_what_k_does_not_count(
-    protection: Found, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log
+    protection: Protection, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log
 ) -> None:
     log.warn(*(kept_field.warning for kept_field in kept if kept_field.warning), *([weights] if weights else []))
     for kind, smallest in protection.smallest.items():

@@ -14,6 +14,7 @@ import re
 import string
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 
 CATALOGUES = Path(__file__).parent / "languages"
@@ -64,9 +65,9 @@ def tr(text: str, /, **values: object) -> str:
     return _filled(_catalogue.gettext(text) if text else text, values)
 
 
-def plural(one: str, many: str, n: float, /, **values: object) -> str:
+def plural(singular: str, many: str, n: float, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
-    return _filled(_catalogue.ngettext(one, many, math.ceil(n)), {**values, "n": n})
+    return _filled(_catalogue.ngettext(singular, many, math.ceil(n)), {**values, "n": n})
 
 
 def as_data(text: str, /, **values: object) -> str:
@@ -111,7 +112,25 @@ def _for_people(match: re.Match[str]) -> str:
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
-    return _NUMBERS.vformat(text, (), values) if values else text
+    if not values:
+        return text
+    places = _places(text)
+    if places is None:
+        return _NUMBERS.vformat(text, (), values)
+    return "".join(
+        before if name is None else before + _NUMBERS.format_field(values[name], wanted)
+        for before, name, wanted in places
+    )
+
+
+@lru_cache(maxsize=10_000)  # a form has hundreds of texts, which are looked up again whenever QGIS asks for it
+def _places(text: str) -> tuple[tuple[str, str | None, str], ...] | None:
+    """What stands before each place of a text, its name (None after the last) and its format; None where a place is
+    more than a name and a format, which `string.Formatter` understands."""
+    places = tuple((before, name, wanted or "") for before, name, wanted, _ in _NUMBERS.parse(text))
+    plain = all(name is None or (name.isidentifier() and "{" not in wanted) for _, name, wanted in places)
+    converted = any(conversion for *_, conversion in _NUMBERS.parse(text))
+    return places if plain and not converted else None
 
 
 class _Numbers(string.Formatter):

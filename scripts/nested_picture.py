@@ -40,8 +40,8 @@ def picture(example: Example) -> str:
     def on_page(left: float) -> np.ndarray:
         return shapely.transform(example.city.polygons, lambda xy: (xy - (west, north)) * (scale, -scale) + (left, TOP))
 
-    single, nested = _counts(example.one, class_of), _counts(example.plan, class_of)
-    n_women = int(example.one.profile.class_sizes[class_of])
+    single, nested = _counts(example.single, class_of), _counts(example.plan, class_of)
+    n_women = int(example.single.profile.class_sizes[class_of])
     right, bottom = PANEL + GAP, TOP + PANEL
     titles = [
         _text(0, 20, f"Where the {whole(n_women)} {WHO} are shown, k = 5", 18, "bold"),
@@ -49,7 +49,7 @@ def picture(example: Example) -> str:
             0,
             50,
             f"One level: {n_women - single.sum()} of them suppressed, mean distance "
-            f"{whole(_distance(example, example.one, class_of))} m",
+            f"{whole(_distance(example, example.single, class_of))} m",
             15,
         ),
         _text(
@@ -60,7 +60,7 @@ def picture(example: Example) -> str:
             15,
         ),
     ]
-    maps = [_one_map(on_page(0), example.one, class_of), _nested_map(on_page(right), example.plan, class_of)]
+    maps = [_one_map(on_page(0), example.single, class_of), _nested_map(on_page(right), example.plan, class_of)]
     width, height = right + PANEL, bottom + BOTTOM
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -5 {width + 20} {height + 10}" width="{width + 20}" '

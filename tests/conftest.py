@@ -22,14 +22,14 @@ if not os.environ.get("VBAS_EXPLORE"):
     settings.load_profile("repeatable")
 
 
-SLOW = [Path(__file__).parent / folder for folder in ("headless", "package", "qt6")]
+SLOW = tuple(f"{Path(__file__).parent / folder}{os.sep}" for folder in ("headless", "package", "qt6"))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Tests in folders where each starts programs of its own are slow."""
     for item in items:
-        if any(folder in item.path.parents for folder in SLOW):
+        if str(item.path).startswith(SLOW):
             item.add_marker(pytest.mark.slow)
 
 

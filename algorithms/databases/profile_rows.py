@@ -18,19 +18,19 @@ from ..layers.tables import StreamedTable, filled
 KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
 
 
-def profile_rows(found: InPlace) -> StreamedTable:
+def profile_rows(in_place: InPlace) -> StreamedTable:
     """A row for each cell, by area and class, made while it is written: they may be nearly as many as the records."""
-    profile = found.profile(np.arange(len(found.areas)), len(found.areas))
-    counts, categories = profile.counts, [*map(_as_shown, (found.areas, *found.categories))]
-    used = np.flatnonzero(np.diff(counts.indptr)), *map(np.unique, found.classes.T)
+    profile = in_place.profile(np.arange(len(in_place.areas)), len(in_place.areas))
+    counts, categories = profile.counts, [*map(_as_shown, (in_place.areas, *in_place.categories))]
+    used = np.flatnonzero(np.diff(counts.indptr)), *map(np.unique, in_place.classes.T)
     known = [to_list(values[codes]) for values, codes in zip(categories, used)]
-    names = found.fields.area, *found.fields.quasi_identifiers
+    names = in_place.fields.area, *in_place.fields.quasi_identifiers
     fields = [_field(name, values) for name, values in zip(names, categories)]
     bounds = [int(counts.data.min()), int(counts.data.max())] if counts.nnz else []
 
     def parts() -> Iterator[list[Column | np.ndarray]]:
         for cells in stretches(counts.nnz):
-            codes = area_of_cells(profile, cells), *found.classes[counts.indices[cells]].T
+            codes = area_of_cells(profile, cells), *in_place.classes[counts.indices[cells]].T
             yield [*(Column(code, values) for code, values in zip(codes, categories)), counts.data[cells]]
 
     every = filled(PROFILE, {"records": ()}, own=[(field, ()) for field in fields]).fields

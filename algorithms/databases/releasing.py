@@ -77,7 +77,7 @@ def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
     )
     warnings = [lost] if n_unmatched else []
     form.warn(*warnings)
-    return (*warnings, *(column.sentence for column in matched.found.coarsened.values()))
+    return (*warnings, *(column.sentence for column in matched.in_place.coarsened.values()))
 
 
 def _say_what_was_counted(form: Form, account: Account, staged: StagedInPlace) -> None:

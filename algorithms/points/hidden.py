@@ -124,14 +124,14 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     return coordinates[place], case.homes.home_of[order[start[place] + within]]
 
 
-def tell(form: Form, case: MaskingInputs, found: Hiding | None, k_min: int) -> None:
+def tell(form: Form, case: MaskingInputs, candidates: Hiding | None, k_min: int) -> None:
     """The lines of the log on homes, candidates and earlier places."""
     form.info(*filter(None, [case.homes.sentence()]))
-    if found is None:
+    if candidates is None:
         form.info(UNCOUNTED)
     else:
-        short = found.shortfall(k_min)
-        form.warn(*filter(None, [found.sentence()]))
+        short = candidates.shortfall(k_min)
+        form.warn(*filter(None, [candidates.sentence()]))
         (form.warn if short.points_below else form.info)(short.sentence())
     if not form.given("EARLIER"):
         form.info(ONCE)

@@ -157,14 +157,14 @@ def measure(
     return MaskingMeasures(k_act, hiding, None if hiding is None else hiding.shortfall(k_min), pattern)
 
 
-def title(found: MaskingMeasures) -> str:
+def title(measures: MaskingMeasures) -> str:
     """What MASKED is called: not for release where most points fall short."""
-    return f"{MASKED.title} ({INTERNAL if falls_short(found) else FOR_RELEASE})"
+    return f"{MASKED.title} ({INTERNAL if falls_short(measures) else FOR_RELEASE})"
 
 
-def falls_short(found: MaskingMeasures) -> bool:
+def falls_short(measures: MaskingMeasures) -> bool:
     """Whether most points have fewer candidate addresses than they should."""
-    return found.shortfall is not None and found.shortfall.most
+    return measures.shortfall is not None and measures.shortfall.most
 
 
 def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
@@ -181,7 +181,7 @@ def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
     return filled(MASKED, {}, own=own, shapes=shapely.points(written[rows][order]), crs=layer.crs)
 
 
-def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -> Table:
+def masking_audit_table(case: MaskingInputs, masking: Masking, measures: MaskingMeasures) -> Table:
     """AUDIT: a row per point, in the order of POINTS."""
     layer, areas, homes = case.points.layer, case.areas, case.homes
     names = np.array([*areas.names, None], dtype=object)
@@ -193,7 +193,7 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
     if case.category is not None:
         texts = [None if value is None else plain_text(value) for value in case.category.categories]
         category = Column(case.category.codes, np.array(texts, dtype=object))
-    hiding = found.hiding
+    hiding = measures.hiding
     columns: dict[str, TableColumn | None] = {
         "point": layer.ids,
         "outcome": Column(masking.reason, np.array(REASONS, dtype=object)),
@@ -207,10 +207,12 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
         "candidates_left": hiding.left[homes.home_of] if hiding is not None and hiding.again.any() else None,
         "category": category,
     }
-    return filled(MASKING_AUDIT, columns, masking, found, shapes=shapes, crs=layer.crs)
+    return filled(MASKING_AUDIT, columns, masking, measures, shapes=shapes, crs=layer.crs)
 
 
-def masking_numbers(case: MaskingInputs, masking: Masking, found: MaskingMeasures, k_inner: int) -> dict[str, object]:
+def masking_numbers(
+    case: MaskingInputs, masking: Masking, measures: MaskingMeasures, k_inner: int
+) -> dict[str, object]:
     """The numeric outputs; those that cannot be known are left out."""
     n_masked, n_drawn = int(masking.masked.sum()), int(masking.drawn.sum())
     result: dict[str, object] = {
@@ -220,22 +222,22 @@ def masking_numbers(case: MaskingInputs, masking: Masking, found: MaskingMeasure
         "N_HELD_BACK": n_drawn - n_masked,
         "N_HOMES": len(case.homes),
     }
-    if found.shortfall is not None and found.shortfall.points:
-        result["PERCENT_BELOW_K_MIN"] = found.shortfall.percent
-    if n_masked and found.k_act is not None:
-        result["PERCENT_BELOW_K_INNER"] = 100.0 * float(np.mean(found.k_act[masking.masked] < k_inner))
-    if found.pattern is not None:
-        result["MEAN_DISPLACEMENT"] = found.pattern.mean_displacement
-        result["PERCENT_IN_OWN_AREA"] = found.pattern.percent_in_own_area
-        result["NEAREST_NEIGHBOUR_BEFORE"] = found.pattern.neighbour_before
-        result["NEAREST_NEIGHBOUR_AFTER"] = found.pattern.neighbour_after
+    if measures.shortfall is not None and measures.shortfall.points:
+        result["PERCENT_BELOW_K_MIN"] = measures.shortfall.percent
+    if n_masked and measures.k_act is not None:
+        result["PERCENT_BELOW_K_INNER"] = 100.0 * float(np.mean(measures.k_act[masking.masked] < k_inner))
+    if measures.pattern is not None:
+        result["MEAN_DISPLACEMENT"] = measures.pattern.mean_displacement
+        result["PERCENT_IN_OWN_AREA"] = measures.pattern.percent_in_own_area
+        result["NEAREST_NEIGHBOUR_BEFORE"] = measures.pattern.neighbour_before
+        result["NEAREST_NEIGHBOUR_AFTER"] = measures.pattern.neighbour_after
     return result
 
 
 def page(
     case: MaskingInputs,
     masking: Masking,
-    found: MaskingMeasures,
+    measures: MaskingMeasures,
     cluster: KeptCluster | None,
     k_inner: int,
     not_masked: str,
@@ -243,12 +245,12 @@ def page(
     said: Sequence[str] = (),
 ) -> str:
     """REPORT; cluster : None where none was searched for; said : sentences on earlier releases."""
-    candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
-    notes = [note for note in (case.homes.sentence(), found.hiding.sentence() if found.hiding else "") if note]
+    candidates = None if measures.hiding is None else measures.hiding.left[case.homes.home_of]
+    notes = [note for note in (case.homes.sentence(), measures.hiding.sentence() if measures.hiding else "") if note]
     return masking_report(
         masking,
-        Anonymity(found.k_act, candidates, found.shortfall, k_inner),
-        found.pattern,
+        Anonymity(measures.k_act, candidates, measures.shortfall, k_inner),
+        measures.pattern,
         cluster,
         not_masked,
         [*said, *notes, *kept_warnings(case.kept)],

@@ -90,10 +90,10 @@ class CheckRelease(VbasAlgorithm):
         return {**numbers, "MEAN_RISK": check.mean_risk, **diversity}
 
 
-def verdict(found: ReleaseCheck, k: int) -> str:
+def verdict(check: ReleaseCheck, k: int) -> str:
     """One sentence."""
-    if not found.classes_below:
-        return tr("Every class has at least {k} people; the smallest has {smallest}.", k=k, smallest=found.k_found)
+    if not check.classes_below:
+        return tr("Every class has at least {k} people; the smallest has {smallest}.", k=k, smallest=check.k_found)
     return plural(
         "{n} class with {records} falls short of what is asked; the smallest has {people}. "
         "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
@@ -101,7 +101,7 @@ def verdict(found: ReleaseCheck, k: int) -> str:
         "{n} classes with {records} fall short of what is asked; the smallest has {people}. "
         "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
         "that.",
-        found.classes_below,
-        records=counted.records(found.records_below),
-        people=counted.people(found.k_found),
+        check.classes_below,
+        records=counted.records(check.records_below),
+        people=counted.people(check.k_found),
     )

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.privacy.checking import ReleaseCheck
 from ...core.records.columns import Column
-from ...core.records.table import MEMBER_FIELDS
+from ...core.records.table import MEMBER_FIELDS, counts_of
 from ...core.tables.privacy import CHECK
 from ..form.form import Form
 from ..layers.reading.fields import field_index
-from ..layers.reading.records import counts_of, read_columns
+from ..layers.reading.records import read_columns
 from ..layers.tables import Table, filled
 
 Columns = Mapping[str, Column]
@@ -36,7 +36,7 @@ def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarr
     others = [name for name in source.fields().names() if name not in used and name.lower() not in ("fid", "ogc_fid")]
     wanted = dict.fromkeys([*quasi, *sensitive, *others, *members.values(), *([count] if count else [])])
     columns = read_columns(source, list(wanted), form.feedback)
-    counts = counts_of(columns[count], count) if count else None
+    counts = counts_of(columns, count)
     return (
         {name: columns[name] for name in quasi},
         {name: columns[name] for name in others},
@@ -46,17 +46,17 @@ def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarr
     )
 
 
-def check_table_of(form: Form, quasi: Columns, found: ReleaseCheck) -> Table:
+def check_table_of(form: Form, quasi: Columns, check: ReleaseCheck) -> Table:
     """CHECK: a row per class that falls short, the smallest first."""
-    rows = np.flatnonzero(found.fails)
-    rows = rows[np.lexsort((rows, found.people[rows]))]
+    rows = np.flatnonzero(check.fails)
+    rows = rows[np.lexsort((rows, check.people[rows]))]
     fields = form.source("RECORDS").fields()
     own = [
-        (fields.field(name), Column(found.classes[rows, position], column.categories))
+        (fields.field(name), Column(check.classes[rows, position], column.categories))
         for position, (name, column) in enumerate(quasi.items())
     ]
-    columns = {"vbas_records": found.records[rows], "vbas_people": found.people[rows]}
-    for number, diversity in enumerate(found.diversity.values(), 1):
+    columns = {"vbas_records": check.records[rows], "vbas_people": check.people[rows]}
+    for number, diversity in enumerate(check.diversity.values(), 1):
         columns[f"vbas_values_{number}"] = diversity.distinct[rows]
         columns[f"vbas_share_{number}"] = diversity.largest_share[rows]
     return filled(CHECK, columns, own=own)

@@ -9,8 +9,9 @@ away: left are those whom the release does not show there, and they are asked ab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -38,7 +39,7 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
     Of counts of the same unknowns, but for those that nobody is in, the first kind and the smallest place is taken.
     Those that are too large are counted only.
     """
-    places, groups = _Places(chunk), _Groups(chunk)
+    places, groups = _places_of(chunk), _Groups(chunk)
     known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
     at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
     parts = [
@@ -191,23 +192,49 @@ class _Some:
         return sparse.csr_matrix((ones, (overlaps.row[whole], overlaps.col[whole])), shape=overlaps.shape)
 
 
+@dataclass(frozen=True)
+class _Level:
+    """The regions of one level of one release. region_of : bytes of the region of each cell, as in Sums."""
+
+    release: int
+    exact: bool
+    n_regions: int
+    region_of: bytes
+
+    @cached_property
+    def regions(self) -> sparse.csr_matrix:
+        """(n_regions, cells) matrix of 0 and 1: which cells each region holds."""
+        return _rows(np.frombuffer(self.region_of, np.int64), self.n_regions)
+
+
+def _places_of(chunk: Chunk) -> _Places:
+    """The places of a chunk: those of its overlay, whatever classes it has."""
+    levels = (
+        _Level(family.release, family.exact, family.n_regions, family.region.astype(np.int64).tobytes())
+        for family in chunk.families
+    )
+    return _places(len(chunk.over.releases), chunk.over.n_cells, tuple(levels))
+
+
+@lru_cache(maxsize=1)  # of other classes, and by every round of a repair, the same places are asked about again
+def _places(n_releases: int, n_cells: int, levels: tuple[_Level, ...]) -> _Places:
+    return _Places(n_releases, n_cells, levels)
+
+
 class _Places:
     """The different places. members : (p, cells) matrix of 0 and 1.
 
     is_cell, is_difference : (p,) bool; of_release : of each release, (p,) bool, its regions of the coarsest level
     """
 
-    def __init__(self, chunk: Chunk) -> None:
-        n_cells, n_releases = chunk.over.n_cells, len(chunk.over.releases)
-        families = [family for release in range(n_releases) for family in chunk.families if family.release == release]
-        base = [sparse.identity(n_cells, np.int64, format="csr"), *(family.members()[:-1] for family in families)]
+    def __init__(self, n_releases: int, n_cells: int, levels: Sequence[_Level]) -> None:
+        base = [sparse.identity(n_cells, np.int64, format="csr"), *(level.regions for level in levels)]
         base.append(sparse.csr_matrix(np.ones((1, n_cells), np.int64)))
         starts = np.cumsum([0, *(matrix.shape[0] for matrix in base)])
+        of_level = [np.arange(start, stop) for start, stop in zip(starts[1:], starts[2:-1])]
         of_release = [
-            np.concatenate(
-                [np.arange(start, stop) for family, start, stop in zip(families, starts[1:], starts[2:]) if own(family)]
-            )
-            for own in (lambda family, release=release: family.release == release for release in range(n_releases))
+            np.concatenate([rows for level, rows in zip(levels, of_level) if level.release == release])
+            for release in range(n_releases)
         ]
         every = sparse.vstack(base).tocsr()
         pairs = [
@@ -227,7 +254,7 @@ class _Places:
             _OTHER: [_picked(np.concatenate(of_release), n), *(_picked(common, n) for *_, common in touching)],
             _BESIDE: [_picked(around, n) - _picked(common, n) for *sides, common in touching for around in sides],
         }
-        parts[_OTHER] += _unions(chunk, [every[own] for own in of_release], dict(zip(map(id, families), starts[1:])), n)
+        parts[_OTHER] += _unions(levels, [every[own] for own in of_release], of_level, n)
         rows = sparse.vstack([matrix for some in parts.values() for matrix in some]).tocsr()
         kinds = np.repeat(list(parts), [sum(matrix.shape[0] for matrix in some) for some in parts.values()])
         # Places of the same cells are one.
@@ -243,7 +270,7 @@ class _Places:
         self.members.eliminate_zeros()
         self.members.sort_indices()
         self.is_cell, self.is_difference = kinds == _CELL, kinds == _BESIDE
-        coarsest = [np.unique(_keys(family.members()[:-1])) for family in chunk.families if family.exact]
+        coarsest = [np.unique(_keys(level.regions)) for level in levels if level.exact]
         self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in range(n_releases)]
 
     def some(self, rows: slice) -> _Some:
@@ -260,21 +287,20 @@ def _picked(rows: np.ndarray, n: int) -> sparse.csr_matrix:
 
 
 def _unions(
-    chunk: Chunk, regions: Sequence[sparse.csr_matrix], starts: Mapping[int, int], n: int
+    levels: Sequence[_Level], regions: Sequence[sparse.csr_matrix], rows: Sequence[np.ndarray], n: int
 ) -> Iterator[sparse.csr_matrix]:
     """Regions of a level that a region of another release lies across: all that it touches; and, of coarsest levels,
     every few that hang together by such regions, as what those show can be taken away from all of them only.
 
-    starts : the first row of each family, by id; yields (r, n) matrices of 0 and 1, which rows make up each union
+    rows : of each level, those of its regions; yields (r, n) matrices of 0 and 1, which rows make up each union
     """
-    for family in chunk.families:
-        own = family.members()[:-1]
-        pick = _picked(starts[id(family)] + np.arange(own.shape[0]), n)
+    for level, own_rows in zip(levels, rows):
+        own, pick = level.regions, _picked(own_rows, n)
         for other, theirs in enumerate(regions):
-            if other != family.release:
+            if other != level.release:
                 yield (theirs @ own.T).astype(bool).astype(np.int64) @ pick
-        if family.exact:
-            others = [theirs for other, theirs in enumerate(regions) if other != family.release]
+        if level.exact:
+            others = [theirs for other, theirs in enumerate(regions) if other != level.release]
             touched = (sparse.vstack(others).tocsr() @ own.T).astype(bool).astype(np.int64)
             hang = (touched.T @ touched).tolil().rows
             together = _hanging_together([set(row) for row in hang])

@@ -5,7 +5,8 @@ asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,6 @@ class Chunk:
     bounds: Bounds
     k: int
     contradicted: np.ndarray
-    _looked_up: dict[tuple[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @property
     def n_joint(self) -> int:
@@ -56,9 +56,13 @@ class Chunk:
     def equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, region, and some joint class of one level's equivalence classes that are in this chunk."""
         key = inner.release, inner.level
-        if key not in self._looked_up:
+        if key not in self._looked_up:  # every count that is disclosed asks for them
             self._looked_up[key] = self._equivalence_classes_of(inner)
         return self._looked_up[key]
+
+    @cached_property
+    def _looked_up(self) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return {}
 
     def _equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         release = self.over.releases[inner.release]

@@ -9,6 +9,7 @@ which it is known how many they hold.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +17,7 @@ from scipy import sparse
 from ..arrays import to_list
 from .chunk import Chunk
 from .counts import REST
+from .overlay import NONE
 from .small_counts import Asked, pairs_by_row, within_of
 
 
@@ -24,66 +26,126 @@ def left_of_classes(chunk: Chunk) -> Iterator[Asked]:
     releases = chunk.over.releases
     shown = [_Shown(chunk, release) for release in range(len(releases))]
     for release, own in enumerate(shown):
-        if not releases[release].whole:
-            continue  # there may be people beside those that it shows
-        for class_of in own.classes():
-            for other, theirs in enumerate(shown):
-                if other != release:
-                    yield from _left_of_class(chunk, own, theirs, class_of, other)
+        if releases[release].whole:  # of others there may be people beside those that it shows
+            lefts = [left for other in shown if other is not own for left in _left_of(chunk, own, other)]
+            if lefts:
+                yield _asked(chunk, own, sorted(lefts, key=lambda left: left.order))
 
 
 class _Shown:
-    """What a release shows in a chunk. cells : (L, cells) matrix of 0 and 1, of its L equivalence classes there;
-    members : (L, u) bool; records, class_of : (L,) int64
+    """What a release shows in a chunk, of its L equivalence classes there.
+
+    joint_class : (u,) the class of each joint class, NONE where it has none; class_of, records : (L,) int64; cells :
+    (L, cells) matrix of 0 and 1
     """
 
     def __init__(self, chunk: Chunk, release: int) -> None:
-        cells, members, records, class_of = [], [], [], []
-        for family in (family for family in chunk.families if family.release == release):
+        families = [family for family in chunk.families if family.release == release]
+        cells, records, class_of = [], [], []
+        for family in families:
             equivalence_class, region, joint = chunk.equivalence_classes_of(family)
             cells.append(family.members()[:-1][region])
-            members.append(family.class_of[None, :] == family.class_of[joint][:, None])
             records.append(chunk.over.releases[release].records[equivalence_class])
             class_of.append(family.class_of[joint])
+        self.release, self.joint_class = release, families[0].class_of
         self.cells = sparse.vstack(cells).tocsr()
-        self.members = np.concatenate(members)
         self.records, self.class_of = np.concatenate(records), np.concatenate(class_of)
 
-    def classes(self) -> list[int]:
-        """The classes that are shown."""
-        return to_list(np.unique(self.class_of))
+    def class_within(self, other: _Shown) -> np.ndarray:
+        """(L of the other,) the class of this release that holds each equivalence class of another, NONE for none."""
+        least = np.full(int(other.joint_class.max(initial=NONE)) + 2, np.iinfo(np.int64).max)
+        most = np.full_like(least, NONE)
+        np.minimum.at(least, other.joint_class, self.joint_class)
+        np.maximum.at(most, other.joint_class, self.joint_class)
+        return np.where(least == most, most, NONE)[other.class_of]
 
 
-def _left_of_class(chunk: Chunk, own: _Shown, theirs: _Shown, class_of: int, other: int) -> Iterator[Asked]:
-    """What is left of one class once what another release shows within it is taken away."""
-    mine = own.class_of == class_of
-    joint = own.members[mine.argmax()]
-    finer = ~(theirs.members & ~joint).any(axis=1)
-    if chunk.contradicted[joint].any() or not finer.any():
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """A place and a class, and how many are left there. order : by class, other release, and equivalence classes;
+    cells : those that may hold them; class_of, other, left, taken : as in Asked
+    """
+
+    order: tuple[int, int, list[int]]
+    cells: np.ndarray
+    left: int
+    taken: int
+
+
+def _left_of(chunk: Chunk, own: _Shown, theirs: _Shown) -> Iterator[_Left]:
+    """What is left of the classes of one release once what another shows within them is taken away.
+
+    All classes at once: a column of the matrices is a cell of a class.
+    """
+    n_cells, n_classes = chunk.over.n_cells, int(own.joint_class.max(initial=NONE)) + 1
+    wrong = np.unique(own.joint_class[chunk.contradicted])
+    class_within = own.class_within(theirs)
+    finer = np.flatnonzero((class_within != NONE) & np.isin(class_within, own.class_of) & ~np.isin(class_within, wrong))
+    if not len(finer):
         return
-    equivalence_classes, parts = own.cells[mine], theirs.cells[finer]
-    # All equivalence classes of the class that touch an equivalence class of the other release, each such choice once.
-    touched = np.unique((parts @ equivalence_classes.T).toarray() > 0, axis=0)
-    touched = touched[touched.any(axis=1)].astype(np.int64)
-    cells = (touched @ equivalence_classes > 0).astype(np.int64)
-    inside = within_of(sparse.csr_matrix(cells), parts)
-    within = within_of(sparse.csr_matrix(cells), equivalence_classes)
-    low, high = chunk.bounds.low[:, joint].sum(axis=1), chunk.bounds.high[:, joint].sum(axis=1)
-    alone = np.diff(equivalence_classes.indptr) == 1  # a single area shows all that it has of the class
-    low[equivalence_classes[alone].indices] = high[equivalence_classes[alone].indices] = own.records[mine][alone]
-    known = (cells > 0) & (low == high) & ~(inside @ parts).toarray().astype(bool)
+    shown = _of_class(own.cells, own.class_of, n_classes)
+    parts = _of_class(theirs.cells[finer], class_within[finer], n_classes)
+    # All equivalence classes of a class that touch an equivalence class of the other release, each such choice once.
+    touched = _once(parts @ shown.T)
+    places = sparse.csr_matrix(touched @ shown)
+    places.data[:] = 1
+    inside = within_of(places, parts)
     taken = inside @ theirs.records[finer]
-    left = within @ own.records[mine] - taken - known @ low
-    at = np.flatnonzero((left >= 1) & (left < chunk.k) & (taken > 0))
-    if len(at):
-        people = sparse.csr_matrix(((cells > 0) & ~known)[at].astype(np.int64))
-        groups = sparse.csr_matrix(np.tile(joint.astype(np.int64), (len(at), 1)))
-        yield Asked(
-            pairs_by_row(people, groups, chunk.n_joint),
-            left[at],
-            left[at],
-            taken[at],
-            np.full(len(at), REST, dtype=object),
-            np.full(len(at), other),
-            0,
-        )
+    if not taken.any():
+        return
+    order = np.argsort(own.joint_class, kind="stable")
+    starts = np.searchsorted(own.joint_class[order], np.arange(n_classes))
+    low, high = (
+        np.add.reduceat(values[:, order], starts, axis=1).T.ravel() for values in (chunk.bounds.low, chunk.bounds.high)
+    )
+    alone = np.flatnonzero(np.diff(shown.indptr) == 1)  # a single area shows all that it has of the class
+    at = shown.indices[shown.indptr[alone]]
+    low[at] = high[at] = own.records[alone]
+    gone = sparse.csr_matrix(inside @ parts)
+    gone.data[:] = 1
+    known = sparse.csr_matrix(places - gone)  # 0 where somebody is gone
+    known.data *= (low == high)[known.indices]
+    left = within_of(places, shown) @ own.records - taken - known @ low
+    for row in to_list(np.flatnonzero((left >= 1) & (left < chunk.k) & (taken > 0))):
+        column = places.indices[places.indptr[row] : places.indptr[row + 1]]
+        certain = known.indices[known.indptr[row] : known.indptr[row + 1]]
+        certain = certain[known.data[known.indptr[row] : known.indptr[row + 1]] > 0]
+        chosen = np.sort(touched.indices[touched.indptr[row] : touched.indptr[row + 1]])
+        place = int(column[0]) // n_cells, theirs.release, to_list(-chosen)
+        yield _Left(place, np.setdiff1d(column, certain) % n_cells, int(left[row]), int(taken[row]))
+
+
+def _of_class(cells: sparse.csr_matrix, class_of: np.ndarray, n_classes: int) -> sparse.csr_matrix:
+    """(L, classes * cells) matrix of 0 and 1 from (L, cells) and the class of each row."""
+    n_cells = cells.shape[1]
+    column = cells.indices + n_cells * np.repeat(class_of, np.diff(cells.indptr))
+    return sparse.csr_matrix((cells.data, column, cells.indptr), shape=(cells.shape[0], n_classes * n_cells))
+
+
+def _once(rows: sparse.csr_matrix) -> sparse.csr_matrix:
+    """(r, n) matrix of 0 and 1: which columns of a row are not 0, each such choice once, without that of none."""
+    rows = sparse.csr_matrix(rows)
+    rows.data = np.ones(len(rows.data), np.int64)
+    draws = np.random.default_rng(0).integers(0, 2**62, rows.shape[1], dtype=np.uint64)
+    some = np.flatnonzero(np.diff(rows.indptr))
+    keys = np.add.reduceat(draws[rows.indices], rows.indptr[some]) if len(some) else np.empty(0, np.uint64)
+    return rows[some[np.unique(keys, return_index=True)[1]]]
+
+
+def _asked(chunk: Chunk, own: _Shown, lefts: list[_Left]) -> Asked:
+    """What is left of the classes of a release, as it is asked about."""
+    sizes = np.array([len(one.cells) for one in lefts])
+    cell = np.concatenate([one.cells for one in lefts])
+    ones, row = np.ones(len(cell), np.int64), np.repeat(np.arange(len(lefts)), sizes)
+    people = sparse.csr_matrix((ones, (row, cell)), shape=(len(lefts), chunk.over.n_cells))
+    joint = np.array([one.order[0] for one in lefts])[:, None] == own.joint_class
+    left, taken = (np.array([getattr(one, name) for one in lefts], np.int64) for name in ("left", "taken"))
+    return Asked(
+        pairs_by_row(people, sparse.csr_matrix(joint.astype(np.int64)), chunk.n_joint),
+        left,
+        left,
+        taken,
+        np.full(len(lefts), REST, dtype=object),
+        np.array([one.order[1] for one in lefts]),
+        0,
+    )

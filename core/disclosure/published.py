@@ -36,6 +36,7 @@ class Published:
     sensitive : the sensitive fields that are released, with their values in each equivalence class
     coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
     of_persons : whether a person may have several of its records: its k counts persons, what it shows are records
+    in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
     """
 
     title: str
@@ -55,6 +56,7 @@ class Published:
     sensitive: tuple[Values, ...] = ()
     coarsened: Mapping[str, int] = field(default_factory=dict)
     of_persons: bool = False
+    in_zones: bool = False
 
     @property
     def nested(self) -> bool:
@@ -111,6 +113,7 @@ def publish(
         held_back,
         tuple(values_of_cells(sensitive_field, position[plan.equivalence_class_of]) for sensitive_field in sensitive),
         coarsened,
+        in_zones=plan.in_zones,
     )
 
 

@@ -27,12 +27,14 @@ class Asked:
 
 
 def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:
-    """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n)."""
-    sizes = np.asarray(inner.sum(axis=1)).ravel()
-    overlaps = (outer @ inner.T).tocoo()
-    whole = overlaps.data == sizes[overlaps.col]
-    ones = np.ones(int(whole.sum()), np.int64)
-    return sparse.csr_matrix((ones, (overlaps.row[whole], overlaps.col[whole])), shape=overlaps.shape)
+    """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n).
+
+    Both hold only what is not 0.
+    """
+    overlaps = sparse.csr_matrix(outer @ inner.T)
+    overlaps.data = (overlaps.data == np.diff(inner.indptr)[overlaps.indices]).astype(np.int64)
+    overlaps.eliminate_zeros()
+    return overlaps
 
 
 def pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:

@@ -21,7 +21,7 @@ from .in_place import InPlace
 
 
 def coarser_in_place(
-    found: InPlace, hierarchies: Mapping[str, Hierarchy], node: Sequence[int], word: str = "coarser"
+    in_place: InPlace, hierarchies: Mapping[str, Hierarchy], node: Sequence[int], word: str = "coarser"
 ) -> InPlace:
     """The records with their quasi-identifiers at a node, as `generalise_table` shows a table.
 
@@ -29,32 +29,32 @@ def coarser_in_place(
     engine keeps, another one each time. The cells are added up here; the engine learns which coarser value each value
     has. Raises InputError for a level that there is not.
     """
-    names = found.fields.quasi_identifiers
-    table = generalise_table(found.by_class(), hierarchies, node)
+    names = in_place.fields.quasi_identifiers
+    table = generalise_table(in_place.by_class(), hierarchies, node)
     if not table.coarsened:
-        return found
+        return in_place
     cells = sparse.csr_matrix(
-        (found.records, (found.area, found.class_of)), shape=(len(found.areas), len(found.classes))
+        (in_place.records, (in_place.area, in_place.class_of)), shape=(len(in_place.areas), len(in_place.classes))
     )
-    profile, _ = generalise_profile(Profile(cells, found.classes, found.categories, names), hierarchies, node)
-    sizes, codes = dict(found.sizes), list(found.codes)
-    dictionaries, maps = dict(found.dictionaries), {}
-    for position, (key, name) in enumerate(zip(found.quasi, names)):
+    profile, _ = generalise_profile(Profile(cells, in_place.classes, in_place.categories, names), hierarchies, node)
+    sizes, codes = dict(in_place.sizes), list(in_place.codes)
+    dictionaries, maps = dict(in_place.dictionaries), {}
+    for position, (key, name) in enumerate(zip(in_place.quasi, names)):
         if name in table.coarsened:
             level = hierarchies[name].codes[node[position]]
             coarser = profile.categories[position]
             codes[position] = np.arange(len(coarser))  # the missing one, which has no value in the engine, is last
             sizes[key] = len(coarser) - sum(value is None for value in coarser)
-            maps[key] = found.engine.upload(
-                f"vbas_{word}_{key}", _map(found, position, level, coarser, codes[position])
+            maps[key] = in_place.engine.upload(
+                f"vbas_{word}_{key}", _map(in_place, position, level, coarser, codes[position])
             )
-            dictionaries[key] = found.engine.upload(f"vbas_{word}_values_{key}", values_by_code(key, coarser))
+            dictionaries[key] = in_place.engine.upload(f"vbas_{word}_values_{key}", values_by_code(key, coarser))
     return replace(
-        found,
+        in_place,
         dictionaries=dictionaries,
         sizes=sizes,
-        rows=steps.coarsened(found.rows, maps, sizes, found.quasi),
-        with_others=steps.coarsened(found.with_others, maps, sizes, found.quasi),
+        rows=steps.coarsened(in_place.rows, maps, sizes, in_place.quasi),
+        with_others=steps.coarsened(in_place.with_others, maps, sizes, in_place.quasi),
         area=area_of_cells(profile).astype(np.int32),
         class_of=profile.counts.indices.astype(np.int32),
         records=profile.counts.data.astype(np.int64),
@@ -67,24 +67,24 @@ def coarser_in_place(
 
 
 def as_text_in_place(
-    found: InPlace, hierarchies: Mapping[str, Hierarchy], names: Sequence[str]
+    in_place: InPlace, hierarchies: Mapping[str, Hierarchy], names: Sequence[str]
 ) -> tuple[InPlace, dict[str, Hierarchy]]:
     """The records with these quasi-identifiers as text, and all hierarchies, as `with_values_as_text` gives them."""
-    here = dict(zip(found.fields.quasi_identifiers, found.categories))
+    here = dict(zip(in_place.fields.quasi_identifiers, in_place.categories))
     others = [name for name in names if any(text_of(value) != value for value in to_list(here[name]))]
     if not others:
-        return found, dict(hierarchies)
+        return in_place, dict(hierarchies)
     texts = with_text_first(hierarchies, others)
-    shown = coarser_in_place(found, texts, [int(name in others) for name in here], "text")
+    shown = coarser_in_place(in_place, texts, [int(name in others) for name in here], "text")
     # Text is no coarser value: what was coarsened before is all that was.
-    return replace(shown, coarsened=found.coarsened), of_the_texts(texts, others)
+    return replace(shown, coarsened=in_place.coarsened), of_the_texts(texts, others)
 
 
-def values_by_code(one: str, categories: np.ndarray) -> dict[str, np.ndarray]:
+def values_by_code(key: str, categories: np.ndarray) -> dict[str, np.ndarray]:
     """The values that are there, with their codes, as `steps.dictionary` gives those of a field; a missing one, which
     has the code that follows them, is last among the categories."""
     there = categories[[value is not None for value in categories]]
-    return {f"v_{one}": there, f"c_{one}": np.arange(len(there), dtype=np.int32)}
+    return {f"v_{key}": there, f"c_{key}": np.arange(len(there), dtype=np.int32)}
 
 
 def class_numbers(classes: np.ndarray, codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:

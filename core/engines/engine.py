@@ -14,7 +14,7 @@ from ..progress import Progress
 
 Expression = Any  # of Ibis
 Arrow = Any  # a table or a batch of Arrow
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 POLL = 0.2  # seconds
 
 
@@ -97,14 +97,14 @@ def arrow_table(columns: Mapping[str, Any]) -> Arrow:
 
 
 def in_background(
-    call: Callable[[], Found], progress: Progress, interrupt: Callable[[], None], lasting: bool = False
-) -> Found:
+    call: Callable[[], Result], progress: Progress, interrupt: Callable[[], None], lasting: bool = False
+) -> Result:
     """The result of a call that takes long, made in another thread; progress is called meanwhile and may cancel.
 
     interrupt : makes the call end early; it is waited for, so that nothing goes on behind the user's back.
     lasting : what the call has done cannot be undone: once it has begun, its own end counts and no cancel.
     """
-    results: list[Found] = []
+    results: list[Result] = []
     failed: list[BaseException] = []
 
     def work() -> None:

@@ -24,7 +24,7 @@ def examined_in_place(
     plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their
     equivalence class
     """
-    in_place = matched.found
+    in_place = matched.in_place
     kept = [f"k{i}" for i in range(len(in_place.fields.kept))]
     named = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
     fine = {name: f"o_{named[name]}" for name in in_place.coarsened}

@@ -12,9 +12,9 @@ from ..plan import stretches
 from ..profile import Profile
 from ..records.coarsened import Coarsened
 from ..records.columns import Column
+from ..records.fields import RecordFields
 from ..records.table import RecordTable
 from .engine import Engine, Expression
-from .fields import RecordFields
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Matched:
     area_of : (A,) position of each value of the area's field among the areas, -1 for none
     """
 
-    found: InPlace
+    in_place: InPlace
     area_of: np.ndarray
     profile: Profile
     n_unmatched: int

@@ -16,11 +16,12 @@ from ..privacy.requirement import Members, Requirement
 from ..privacy.weights import CountedRows
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
+from ..records.fields import RecordFields
 from ..records.matching import STOP, area_copy, match_areas
 from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
 from . import steps
 from .engine import Arrow, Engine, EngineError, Expression
-from .fields import RecordFields, checked
+from .fields import checked
 from .in_place import InPlace, Matched
 
 LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found by a table
@@ -113,22 +114,24 @@ def _values_of(
     )
 
 
-def match_in_place(found: InPlace, areas: Areas, unmatched: str = STOP, k: int = 2) -> Matched:
+def match_in_place(in_place: InPlace, areas: Areas, unmatched: str = STOP, k: int = 2) -> Matched:
     """Match the areas of records in an engine with areas: as `match_records`, with the same errors."""
-    records = _records_of_areas(found)
+    records = _records_of_areas(in_place)
     used = np.flatnonzero(records)
-    names = {name: Column(np.zeros(len(used), np.int8), found.areas[:1]) for name in found.fields.quasi_identifiers}
-    table = RecordTable(Column(used, found.areas), names, {}, records[used])
+    names = {
+        name: Column(np.zeros(len(used), np.int8), in_place.areas[:1]) for name in in_place.fields.quasi_identifiers
+    }
+    table = RecordTable(Column(used, in_place.areas), names, {}, records[used])
     check_table(table, k)
-    area_of = np.full(len(found.areas), -1, np.int64)
-    area_of[used] = match_areas(table, areas, unmatched, found.fields.area)
-    named = zip(found.fields.quasi_identifiers, found.classes.T, found.categories)
-    refuse_area_copies(found, areas, area_of, {name: Column(codes, values) for name, codes, values in named})
+    area_of = np.full(len(in_place.areas), -1, np.int64)
+    area_of[used] = match_areas(table, areas, unmatched, in_place.fields.area)
+    named = zip(in_place.fields.quasi_identifiers, in_place.classes.T, in_place.categories)
+    refuse_area_copies(in_place, areas, area_of, {name: Column(codes, values) for name, codes, values in named})
     n_unmatched = int(records[area_of < 0].sum())
-    return Matched(found, area_of, found.profile(area_of, len(areas)), n_unmatched)
+    return Matched(in_place, area_of, in_place.profile(area_of, len(areas)), n_unmatched)
 
 
-def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown: Mapping[str, Column]) -> None:
+def refuse_area_copies(in_place: InPlace, areas: Areas, area_of: np.ndarray, shown: Mapping[str, Column]) -> None:
     """`check_no_area_copy` of the records, by their cells, some millions at a time.
 
     area_of : (A,) as in `Matched`; shown : what each class shows of its quasi-identifiers, columns of C rows
@@ -138,9 +141,9 @@ def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown:
         if not (position >= 0).any():
             continue
         same = known = 0
-        for cells in stretches(len(found.area)):
-            area, records = area_of[found.area[cells]], found.records[cells]
-            repeats = (position[column.codes[found.class_of[cells]]] == area) & (area >= 0)
+        for cells in stretches(len(in_place.area)):
+            area, records = area_of[in_place.area[cells]], in_place.records[cells]
+            repeats = (position[column.codes[in_place.class_of[cells]]] == area) & (area >= 0)
             known += int(records[area >= 0].sum(dtype=np.int64))
             same += int(records[repeats].sum(dtype=np.int64))
         if same > 0.5 * known:
@@ -157,7 +160,7 @@ def _records_of_areas(in_place: InPlace) -> np.ndarray:
 
 def requirement_in_place(matched: Matched, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
     """What is asked of the equivalence classes of these records, as `requirement_of`; counted in the engine."""
-    fields, members, shares = matched.found.fields, [], []
+    fields, members, shares = matched.in_place.fields, [], []
     who = {kind: f"c_m{position}" for position, kind in enumerate(fields.members)}
     for kind, code in who.items():
         cell, member, _ = _by_values(matched, code)
@@ -172,28 +175,28 @@ def requirement_in_place(matched: Matched, k: int, l_diversity: int = 1, max_sha
 
 def code_of_values(matched: Matched, name: str) -> str:
     """What the code of a sensitive field is called in the rows with those of members and sensitive fields."""
-    return f"c_k{matched.found.fields.kept.index(name)}"
+    return f"c_k{matched.in_place.fields.kept.index(name)}"
 
 
 def counted_rows_in_place(matched: Matched) -> CountedRows | None:
     """The rows that stand for several records each, as `counted_rows`; one entry for those of a cell and a count."""
-    if not matched.found.fields.count:
+    if not matched.in_place.fields.count:
         return None
-    rows = steps.with_counts(matched.found.rows)
+    rows = steps.with_counts(matched.in_place.rows)
     cell, count, n_rows = _by_cell(matched, steps.counted(rows, ["c_a", "key", "count"], False), 1)
     return CountedRows(matched.profile, cell, count, n_rows)
 
 
 def _by_values(matched: Matched, *codes: str) -> list[np.ndarray]:
     """The records of each cell by further fields: cell, the codes of the values, records, of all that occurs."""
-    in_place = matched.found
+    in_place = matched.in_place
     counted = steps.counted(in_place.with_others, ["c_a", "key", *codes], bool(in_place.fields.count))
     return _by_cell(matched, counted, len(codes))
 
 
 def _by_cell(matched: Matched, counted: Expression, n_values: int) -> list[np.ndarray]:
     """Cell, values, records of what was counted by area, key and so many whole numbers; of known areas alone."""
-    in_place, profile = matched.found, matched.profile
+    in_place, profile = matched.in_place, matched.profile
     kinds = np.int32, *([np.int64] * (n_values + 2))
     area, key, *values, records = _collected(in_place.engine.fetch(counted), kinds)
     position = matched.area_of[area]

@@ -54,31 +54,6 @@ class StagedInPlace:
         return self.engine.publish()
 
 
-@dataclass(frozen=True, eq=False)
-class ReleasedInPlace:
-    """What was written: its place, and the rest as `StagedInPlace`."""
-
-    place: str
-    levels: dict[int, LevelCount]
-    rows: int
-    kept: tuple[KeptField, ...]
-
-
-def release_in_place(
-    matched: Matched,
-    plan: Plan,
-    destination: str,
-    nested: bool = False,
-    seed: int = 0,
-    progress: Progress = silent,
-    coarser: CoarserLevels | None = None,
-    requirement: Requirement | None = None,
-) -> ReleasedInPlace:
-    """`stage_in_place`, published at once; any failure leaves nothing."""
-    staged = stage_in_place(matched, plan, destination, nested, seed, progress, coarser, requirement)
-    return ReleasedInPlace(staged.publish(), staged.levels, staged.rows, staged.kept)
-
-
 def stage_in_place(
     matched: Matched,
     plan: Plan,
@@ -99,7 +74,7 @@ def stage_in_place(
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
-    in_place, fields = matched.found, matched.found.fields
+    in_place, fields = matched.in_place, matched.in_place.fields
     engine = in_place.engine
     look = _looked_at(plan, seed) if fields.kept else None
     shows = showing(in_place, plan, coarser)
@@ -211,7 +186,7 @@ def _equivalence_classes(
     look : (L,) the equivalence classes whose rows are looked at; None where nothing is kept. A nested plan has a row
     for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
     """
-    keys = _narrow(matched.found.class_keys)
+    keys = _narrow(matched.in_place.class_keys)
     of_equivalence_classes = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
     if look is not None:
         of_equivalence_classes["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
@@ -273,8 +248,8 @@ def _looked_at(plan: Plan, seed: int) -> np.ndarray:
 
 def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
     """Count the people behind what is released once more, in the engine."""
-    for position, kind in enumerate(matched.found.fields.members):
-        counted = matched.found.engine.fetch(steps.fewest_members(placed, f"c_m{position}"))
+    for position, kind in enumerate(matched.in_place.fields.members):
+        counted = matched.in_place.engine.fetch(steps.fewest_members(placed, f"c_m{position}"))
         (fewest,) = (row["fewest"] for batch in counted for row in batch.to_pylist())
         if fewest is not None and fewest < plan.k:
             raise PrivacyError(
@@ -282,19 +257,19 @@ def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
             )
         if fewest is None and plan.n_released:
             raise EngineError(
-                tr("{title} found no {kind}: nothing was written.", title=matched.found.engine.title, kind=kind)
+                tr("{title} found no {kind}: nothing was written.", title=matched.in_place.engine.title, kind=kind)
             )
 
 
 def _check_values(matched: Matched, requirement: Requirement, placed: Expression) -> None:
     """Count the sensitive values of the people behind what is released once more, in the engine."""
-    fields = matched.found.fields
+    fields = matched.in_place.fields
     people = [f"c_m{position}" for position in range(len(fields.members))]
     if PERSONS not in fields.members:
         people.append(steps.ROWS)
     values = [code_of_values(matched, name) for name in fields.sensitive]
     asked = requirement.l_diversity, requirement.max_share
-    counted = matched.found.engine.fetch(steps.falling_short(placed, people, values, *asked, bool(fields.count)))
+    counted = matched.in_place.engine.fetch(steps.falling_short(placed, people, values, *asked, bool(fields.count)))
     (wrong,) = (row["wrong"] for batch in counted for row in batch.to_pylist())
     if wrong:
         raise values_in_common(int(wrong))

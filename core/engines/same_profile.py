@@ -12,27 +12,27 @@ from ..records.table import RecordTable
 from .in_place import InPlace
 
 
-def cells_that_differ(found: InPlace, profile: RecordTable) -> int:
+def cells_that_differ(in_place: InPlace, profile: RecordTable) -> int:
     """The cells, of an area and a class, that do not have as many records now as in a profile; 0 where all have.
 
     profile : rows that each stand for several records, of the same area field and quasi-identifiers; values are
     compared as text, since what holds a profile may know no other kind
     """
-    area, unknown = _codes(profile.area, found.areas)
+    area, unknown = _codes(profile.area, in_place.areas)
     key = np.zeros(len(profile), np.int64)
-    for name, categories in zip(found.fields.quasi_identifiers, found.categories):
+    for name, categories in zip(in_place.fields.quasi_identifiers, in_place.categories):
         code, not_there = _codes(profile.quasi_identifiers[name], categories)
         key = key * max(len(categories), 1) + code
         unknown |= not_there
-    own = _class_keys(found)
+    own = _class_keys(in_place)
     class_of = np.searchsorted(own, key)
     class_of[class_of == len(own)] = 0
     unknown |= own[class_of] != key
     counts = profile.counts if profile.counts is not None else np.ones(len(profile), np.int64)
     unknown &= counts > 0
     there = ~unknown
-    before = _cells(found, area[there], class_of[there], counts[there])
-    now = _cells(found, found.area, found.class_of, found.records)
+    before = _cells(in_place, area[there], class_of[there], counts[there])
+    now = _cells(in_place, in_place.area, in_place.class_of, in_place.records)
     return int(unknown.sum()) + int((before != now).nnz)
 
 

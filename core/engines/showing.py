@@ -38,20 +38,22 @@ class Showing:
         return steps.coarsened(placed, self.maps, self.sizes, list(self.sizes), True) if self.maps else placed
 
 
-def showing(found: InPlace, plan: Plan, coarser: CoarserLevels | None) -> Showing:
+def showing(in_place: InPlace, plan: Plan, coarser: CoarserLevels | None) -> Showing:
     """What rows show by a plan, the one that is released; coarser : where its last levels show coarser values."""
-    dictionaries, sizes = {key: found.dictionaries[key] for key in found.quasi}, dict(found.sizes)
+    dictionaries, sizes = {key: in_place.dictionaries[key] for key in in_place.quasi}, dict(in_place.sizes)
     if coarser is None:
-        return Showing(dictionaries, sizes, found.class_keys, {})
+        return Showing(dictionaries, sizes, in_place.class_keys, {})
     places, maps, codes = coarser.places, {}, []
-    for position, key in enumerate(found.quasi):
-        known = {_key(value): code for value, code in zip(found.categories[position], to_list(found.codes[position]))}
+    for position, key in enumerate(in_place.quasi):
+        known = {
+            _key(value): code for value, code in zip(in_place.categories[position], to_list(in_place.codes[position]))
+        }
         if places.nodes[-1][position]:
             values = _values_of_all_levels(places, position)
             known = {_key(value): code for code, value in enumerate(to_list(values))}
             sizes[key] = sum(value is not None for value in to_list(values))
-            dictionaries[key] = found.engine.upload(f"vbas_shown_values_{key}", values_by_code(key, values))
-            maps[key] = found.engine.upload(f"vbas_shown_{key}", _map(found, places, position, known))
+            dictionaries[key] = in_place.engine.upload(f"vbas_shown_values_{key}", values_by_code(key, values))
+            maps[key] = in_place.engine.upload(f"vbas_shown_{key}", _map(in_place, places, position, known))
         categories = plan.profile.categories[position]
         codes.append(np.array([known[_key(value)] for value in to_list(categories)], np.int64))
     return Showing(dictionaries, sizes, class_numbers(plan.profile.classes, codes, list(sizes.values())), maps)

@@ -52,7 +52,7 @@ class EngineSource:
 
     def values(self) -> RecordTable:
         """Each value once."""
-        return self.matched.found.values()
+        return self.matched.in_place.values()
 
     def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
         """What is asked of every class of these records. Raises InputError."""
@@ -60,7 +60,7 @@ class EngineSource:
 
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released, with what their codes stand for."""
-        in_place = self.matched.found
+        in_place = self.matched.in_place
         kept = []
         for shares in requirement.shares:
             key = f"k{in_place.fields.kept.index(shares.field)}"
@@ -76,8 +76,8 @@ class EngineSource:
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
     ) -> tuple[EngineSource, dict[str, Hierarchy]]:
         """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
-        in_place, above = as_text_in_place(self.matched.found, hierarchies, names)
-        matched = self.matched if in_place is self.matched.found else match_in_place(in_place, areas, self.unmatched)
+        in_place, above = as_text_in_place(self.matched.in_place, hierarchies, names)
+        matched = self.matched if in_place is self.matched.in_place else match_in_place(in_place, areas, self.unmatched)
         return replace(self, matched=matched), above
 
     def check_no_area_shown(self, places: Places, areas: Areas) -> None:
@@ -89,7 +89,7 @@ class EngineSource:
             for value in to_list(categories)
         ]
         if (areas.codes_of(np.array([*values, None], dtype=object)) >= 0).any():
-            in_place = self.matched.found
+            in_place = self.matched.in_place
             by_class = in_place.by_class()
             for node in dict.fromkeys(places.nodes):
                 shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers

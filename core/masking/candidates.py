@@ -229,11 +229,11 @@ def hiding(
     return Hiding(alone, np.where(elsewhere, 0.0, np.where(again, left, alone)), again, elsewhere, homes.members)
 
 
-def hold_back(masking: Masking, found: Hiding, k_min: int) -> Masking:
+def hold_back(masking: Masking, candidates: Hiding, k_min: int) -> Masking:
     """The masking without the homes that have fewer than K_MIN candidates left; K_MIN = 0 holds nothing back.
 
     Their displacement stays, for the audit; their place does not.
     """
-    few = masking.masked & (found.left < k_min)
-    reason = np.where(few, np.where(found.elsewhere, EARLIER_ELSEWHERE, FEW_CANDIDATES), masking.reason)
+    few = masking.masked & (candidates.left < k_min)
+    reason = np.where(few, np.where(candidates.elsewhere, EARLIER_ELSEWHERE, FEW_CANDIDATES), masking.reason)
     return replace(masking, reason=reason.astype(np.int8), points=np.where(few[:, None], np.nan, masking.points))

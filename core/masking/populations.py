@@ -8,7 +8,6 @@ from itertools import chain
 import numpy as np
 import shapely
 from scipy.spatial import cKDTree
-from scipy.stats import spearmanr
 
 from .. import counted
 from ..areas import MOST_PEOPLE, identifier_text
@@ -139,6 +138,8 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Spearman's rank correlation of two arrays (n,), NaN where one of them does not vary."""
     if len(first) < 2 or min(np.ptp(first), np.ptp(second)) == 0:
         return float("nan")
+    from scipy.stats import spearmanr  # here: it would be a tenth of every start of QGIS
+
     return float(spearmanr(first, second)[0])
 
 

@@ -95,9 +95,9 @@ def examine_columns(
     return [_examine(name, column, class_of, nowhere, nowhere, quasi, k) for name, column in columns.items()]
 
 
-def refuse_kept_fields(found: Sequence[KeptField]) -> None:
+def refuse_kept_fields(kept_fields: Sequence[KeptField]) -> None:
     """Raises InputError for the first field that gives away the area or the person."""
-    for field in found:
+    for field in kept_fields:
         if field.refusal:
             raise InputError(field.refusal)
 

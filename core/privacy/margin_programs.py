@@ -72,21 +72,21 @@ def fewest_to_add(
     return np.asarray(solution.x[:n] > 0.5) if solution.status == SOLVED else None
 
 
-def cut_off(groups: Sequence[np.ndarray], lost: np.ndarray, found: np.ndarray, place: int) -> Cut:
+def cut_off(groups: Sequence[np.ndarray], lost: np.ndarray, suppressed: np.ndarray, place: int) -> Cut:
     """What rules out that a place is known again for the same reason.
 
-    found : (p,) what is suppressed; lost : (p,) what is suppressed anyway
+    suppressed : (p,) what is suppressed; lost : (p,) what is suppressed anyway
     As long as the same places are suppressed among all that hang together with it by totals, it stays known.
     """
-    together = np.zeros(len(found), bool)
+    together = np.zeros(len(suppressed), bool)
     together[place] = True
     while True:
-        near = np.zeros(len(found), bool)
+        near = np.zeros(len(suppressed), bool)
         for group in groups:
             near |= np.isin(group, group[together])
-        if not (near & found & ~together).any():
-            return Cut(np.flatnonzero(near & ~found), np.flatnonzero(together & ~lost))
-        together |= near & found
+        if not (near & suppressed & ~together).any():
+            return Cut(np.flatnonzero(near & ~suppressed), np.flatnonzero(together & ~lost))
+        together |= near & suppressed
 
 
 def _row(cut: Cut, size: int) -> sparse.csr_matrix:

@@ -112,7 +112,7 @@ def members_of(kind: str, cell_of: np.ndarray, codes: np.ndarray) -> Members:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Protection:
     """What equivalence classes of a release really have: the smallest number of members by kind, and each field's
     diversity."""
 
@@ -120,7 +120,7 @@ class Found:
     diversity: Mapping[str, Diversity] = field(default_factory=dict)
 
 
-def measure(requirement: Requirement, equivalence_class_of: np.ndarray, n_equivalence_classes: int) -> Found:
+def measure(requirement: Requirement, equivalence_class_of: np.ndarray, n_equivalence_classes: int) -> Protection:
     """What the equivalence classes in use have; equivalence_class_of : of each cell, -1 for those not released."""
     used = np.unique(equivalence_class_of[equivalence_class_of >= 0]) if requirement.members else np.empty(0, np.int64)
     smallest = {
@@ -129,7 +129,7 @@ def measure(requirement: Requirement, equivalence_class_of: np.ndarray, n_equiva
         else 0
         for members in requirement.members
     }
-    return Found(
+    return Protection(
         smallest,
         {share.field: diversity_of(equivalence_class_of, share, n_equivalence_classes) for share in requirement.shares},
     )

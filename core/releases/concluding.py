@@ -11,16 +11,16 @@ from .matching import Matched
 
 
 def concluded(
-    same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement, log: Log = QUIET
+    same: Matched, findings: Examined, n_earlier: int, k: int, requirement: Requirement, log: Log = QUIET
 ) -> list[str]:
     """Say what was found once this release gives nothing away; all sentences on it, for the report.
 
     same : which fields are the same; requirement : what is asked of classes beside k
     """
     of_persons = bool(requirement.members) or any(release.of_persons for release in same.releases)
-    warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(found, k, requirement)]
-    sure = not (same.warnings or found.n_undecided or of_persons)
-    result = _result(same, found, n_earlier, k) if sure else _unsure(n_earlier)
+    warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(findings, k, requirement)]
+    sure = not (same.warnings or findings.n_undecided or of_persons)
+    result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
     (log.info if sure else log.warn)(result)
     return [*same.said, *same.warnings, *warnings, result]

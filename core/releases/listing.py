@@ -41,12 +41,12 @@ class Row:
     less: int = 0
 
 
-def rows_of(found: AllExamined, releases: Sequence[Published]) -> list[Row]:
+def rows_of(findings: AllExamined, releases: Sequence[Published]) -> list[Row]:
     """All counts, the disclosed ones first, and last those of k people and more who have one sensitive value."""
     rows = []
-    if found.disclosed is not None:
-        rows = [_of_count(found.disclosed, count, found.kept) for count in found.disclosed.counts]
-    for kind, pairs in ((CHANGE, found.changes), (HOMOGENEOUS_CHANGE, found.homogeneous)):
+    if findings.disclosed is not None:
+        rows = [_of_count(findings.disclosed, count, findings.kept) for count in findings.disclosed.counts]
+    for kind, pairs in ((CHANGE, findings.changes), (HOMOGENEOUS_CHANGE, findings.homogeneous)):
         for earlier, later, changes in pairs:
             rows += _of_changes(kind, changes, releases[later], (earlier, later))
     return sorted(rows, key=lambda row: row.kind in OF_ONE_VALUE)

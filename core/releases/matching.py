@@ -51,13 +51,13 @@ class Matched:
         )
 
 
-def matched(found: Named, aliases: Aliases, levels: Levels) -> Matched:
+def matched(naming: Named, aliases: Aliases, levels: Levels) -> Matched:
     """The releases, the newest last, with values written alike, and attributes that are not the same kept apart.
 
-    found : as `named` gives them; levels : by name, the values that an attribute is known to have at each level
+    naming : as `named` gives them; levels : by name, the values that an attribute is known to have at each level
     Raises InputError where contents agree and names do not, and where an alias lacks what its values are.
     """
-    work = _Matching(found, aliases, levels)
+    work = _Matching(naming, aliases, levels)
     work.same_names()
     work.other_names()
     if work.asked:

@@ -13,19 +13,19 @@ from .naming import Named, with_values
 from .writing import plain
 
 
-def in_said_words(position: int, found: Named, aliases: Aliases) -> Published:
+def in_said_words(position: int, naming: Named, aliases: Aliases) -> Published:
     """A release with values in the words that the newest release with the same attribute has for them.
 
     Raises InputError where that would make one value of two, and where words could be of either side.
     """
-    release = found.releases[position]
-    for name, own in found.own[position].items():
-        newest = max(at for at, names in enumerate(found.own) if name in names)
+    release = naming.releases[position]
+    for name, own in naming.own[position].items():
+        newest = max(at for at, names in enumerate(naming.own) if name in names)
         if newest == position:
             continue
         for row in aliases.rows:
-            if row.values and row.speaks_of(own, found.own[newest][name]):
-                shown = attributes_of(found.releases[newest])[name].values
+            if row.values and row.speaks_of(own, naming.own[newest][name]):
+                shown = attributes_of(naming.releases[newest])[name].values
                 release = _in_words(release, name, _words(row, own, shown), row)
     return release
 

@@ -21,21 +21,21 @@ from .provenance import Provenance, how_it_was_done
 WORST = 25
 
 
-def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], provenance: Provenance) -> str:
+def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], provenance: Provenance) -> str:
     """The page as HTML; provenance : what the run was."""
-    n_records, n_classes = int(found.records.sum()), len(found.records)
-    if found.classes_below:
+    n_records, n_classes = int(check.records.sum()), len(check.records)
+    if check.classes_below:
         verdict = plural(
             "{n} of {n_records} records is in {classes}; the smallest class has {people} (k = {k}).",
             "{n} of {n_records} records are in {classes}; the smallest class has {people} (k = {k}).",
-            found.records_below,
+            check.records_below,
             n_records=shown(n_records),
             classes=plural(
                 "{n} class that falls short of what is asked",
                 "{n} classes that fall short of what is asked",
-                found.classes_below,
+                check.classes_below,
             ),
-            people=counted.people(found.k_found),
+            people=counted.people(check.k_found),
             k=k,
         )
     else:
@@ -43,14 +43,14 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             "Every class has at least {k} people; the smallest of {n_classes} classes has {smallest}.",
             k=k,
             n_classes=shown(n_classes),
-            smallest=found.k_found,
+            smallest=check.k_found,
         )
     risk: list[tuple[object, ...]] = [
-        *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
+        *risk_rows(Risk(check.largest_risk, check.mean_risk), check.k_found),
         (tr("Classes"), n_classes, tr("Combinations of quasi-identifiers that occur.")),
-        (tr("Classes that fall short"), found.classes_below, ""),
+        (tr("Classes that fall short"), check.classes_below, ""),
     ]
-    for name, diversity in found.diversity.items():
+    for name, diversity in check.diversity.items():
         homogeneous = int((diversity.distinct == 1).sum())
         risk += [
             (
@@ -73,20 +73,20 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
                 tr("t, from 0 to 1."),
             ),
         ]
-    fails = np.flatnonzero(found.fails)
-    fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
+    fails = np.flatnonzero(check.fails)
+    fails = fails[np.lexsort((fails, check.people[fails]))][:WORST]
     rows = [
         (
             *map(value_text, values),
-            int(found.records[row]),
-            int(found.people[row]),
+            int(check.records[row]),
+            int(check.people[row]),
         )
         for row, values in zip(
             fails.tolist(),
-            zip(*(c.categories[found.classes[fails, i]] for i, c in enumerate(quasi_identifiers.values()))),
+            zip(*(c.categories[check.classes[fails, i]] for i, c in enumerate(quasi_identifiers.values()))),
         )
     ]
-    sentences = [*found.problems, *(text for field in found.kept for text in (field.refusal, field.warning) if text)]
+    sentences = [*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text)]
     sections = [
         Section(tr("Risk"), (), (tr("Measure"), tr("Value"), tr("Meaning")), risk),
         Section(
@@ -95,8 +95,8 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             (*quasi_identifiers, tr("Records"), tr("People")),
             rows,
         ),
-        Section(tr("What the other fields reveal"), (*LIMITS, *sentences), HEADER, kept_rows(found.kept)),
+        Section(tr("What the other fields reveal"), (*LIMITS, *sentences), HEADER, kept_rows(check.kept)),
         *how_it_was_done((), provenance),
     ]
-    good = not found.classes_below and not sentences
+    good = not check.classes_below and not sentences
     return render(Report(tr("Check of a release"), verdict, good, True, sections, provenance.date, True))

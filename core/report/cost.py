@@ -211,10 +211,10 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     return Section(tr("Who is suppressed"), paragraphs, BY_VALUE, rows, (picture,))
 
 
-def convergence_section(found: Sequence[Convergence]) -> Section:
+def convergence_section(convergences: Sequence[Convergence]) -> Section:
     """How the methods came to rest, a picture each."""
     pictures = [
         lines({curve.name: (curve.steps, curve.values)}, curve.name, curve.step, curve.measure, from_zero=False)
-        for curve in found
+        for curve in convergences
     ]
     return Section(tr("Did the computation converge? (appendix)"), (), pictures=pictures)

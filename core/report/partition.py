@@ -153,9 +153,9 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
     return Section(tr("Who is left out"), sentences, (tr("Because"), tr("Cells"), tr("People")), rows)
 
 
-def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, found: UnitsFound) -> Section:
+def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, within: UnitsFound) -> Section:
     """The units with most people left out of groups."""
-    units, measured = found.units, measure_units(cells, minimums, partition.crosswalk, found.units)
+    units, measured = within.units, measure_units(cells, minimums, partition.crosswalk, within.units)
     order = np.argsort(-np.nan_to_num(measured.left_out), kind="stable")[:MOST_UNITS]
     shown = zip(*(to_list(one[order]) for one in vars(measured).values()))
     rows = [
@@ -171,9 +171,9 @@ def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partiti
     sentences = [tr("No group crosses a border of “{field}”.", field=units.field)]
     if len(units) > MOST_UNITS:
         sentences.append(tr("Shown are the {most} with the largest share left out.", most=MOST_UNITS))
-    if found.fallen is not None:
+    if within.fallen is not None:
         sentences += [
-            found.fallen.sentence(),
+            within.fallen.sentence(),
             tr(
                 "Level 1 of the crosswalk has the groups and the rest of each unit, which reaches the minimums in "
                 "every year and need not be connected; level 2 has the units. Both were recounted. Who is “left out” "

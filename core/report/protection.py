@@ -43,7 +43,7 @@ HEADER = (
 
 def protection_section(account: Account) -> Section:
     """What the classes have in common, whom they hold, and what the kept fields give away."""
-    requirement, protection, kept, plan = account.requirement, account.found, account.kept, account.plan
+    requirement, protection, kept, plan = account.requirement, account.protection, account.kept, account.plan
     paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
     for kind, smallest in protection.smallest.items():
         paragraphs.append(

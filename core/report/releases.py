@@ -28,7 +28,7 @@ MEANING = {
 
 
 def releases_report(
-    found: AllExamined,
+    findings: AllExamined,
     rows: Sequence[Row],
     releases: Sequence[Published],
     k: int,
@@ -44,13 +44,13 @@ def releases_report(
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
-        *how_it_was_done([*taken, *_notes(found, releases)], provenance),
+        *how_it_was_done([*taken, *_notes(findings, releases)], provenance),
     ]
     return render(
         Report(
             tr("Earlier releases report"),
-            verdict(found, k, unsure, assumption),
-            not rows and not unsure and not found.n_contradicted and not found.n_undecided,
+            verdict(findings, k, unsure, assumption),
+            not rows and not unsure and not findings.n_contradicted and not findings.n_undecided,
             True,
             sections,
             provenance.date,
@@ -59,19 +59,19 @@ def releases_report(
     )
 
 
-def verdict(found: AllExamined, k: int, unsure: Sequence[str] = (), assumption: str = "") -> str:
+def verdict(findings: AllExamined, k: int, unsure: Sequence[str] = (), assumption: str = "") -> str:
     """What was found, in a few sentences, and after it what could not be compared; unsure : sentences on that;
     assumption : the sentence on fields that are taken for different ones, which nothing found rests on."""
-    said = [_contradicted(found.n_contradicted)] if found.n_contradicted else []
-    said.append(_given_away(found, k) if found.n_counts else _nothing_given_away(found, k))
-    if found.n_counts and found.n_values:
-        said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=found.n_values))
-    if found.n_homogeneous:
+    said = [_contradicted(findings.n_contradicted)] if findings.n_contradicted else []
+    said.append(_given_away(findings, k) if findings.n_counts else _nothing_given_away(findings, k))
+    if findings.n_counts and findings.n_values:
+        said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=findings.n_values))
+    if findings.n_homogeneous:
         said.append(
             plural(
                 "{n} group of {k} people and more has one sensitive value, as the releases together show.",
                 "{n} groups of {k} people and more have one sensitive value, as the releases together show.",
-                found.n_homogeneous,
+                findings.n_homogeneous,
                 k=k,
             )
         )

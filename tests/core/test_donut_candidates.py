@@ -191,13 +191,13 @@ def test_k_act_promises_more_than_an_outsider_has_to_guess_among(twice):
     few = once < 5
     assert few.sum() > 10
     assert (run.k_act[few] >= 5).mean() > 0.8
-    assert np.array_equal(run.found.alone, once, equal_nan=True)
+    assert np.array_equal(run.hiding.alone, once, equal_nan=True)
 
 
 def test_no_released_point_has_too_few_candidates_not_even_with_its_earlier_place(twice):
     run, once, both = twice
     assert (both < 5).sum() > (once < 5).sum()
-    released = hold_back(run.second, run.found, 5).masked
+    released = hold_back(run.second, run.hiding, 5).masked
     assert 0 < (run.second.masked & ~released).sum() < 0.05 * released.sum()
     assert not (once[released] < 5).any()
     assert not (both[released] < 5).any()

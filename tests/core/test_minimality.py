@@ -126,12 +126,18 @@ def test_of_equal_equivalence_classes_any_may_be_suppressed_in_a_repair():
     profile = profile_of(np.array([[5], [5], [2]]))
     earlier = [publish(suppress(profile, Crosswalk(np.zeros(3, np.int64), 1), 5), areas)]
     plan = suppress(profile, own_regions(3), 5)
-    seen = {
-        choice: {tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.released.tolist()) for _ in range(30)}
-        for choice in (FIXED, DRAWN)
-    }
-    assert seen[FIXED] == {(False, True, False)}
-    assert seen[DRAWN] == {(False, True, False), (True, False, False)}
+
+    def released(choice):
+        return tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.released.tolist())
+
+    first, second = (False, True, False), (True, False, False)
+    assert {released(FIXED) for _ in range(8)} == {first}
+    drawn: set[tuple[bool, ...]] = set()
+    for _ in range(30):  # either comes as often
+        drawn.add(released(DRAWN))
+        if len(drawn) > 1:
+            break
+    assert drawn == {first, second}
 
 
 def test_an_order_of_ties_is_as_they_come_or_any():

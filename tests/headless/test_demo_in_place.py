@@ -17,18 +17,18 @@ from ..engines_there import absent, needed
 from ..spark_cluster import QUICK
 from .conftest import ROOT
 
-RECORDS = 60_000
+RECORDS = 30_000
 FIELDS = ("vbas_region", "age_group", "sex", "marital_status", "education")
 
 
 @pytest.fixture(scope="module")
-def rows(city, headless_home, tmp_path_factory):
+def rows(town, headless_home, tmp_path_factory):
     """rows(engine) -> the released rows, as the text that they show."""
 
     def one(engine):
         folder = tmp_path_factory.mktemp(engine)
-        shutil.copy(city / "areas.gpkg", folder / "city_areas.gpkg")
-        some = ["ogr2ogr", "-limit", str(RECORDS), str(folder / "city_records.gpkg"), str(city / "records.gpkg")]
+        shutil.copy(town / "areas.gpkg", folder / "city_areas.gpkg")
+        some = ["ogr2ogr", "-limit", str(RECORDS), str(folder / "city_records.gpkg"), str(town / "records.gpkg")]
         subprocess.run(some, check=True, capture_output=True)
         (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 2\n")
         quick = {"SPARK_CONF_DIR": str(folder), "JDK_JAVA_OPTIONS": QUICK}
@@ -66,14 +66,14 @@ def test_all_engines_release_the_same(rows):
     assert RECORDS // 2 < classes.total() <= RECORDS
 
 
-def test_the_commands_of_the_page_release_what_they_say(city, headless_home, tmp_path):
+def test_the_commands_of_the_page_release_what_they_say(town, headless_home, tmp_path):
     needed("duckdb")
     page = (ROOT / "docs" / "large-tables.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```bash\n(scripts/qgis_process run vbas:profiledatabase.*?)```", page, re.DOTALL)
-    people = ["ogr2ogr", "-limit", str(RECORDS), str(tmp_path / "people.csv"), str(city / "records.gpkg")]
+    people = ["ogr2ogr", "-limit", str(RECORDS), str(tmp_path / "people.csv"), str(town / "records.gpkg")]
     subprocess.run(people, check=True, capture_output=True)
     program = shlex.quote(str(ROOT / "scripts" / "qgis_process"))
-    commands = block.replace("output/city_areas.gpkg", shlex.quote(str(city / "areas.gpkg")))
+    commands = block.replace("output/city_areas.gpkg", shlex.quote(str(town / "areas.gpkg")))
     done = subprocess.run(
         ["bash", "-ec", commands.replace("scripts/qgis_process", program)],
         capture_output=True,

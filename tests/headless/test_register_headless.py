@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def test_a_second_release_is_held_against_the_register(qgis_process, city, tmp_path):
+def test_a_second_release_is_held_against_the_register(qgis_process, town, tmp_path):
     """Twice headless with one register: the second run stops, then is repaired; a trial is taken out again."""
     register = tmp_path / "register.gpkg"
 
@@ -13,9 +13,9 @@ def test_a_second_release_is_held_against_the_register(qgis_process, city, tmp_p
             "run",
             "vbas:anonymize",
             "--",
-            f"REGIONS={city / 'areas.gpkg'}",
+            f"REGIONS={town / 'areas.gpkg'}",
             "REGION_ID=area",
-            f"RECORDS={city / 'records.gpkg'}",
+            f"RECORDS={town / 'records.gpkg'}",
             "RECORD_REGION=area",
             "QUASI_IDENTIFIERS=age_group",
             "QUASI_IDENTIFIERS=ethnicity",
@@ -32,13 +32,13 @@ def test_a_second_release_is_held_against_the_register(qgis_process, city, tmp_p
         assert done.returncode == 0, done.stderr
         return done.results
 
-    first = anonymize(60, "first.gpkg")
+    first = anonymize(12, "first.gpkg")
     assert first.returncode == 0, first.stderr
-    stopped = anonymize(61, "second.gpkg")
+    stopped = anonymize(13, "second.gpkg")
     assert stopped.returncode != 0 and "would give away" in stopped.stderr
     assert not (tmp_path / "second.gpkg").exists()
     assert edit()["N_RELEASES"] == 1
-    repaired = anonymize(61, "second.gpkg", "REGISTER_ACTION=repair")
+    repaired = anonymize(13, "second.gpkg", "REGISTER_ACTION=repair")
     assert repaired.returncode == 0, repaired.stderr
     checked = qgis_process("--json", "run", "vbas:checkreleases", "--", f"REGISTER={register}")
     assert (checked.results["N_PINNED"], checked.results["N_UNDECIDED"]) == (0, 0)

@@ -21,7 +21,7 @@ from ...core.language import tr
 from ...core.secrecy import without_secrets
 
 Work = Callable[["Job"], object]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 LONGEST_WAIT = 20.0  # seconds for a job to see that it is cancelled
 
 
@@ -121,8 +121,8 @@ class Worker(QObject):
     def start(
         self,
         title: str,
-        work: Callable[[Job], Found],
-        done: Callable[[Found, list[str]], None],
+        work: Callable[[Job], Result],
+        done: Callable[[Result, list[str]], None],
         failed: Callable[[Exception], None],
         told: Callable[[Any], None] | None = None,
     ) -> None:

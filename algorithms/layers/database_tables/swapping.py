@@ -16,7 +16,7 @@ from ....core.publish.names_aside import NEW, OLD, name_aside, role_of
 from ..gdal_errors import silent_gdal
 from .address import DatabaseTable, first_line
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class TablePlace(Place):
@@ -173,7 +173,7 @@ class TablePlace(Place):
     def _rename(self, old: str, new: str) -> None:
         self._run(lambda connection: connection.renameVectorTable(self._table.schema, old, new))
 
-    def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Found]) -> Found:
+    def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Result]) -> Result:
         try:
             with silent_gdal():  # QGIS renames styles along with a table, in files too that have none
                 return action(self._table.connect())

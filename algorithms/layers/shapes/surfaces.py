@@ -25,10 +25,11 @@ from ....core.drawing import surface_of
 from ....core.errors import Counted, InputError, first_values
 from ....core.language import plural, tr
 from ....core.plain_text import plain_text
+from ....core.records.columns import number_or_missing
 from ...compat import field, python_value
 from ..feedback import check_cancelled
 from ..reading.coordinates import check_degrees, shapes_of
-from ..reading.fields import field_index, number_or_missing
+from ..reading.fields import field_index
 from .projection import in_crs, planar_crs
 
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
@@ -37,8 +38,8 @@ FieldOf = tuple[str, str]  # a field, and the parameter that names it
 class Noun(NamedTuple):
     """What a shape is, for messages: one, and several."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
     counted: Counted
 
 
@@ -69,7 +70,7 @@ class SurfaceLayer:
         """
         numbers = np.empty((len(self.shapes), len(fields)))
         for j, (name, parameter) in enumerate(fields):
-            numbers[:, j] = number_or_missing(self.columns[j], name, parameter, self.texts)
+            numbers[:, j] = number_or_missing(self.columns[j], name, parameter)
         return numbers
 
     def in_plane(
@@ -160,11 +161,11 @@ def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: Noun, poin
             tr(
                 "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
                 layer=layer,
-                many=noun.many,
-                noun=noun.one,
+                many=noun.plural,
+                noun=noun.singular,
             )
         )
-    raise InputError(tr("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.many))
+    raise InputError(tr("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.plural))
 
 
 def _wkb_of(geometry: QgsGeometry) -> bytes | None:
