@@ -116,7 +116,7 @@ def _shared_out(problem: Problem, group: np.ndarray, people: np.ndarray, rng: np
     """The people of each unknown, (n,), where those of each group of `_joined` are known: some get all they can."""
     order = np.lexsort((rng.random(len(group)), group))
     own, room = group[order], (problem.high - problem.low)[order]
-    left = people - np.bincount(group, problem.low, len(people)).astype(np.int64)
+    left: np.ndarray = people - np.bincount(group, problem.low, len(people)).astype(np.int64)
     starts = np.flatnonzero(np.diff(own, prepend=-1))
     before = np.cumsum(np.minimum(room, left[own])) - np.minimum(room, left[own])
     before -= np.repeat(before[starts], np.diff(starts, append=len(own)))
