@@ -161,7 +161,8 @@ class AllClasses:
     def parts(self) -> tuple[sparse.csr_matrix, list[tuple[Zone, tuple[int, ...]]]]:
         """Which pairs each named part of a zone sums up, and the parts."""
         first = np.flatnonzero(np.diff(self.zone, prepend=-1))
-        rows, columns, named = [], [], []
+        rows, columns = [], []
+        named: list[tuple[Zone, tuple[int, ...]]] = []
         for number, zone in enumerate(self.zones):
             at = {area: first[number] + i for i, area in enumerate(zone.areas)}
             for part in parts_of(self.release, zone):
