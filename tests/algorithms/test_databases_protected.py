@@ -164,10 +164,10 @@ def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk,
     ],
 )
 def test_a_rule_with_nested_levels_ends_in_what_is_proven_or_is_not(
-    there,
-    crosswalk,  # noqa: F811
+    there,  # noqa: F811
+    crosswalk,
     levels,
-    grid,  # noqa: F811
+    grid,
     tmp_path,
     rule,
     nested,
