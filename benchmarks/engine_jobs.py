@@ -91,7 +91,7 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
     from vbas.core.crosswalk import Crosswalk
     from vbas.core.engines import open_engine
     from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.engines.releasing import stage_in_place
     from vbas.core.plan import suppress
     from vbas.core.records.fields import RecordFields
 
@@ -107,7 +107,8 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
             matched = match_in_place(in_place, areas)
             plan = suppress(matched.profile, Crosswalk((np.arange(n) + 1) * REGIONS // (1 + n), REGIONS), K)
         with clock.of("release"):
-            released = release_in_place(matched, plan, destination)
+            released = stage_in_place(matched, plan, destination)
+            released.publish()
         return sum(level.records for level in released.levels.values()), clock.parts
 
 
@@ -118,7 +119,7 @@ def nested(folder: Path, destination: str) -> Found:
     """
     from vbas.core.engines import open_engine
     from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.engines.releasing import stage_in_place
     from vbas.core.nesting.making import LevelOptions, build_levels
     from vbas.core.nesting.measures import evaluate_levels
     from vbas.core.nesting.planning import nest
@@ -147,7 +148,7 @@ def nested(folder: Path, destination: str) -> Found:
 
             setattr(engine, "upload", timed)  # noqa: B010
             with clock.of("release"):
-                release_in_place(matched, plan, destination, nested=True)
+                stage_in_place(matched, plan, destination, nested=True).publish()
     return profile.counts.nnz, clock.parts
 
 

@@ -33,6 +33,7 @@ def rows_of(columns, counts, n):
     return list(zip(rows, weights))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_every_release_is_k_anonymous_and_complete(data):
