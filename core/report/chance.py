@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import counted
 from ..anonymise import Account
 from ..disclosure.guessing import MOST_AREAS, MOST_RECORDS, Guesses, guesses
-from ..language import tr
+from ..language import plural, tr
 from .numbers import shown
 from .page import Section
 
@@ -37,14 +37,14 @@ def section_of(findings: Guesses, heading: str) -> Section:
         tr(
             "The guesser knows the release, the crosswalk, the people of each area, the method and all its parameters, "
             "but not what was drawn, and weighs every table of counts that is possible (Bayes). Measured on {areas} "
-            "in {n_zones} of {of_zones} places where a class stands in a region of several areas, of at most "
-            "{most_areas} areas and {most_records} records. Where the two shares are alike, the method tells a guesser "
+            "in {n_zones} of {of_zones} places where a class stands in a region of several areas (at most "
+            "{most_areas}, {most_records}). Where the two shares are alike, the method tells a guesser "
             "hardly more than the counts and the population do.",
             areas=counted.areas(findings.n_areas),
             n_zones=shown(findings.n_zones),
             of_zones=shown(findings.of_zones),
-            most_areas=MOST_AREAS,
-            most_records=MOST_RECORDS,
+            most_areas=counted.areas(MOST_AREAS),
+            most_records=counted.records(MOST_RECORDS),
         ),
     )
     header = (
@@ -56,9 +56,7 @@ def section_of(findings: Guesses, heading: str) -> Section:
     )
     groups = [(tr("all"), findings.surest)]
     groups += [(_size(least, most_records), found) for least, most_records, found in findings.by_class_size]
-    rows = [
-        (name, one.percent, one.n, 100 * one.right, 100 * one.by_people) for name, found in groups for one in found
-    ]
+    rows = [(name, one.percent, one.n, 100 * one.right, 100 * one.by_people) for name, found in groups for one in found]
     return Section(heading, paragraphs, header, rows)
 
 
@@ -68,5 +66,5 @@ def _of_100(share: float) -> str:
 
 def _size(least: int, most: int | None) -> str:
     if most is None:
-        return tr("of {least} records and more", least=shown(least))
-    return tr("of {least} to {most} records", least=shown(least), most=shown(most))
+        return tr("{records} and more", records=counted.records(least))
+    return plural("{least} to {n} record", "{least} to {n} records", most, least=shown(least))

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure.guessing import _Tree, by_people_alone, guesses, sample_of
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
+from vbas.core.report.chance import chance_section
+from vbas.core.synthetic.hamlet import hamlet
 
 from .nested_cases import nested_cases, profile_of
 
@@ -94,3 +97,13 @@ def test_whoever_knows_that_nobody_shows_four_guesses_better_than_by_people():
     assert found is not None and found.n_zones > 20
     assert found.surest[-1].right >= found.surest[-1].by_people
     assert all(0 <= one.right <= 1 and one.n <= found.n_areas for one in found.surest)
+
+
+def test_the_report_says_how_often_guesses_are_right():
+    areas, records, crosswalk = hamlet()
+    levels = make_levels(areas, [own_regions(4), crosswalk, number_compactly(np.zeros(4, np.int64))[0]])
+    account = anonymise(areas, records, levels, Ask(k=3))
+    found = guesses(account.areas, account.plan)
+    section = chance_section(account)
+    assert found is not None and len(section.rows) == len(found.surest) * (1 + len(found.by_class_size))
+    assert f"{found.n_areas} areas" in section.paragraphs[1] and "1 to 2" in section.paragraphs[0]
