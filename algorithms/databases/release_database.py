@@ -14,7 +14,9 @@ from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
 from ..form.guarantees import PROTECTION, k_parameter, protection_settings
 from ..form.public_report import public_report_parameter
-from ..form.records import published_margins, unmatched
+from ..form.published import CONDITIONS as PUBLISHED
+from ..form.published import published_parameters
+from ..form.records import unmatched
 from ..form.release import ties
 from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.levels import loss
@@ -48,7 +50,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             *field_parameters(True),
             *generalising_parameters(),
             *protection_settings(),
-            published_margins(),
+            *published_parameters(),
             unmatched(),
             *regions.crosswalk_parameters(),
             earlier_profile(),
@@ -67,7 +69,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:
-        return with_levels_coarser({**CONDITIONS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS})
+        return with_levels_coarser({**CONDITIONS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS, **PUBLISHED})
 
     def work(self, form: Form) -> dict[str, object]:
         engine = form.outputs.hold(opened(form))
