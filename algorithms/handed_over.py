@@ -57,8 +57,9 @@ def hand_over(
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
-        map_data = map_data_of(layer, shapes)
-        form.outputs.add_text("REPORT", lambda: internal_report(account, map_data, provenance_of(form), remarks))
+        form.outputs.add_text(
+            "REPORT", lambda: internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks)
+        )
     if account.rows is not None:
         add_public_report(form, account, layer, shapes)
     conclude(form, account, step)

@@ -90,10 +90,10 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
     """Profile, and release by one level where there is a destination."""
     from vbas.core.crosswalk import Crosswalk
     from vbas.core.engines import open_engine
-    from vbas.core.engines.fields import RecordFields
     from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.engines.releasing import stage_in_place
     from vbas.core.plan import suppress
+    from vbas.core.records.fields import RecordFields
 
     clock = Clock()
     with open_engine(address, table, memory=MEMORY) as engine:
@@ -107,7 +107,8 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
             matched = match_in_place(in_place, areas)
             plan = suppress(matched.profile, Crosswalk((np.arange(n) + 1) * REGIONS // (1 + n), REGIONS), K)
         with clock.of("release"):
-            released = release_in_place(matched, plan, destination)
+            released = stage_in_place(matched, plan, destination)
+            released.publish()
         return sum(level.records for level in released.levels.values()), clock.parts
 
 
@@ -117,12 +118,12 @@ def nested(folder: Path, destination: str) -> Found:
     Of a release, what the upload of the plan takes stands by itself.
     """
     from vbas.core.engines import open_engine
-    from vbas.core.engines.fields import RecordFields
     from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.engines.releasing import stage_in_place
     from vbas.core.nesting.making import LevelOptions, build_levels
     from vbas.core.nesting.measures import evaluate_levels
     from vbas.core.nesting.planning import nest
+    from vbas.core.records.fields import RecordFields
 
     clock, kept = Clock(), ("diagnosis",) if destination else ()
     with open_engine(str(folder / "people.parquet"), memory=MEMORY) as engine:
@@ -147,7 +148,7 @@ def nested(folder: Path, destination: str) -> Found:
 
             setattr(engine, "upload", timed)  # noqa: B010
             with clock.of("release"):
-                release_in_place(matched, plan, destination, nested=True)
+                stage_in_place(matched, plan, destination, nested=True).publish()
     return profile.counts.nnz, clock.parts
 
 
@@ -183,6 +184,7 @@ def read_profile(folder: Path) -> Found:
     from vbas.algorithms.layers.reading.checked_source import checked_source
     from vbas.algorithms.layers.reading.records import read_records
     from vbas.benchmarks.nested_speed import qgis
+    from vbas.core.records.fields import RecordFields
     from vbas.core.records.matching import match_records
 
     layer = QgsVectorLayer(f"{folder / 'profile.gpkg'}|layername=profile", "profile", "ogr")
@@ -191,7 +193,7 @@ def read_profile(folder: Path) -> Found:
     with clock.of("read"):
         source = checked_source(Inputs(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
         assert source is not None
-        table = read_records(source, "area", QUASI, (), "records", None, QgsProcessingFeedback(False))
+        table = read_records(source, RecordFields("area", QUASI, count="records"), QgsProcessingFeedback(False))
     with clock.of("match"):
         records = match_records(table, squares(table.area.categories), k=K)
     return records.profile.counts.nnz, clock.parts

@@ -94,7 +94,7 @@ def make_example() -> Example:
     """All nodes over records that are read once; some ten seconds."""
     areas, people = demonstration.city().areas(), demonstration.people()
     quasi = {name: people.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
-    records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
+    records = match_records(RecordTable(people.area, quasi, {}), areas, k=K)
     hierarchies = {name: table.hierarchy(quasi[name].categories) for name, table in tables().items()}
     for name, words in RULES.items():
         column = quasi[name]

@@ -89,11 +89,11 @@ def _write(table: RecordTable, path: Path) -> None:
 def _read(path: Path) -> RecordTable:
     from vbas.algorithms.layers.reading.checked_source import CheckedSource
     from vbas.algorithms.layers.reading.records import read_records
+    from vbas.core.records.fields import RecordFields
 
     layer = QgsVectorLayer(str(path), "records", "ogr")
-    return read_records(
-        CheckedSource("RECORDS", layer, str(path), layer), "area", ATTRIBUTES, (), "", None, QgsProcessingFeedback()
-    )
+    source = CheckedSource("RECORDS", layer, str(path), layer)
+    return read_records(source, RecordFields("area", ATTRIBUTES), QgsProcessingFeedback())
 
 
 if __name__ == "__main__":

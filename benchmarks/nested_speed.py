@@ -143,12 +143,13 @@ def read_by_plugin(path: Path, quasi_identifiers: tuple[str, ...]) -> RecordTabl
     from vbas.algorithms.layers.inputs import Inputs
     from vbas.algorithms.layers.reading.checked_source import checked_source
     from vbas.algorithms.layers.reading.records import read_records
+    from vbas.core.records.fields import RecordFields
 
     layer = QgsVectorLayer(str(path), "records", "ogr")
     algorithm = qgis()[1].algorithm("anonymize").create()
     source = checked_source(Inputs(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
     assert source is not None
-    return read_records(source, "DAUID", quasi_identifiers, (), "", None, QgsProcessingFeedback(False))
+    return read_records(source, RecordFields("DAUID", quasi_identifiers), QgsProcessingFeedback(False))
 
 
 def read_by_gdal(path: Path, quasi_identifiers: tuple[str, ...]) -> int:

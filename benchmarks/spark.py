@@ -103,10 +103,10 @@ def ours(folder: Path, measured: Measured) -> tuple[int, int]:
     from vbas.core.areas import make_areas
     from vbas.core.crosswalk import Crosswalk
     from vbas.core.engines import open_engine
-    from vbas.core.engines.fields import RecordFields
     from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.engines.releasing import stage_in_place
     from vbas.core.plan import suppress
+    from vbas.core.records.fields import RecordFields
 
     out = folder / "released"
     shutil.rmtree(out, ignore_errors=True)
@@ -120,7 +120,8 @@ def ours(folder: Path, measured: Measured) -> tuple[int, int]:
             crosswalk = Crosswalk((np.arange(n) + 1) * engines.REGIONS // (1 + n), engines.REGIONS)
             plan = suppress(matched.profile, crosswalk, engines.K)
         with measured.step("release, counted once more"):
-            done = release_in_place(matched, plan, str(out))
+            done = stage_in_place(matched, plan, str(out))
+            done.publish()
     return len(in_place.records), done.rows
 
 

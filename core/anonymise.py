@@ -24,6 +24,7 @@ from .levels import Levels
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
+from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE
 from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
@@ -31,6 +32,7 @@ from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
 from .privacy.beside import Beside, hold_beside, tables_beside
 from .privacy.count_rows import CountRows
+from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
 from .privacy.requirement import Protection, Requirement, measure
 from .privacy.weights import warning_of_weights
@@ -85,6 +87,14 @@ class Ask:
         Whether rows say their level; None for yes where there are several.
     loss, ties : str
         What a nested release loses least of, and which of equal choices it takes (LOSSES, CHOICES).
+    disclosure : str
+        What a nested release must hold against (DISCLOSURES): somebody who reads it, or somebody who also knows how it
+        was made.
+    closed_by_chance : float
+        Per cent of the places that are closed to a class whatever lives there, so that less can be guessed.
+    least_left_areas, least_left_people : int, float
+        Areas with people, and people, that must be left of a region once the areas are taken away that show a class
+        themselves.
     hierarchies : mapping of str to Hierarchy
         By quasi-identifier, of its values, for levels that show coarser ones.
     at_once : int
@@ -108,12 +118,46 @@ class Ask:
     nested: bool | None = None
     loss: str = MEAN_DISTANCE
     ties: str = FIXED
+    disclosure: str = CLASS_HAS_K
+    closed_by_chance: float = CLOSED_BY_CHANCE
+    least_left_areas: int = 0
+    least_left_people: float = 0.0
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     at_once: int = CELLS_AT_ONCE
 
     def is_nested(self, levels: Levels) -> bool:
         """Whether rows say their level."""
         return len(levels) > 1 if self.nested is None else self.nested
+
+    def conditions(self, people: np.ndarray) -> Conditions | None:
+        """What must hold of the zones of a nested release, None for nothing; people : (n,) of each area.
+
+        Raises InputError for an unknown choice and numbers outside their range.
+        """
+        if self.disclosure not in DISCLOSURES:
+            raise InputError(
+                tr(
+                    "DISCLOSURE “{disclosure}” is unknown: choose one of {choices}.",
+                    disclosure=self.disclosure,
+                    choices=", ".join(DISCLOSURES),
+                )
+            )
+        if not 0 <= self.closed_by_chance <= MOST_CLOSED:
+            raise InputError(
+                tr(
+                    "CLOSED_BY_CHANCE is {share:g}: give per cent from 0 to {most:g}.",
+                    share=self.closed_by_chance,
+                    most=MOST_CLOSED,
+                )
+            )
+        if self.least_left_areas < 0 or not 0 <= self.least_left_people < np.inf:
+            raise InputError(tr("LEAST_LEFT_AREAS and LEAST_LEFT_PEOPLE must be 0 or more."))
+        secrets = None
+        if self.disclosure == NO_SMALL_COUNT:
+            secrets = Secrets(np.random.default_rng(), closed=max(self.closed_by_chance, LEAST_CLOSED) / 100)
+        elif not (self.least_left_areas or self.least_left_people):
+            return None
+        return Conditions(people, secrets, self.least_left_areas, self.least_left_people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,14 +403,17 @@ def _planned(
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
     requirement, ties = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share), ties_of(ask.ties)
+    conditions = ask.conditions(areas.population)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
         at_hand.check_no_area_shown(places, areas)
-        plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties)
+        plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties, conditions)
         before = {name: column.level for name, column in at_hand.values().coarsened.items()}
         return at_hand, requirement, as_shown(plan, places), CoarserLevels(plan, places, before)
     if ask.is_nested(levels):
-        plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once)
+        plan = nest(
+            areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions
+        )
     else:
         plan = suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
     return at_hand, requirement, plan, None

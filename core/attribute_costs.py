@@ -43,7 +43,7 @@ def attribute_costs(
     profile, crosswalk : of the same areas; hierarchies : by quasi-identifier, of its categories in this profile
     """
     names, known = profile.quasi_identifiers, hierarchies or {}
-    records = records_by_value(profile)
+    records = records_by_value(profile) if known else ()
     costs = []
     for position, name in enumerate(names):
         progress(position / len(names))

@@ -36,6 +36,7 @@ class Plan:
     released : (L,) bool, whether each is released: it has at least k records, and whatever more is asked
     level_of : (m,) int8, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
     people : (L,) int64, who is behind each: its records, or fewer persons or households; None for the records
+    in_zones : whether a region shows all records of a class that no region within shows: nobody passes it by
     """
 
     profile: Profile
@@ -48,6 +49,7 @@ class Plan:
     released: np.ndarray
     level_of: np.ndarray | None = None
     people: np.ndarray | None = None
+    in_zones: bool = False
 
     @property
     def sizes(self) -> np.ndarray:
@@ -77,11 +79,23 @@ class Plan:
         """The position of each cell's equivalence class at these levels, released or not, (m,); SUPPRESSED for none."""
         return self._equivalence_classes(level_of, np.ones(len(self.records), bool))
 
+    def equivalence_classes_of_places(self, level: int, region: np.ndarray, class_of: np.ndarray) -> np.ndarray:
+        """The position of the equivalence class of each region of a level and class, SUPPRESSED where there is none."""
+        keys, n_classes = self._keys(), _n_classes(self.profile)
+        first = sum(crosswalk.n_regions for crosswalk in self.levels.crosswalks[:level])
+        key = np.where(region >= 0, (first + region) * n_classes + class_of, -1)
+        at = np.searchsorted(keys, key)
+        return np.where(np.append(keys, -2)[at] == key, at, SUPPRESSED)
+
+    def _keys(self) -> np.ndarray:
+        """A number for each equivalence class, (L,) int64, ascending."""
+        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
+        return (first[self.level] + self.region) * _n_classes(self.profile) + self.class_of
+
     def _equivalence_classes(self, level_of: np.ndarray, released: np.ndarray) -> np.ndarray:
         """The position of each cell's equivalence class, SUPPRESSED for no level and for one not released."""
         class_of, n_classes = self.profile.counts.indices, _n_classes(self.profile)
-        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
-        keys = (first[self.level] + self.region) * n_classes + self.class_of
+        keys = self._keys()
         there = np.append(released, False)  # the last entry is for no level
         equivalence_classes = np.empty(len(class_of), np.int32 if len(keys) < 2**31 else np.int64)
         for cells in stretches(len(class_of)):
@@ -155,7 +169,7 @@ def holding(plan: Plan, requirement: Requirement) -> Plan:
         return replace(plan, released=released, people=people)
     level_of = plan.level_of.copy()
     level_of[cells[~released[equivalence_class_of[cells]]]] = SUPPRESSED
-    return replace(plan, released=released, people=people, level_of=level_of)
+    return replace(plan, released=released, people=people, level_of=level_of, in_zones=False)
 
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
@@ -202,6 +216,30 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
         equivalence_class_of[cells] = position[equivalence_class_of[cells]]
     vars(plan)["equivalence_class_of"] = equivalence_class_of  # which is known by now, so that none has to be looked up
     return plan
+
+
+def around(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
+    """The level at which the cells of some equivalence classes are shown if these are given up, (m,) int8.
+
+    equivalence_classes : (L,) bool, not of the coarsest level. Of a plan in zones it is that of the next region around
+    that shows the class, or else the coarsest, so that zones stay zones; of another the next level. Other cells stay.
+    """
+    equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
+    shown = equivalence_class_of != SUPPRESSED
+    before = np.zeros(len(shown), np.int8) if plan.level_of is None else plan.level_of
+    level_of = np.where(shown, before, SUPPRESSED).astype(np.int8)
+    cells = np.flatnonzero(shown & equivalence_classes[equivalence_class_of])
+    if not plan.in_zones:
+        level_of[cells] += 1
+        return level_of
+    area, class_of = area_of_cells(plan.profile)[cells], plan.profile.counts.indices[cells]
+    stays = np.append(plan.released & ~equivalence_classes, False)
+    target = np.full(len(cells), last, np.int8)
+    for level in range(last - 1, 0, -1):
+        at = plan.equivalence_classes_of_places(level, plan.levels.crosswalks[level].region_of[area], class_of)
+        target = np.where(stays[at] & (level_of[cells] < level), level, target)
+    level_of[cells] = target
+    return level_of
 
 
 def cells_by_class(profile: Profile, levels: Levels) -> tuple[sparse.csc_matrix, np.ndarray]:

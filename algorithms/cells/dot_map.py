@@ -23,6 +23,7 @@ from ...core.cells.dots import (
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.records.columns import Column
+from ...core.records.table import counts_of
 from ...core.report.dots import dots_report, hidden_sentence, warnings
 from ...core.tables.cells import DOT_AUDIT, DOTS
 from ..form.base import VbasAlgorithm
@@ -31,7 +32,7 @@ from ..form.form import Form
 from ..form.parameters import POLYGONS, choice, field, report, seed, sink, source, whole
 from ..form.provenance import provenance_of
 from ..form.records import record_count
-from ..layers.reading.records import counts_of, read_columns
+from ..layers.reading.records import read_columns
 from ..layers.shapes.points import moved_coordinates
 from ..layers.shapes.projection import north_of
 from ..layers.shapes.surfaces import AREA, PopulatedLayer, read_populated
@@ -199,7 +200,7 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
     position = {name: i for i, name in enumerate(names.tolist())}
     known = [position.get(identifier_text(value), -1) for value in columns[region].categories.tolist()]
     group = np.array([*known, -1], np.int64)[columns[region].codes]
-    weights = counts_of(columns[count], count) if count else None
+    weights = counts_of(columns, count)
     shown = columns[category]
     lost = group < 0
     if lost.any():

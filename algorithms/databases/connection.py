@@ -13,9 +13,10 @@ from qgis.core import (
 
 from ...core.engines import MEMORY, open_engine
 from ...core.engines.engine import Engine
-from ...core.engines.fields import OPERATORS, Filter, RecordFields
+from ...core.engines.fields import OPERATORS
 from ...core.errors import InputError, VbasError
 from ...core.language import tr
+from ...core.records.fields import Filter, RecordFields
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Conditions

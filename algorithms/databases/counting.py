@@ -15,6 +15,7 @@ from ...core.generalising.asked import Generalising
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import plural, tr
 from ...core.progress import Progress
+from ...core.records.fields import RecordFields
 from ...core.records.identifiers import refuse_identifiers
 from ...core.records.table import COUNT_FIELD
 from ..form.form import Form
@@ -64,8 +65,9 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
 def _refuse_changes(form: Form, now: Counted) -> None:
     """Refuse records whose counts are not those of PROFILE, as they are or as they are shown."""
     fields = now.as_read.fields
-    names = fields.area, fields.quasi_identifiers
-    table = read_records(form.source("PROFILE"), *names, (), COUNT_FIELD, None, form.feedback)
+    counted_by = RecordFields(fields.area, fields.quasi_identifiers, count=COUNT_FIELD)
+    counted_by.check()
+    table = read_records(form.source("PROFILE"), counted_by, form.feedback)
     differing = cells_that_differ(now.as_read, table)
     if differing and now.shown is not now.as_read:
         differing = min(differing, cells_that_differ(now.shown, table))

@@ -10,11 +10,12 @@ from qgis.core import QgsProcessingFeedback
 
 from ...core.errors import InputError
 from ...core.progress import Progress
+from ...core.records.table_file import state_of
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.inputs import Inputs
 from ..layers.reading.checked_source import CheckedSource, checked_source
-from ..layers.reading.layer_file import layer_file, state_of
+from ..layers.reading.layer_file import layer_file
 from .effective import Effective
 from .parameters import label_of_setting
 from .refusals import no_layer

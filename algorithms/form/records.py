@@ -15,6 +15,7 @@ from ...core.errors import InputError
 from ...core.generalising.asked import Generalising
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
+from ...core.records.fields import RecordFields
 from ...core.records.identifiers import refuse_identifiers
 from ...core.records.matching import (
     STOP,
@@ -27,7 +28,7 @@ from ...core.records.matching import (
 from ...core.records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
-from ..layers.reading.records import read_area_counts, read_records
+from ..layers.reading.records import read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Conditions
 from .form import Form
@@ -164,26 +165,24 @@ def table_of(form: Form) -> tuple[RecordTable, Generalising]:
     """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
     _refuse_row_numbers(form, source)
-    names = {
-        name: form.field_names(name) if form.has(name) else []
-        for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
-    }
-    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
-    table = read_records(
-        source,
-        form.text("RECORD_REGION"),
-        names["QUASI_IDENTIFIERS"],
-        names["KEEP_FIELDS"],
-        form.text("RECORD_COUNT"),
-        form.text("REGION_ID") if form.has("REGION_ID") else None,
-        form.feedback,
-        names["SENSITIVE"],
-        members,
-    )
+    fields = _fields_of(form)
+    fields.check(form.text("REGION_ID") if form.has("REGION_ID") else None)
+    table = read_records(source, fields, form.feedback)
     asked = generalising_of(form, tuple(table.quasi_identifiers))
     shown = asked.shown(table)
     form.info(*(column.sentence for column in shown.coarsened.values()))
     return shown, asked
+
+
+def _fields_of(form: Form) -> RecordFields:
+    """The fields of RECORDS that the form names."""
+    quasi_identifiers, kept, sensitive = (
+        tuple(form.field_names(name)) if form.has(name) else ()
+        for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
+    )
+    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
+    area, kept = form.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
+    return RecordFields(area, quasi_identifiers, kept, form.text("RECORD_COUNT"), members, sensitive)
 
 
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
@@ -215,14 +214,13 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
 def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
-    if unmatched == SUPPRESS:
-        _warn_of_selected_areas(form)
+    aside = _of_missing_areas(form, unmatched)
     table, asked = table_of(form)
     if k is not None:
         persons = table.members.get(PERSONS)
         form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
     form.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
@@ -237,18 +235,17 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     return records
 
 
-def _of_missing_areas(form: Form) -> str:
-    """A sentence on why areas may be missing: the layer gives a part of them."""
-    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
-    return "" if areas is None else " ".join(areas.taken)
+def _of_missing_areas(form: Form, unmatched: str) -> str:
+    """A sentence on why areas may be missing: the layer gives a part of them.
 
-
-def _warn_of_selected_areas(form: Form) -> None:
-    """Say before the records are read who will count as suppressed where only some areas are taken."""
+    Where records of no known area are suppressed, it is said before they are read who will count as such.
+    """
     areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
-    if areas is None or not areas.is_restricted or areas.layer is None:
-        return
-    form.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
+    if areas is None:
+        return ""
+    if unmatched == SUPPRESS and areas.is_restricted and areas.layer is not None:
+        form.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
+    return " ".join(areas.taken)
 
 
 def of_selected_areas(taken: int, n_areas: int) -> str:
@@ -308,7 +305,7 @@ def populated_by_records(form: Form, layer: AreaLayer) -> Areas:
     if layer.has_population or source is None:
         return layer.areas
     area = form.text("RECORD_REGION")
-    table = read_area_counts(source, area, form.text("RECORD_COUNT"), form.feedback)
+    table = read_records(source, RecordFields(area, (), count=form.text("RECORD_COUNT")), form.feedback)
     codes = match_areas(table, layer.areas, SUPPRESS, area)
     inside = codes >= 0
     weights = None if table.counts is None else table.counts[inside]

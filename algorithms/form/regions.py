@@ -281,7 +281,8 @@ def add_aggregation(
 
 def add_sites(form: Form, layer: AreaLayer, aggregation: Aggregation) -> None:
     """Write SITE_POINTS and VORONOI where they are wanted."""
-    form.outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
+    if form.outputs.wanted("SITE_POINTS"):
+        form.outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
     if form.outputs.wanted("VORONOI"):
         form.outputs.add("VORONOI", voronoi_table(layer, aggregation))
 

@@ -8,10 +8,11 @@ from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.records.columns import Column
+from ...core.records.table import counts_of
 from ..form.form import Form
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.reading.fields import field_index
-from ..layers.reading.records import counts_of, read_columns
+from ..layers.reading.records import read_columns
 
 
 def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict[str, Column]]:
@@ -24,7 +25,7 @@ def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict
     others = [name for name in source.fields().names() if name.lower() not in own and name not in quasi]
     columns = read_columns(source, [LEVEL, NUMBER, *quasi, *others, *([count] if count else [])], form.feedback)
     level, number = (whole_numbers(columns[name], name) for name in (LEVEL, NUMBER))
-    counts = counts_of(columns[count], count) if count else None
+    counts = counts_of(columns, count)
     return level - 1, number, counts, {name: columns[name] for name in (*quasi, *others)}
 
 

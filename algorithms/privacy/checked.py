@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.privacy.checking import ReleaseCheck
 from ...core.records.columns import Column
-from ...core.records.table import MEMBER_FIELDS
+from ...core.records.table import MEMBER_FIELDS, counts_of
 from ...core.tables.privacy import CHECK
 from ..form.form import Form
 from ..layers.reading.fields import field_index
-from ..layers.reading.records import counts_of, read_columns
+from ..layers.reading.records import read_columns
 from ..layers.tables import Table, filled
 
 Columns = Mapping[str, Column]
@@ -36,7 +36,7 @@ def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarr
     others = [name for name in source.fields().names() if name not in used and name.lower() not in ("fid", "ogc_fid")]
     wanted = dict.fromkeys([*quasi, *sensitive, *others, *members.values(), *([count] if count else [])])
     columns = read_columns(source, list(wanted), form.feedback)
-    counts = counts_of(columns[count], count) if count else None
+    counts = counts_of(columns, count)
     return (
         {name: columns[name] for name in quasi},
         {name: columns[name] for name in others},

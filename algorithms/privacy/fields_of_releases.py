@@ -13,6 +13,7 @@ from ...core.disclosure.values import values_of_rows
 from ...core.errors import InputError, first_values
 from ...core.language import tr
 from ...core.records.columns import Column, combine_codes
+from ...core.records.table import counts_of
 from ...core.releases.aliases import Aliases
 from ...core.releases.asking import perhaps_same, same_content
 from ...core.releases.attributes import Attribute, attributes_of
@@ -23,7 +24,7 @@ from ..compat import kind_of
 from ..form.form import Form
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.reading.records import counts_of, read_columns
+from ..layers.reading.records import read_columns
 
 OF_FILES = ("fid", "ogc_fid")
 SAYS_A_CLASS = ("text", "integer", "long", "boolean")
@@ -146,9 +147,9 @@ def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted
         return {}
     classes = [named[name] for name in wanted.quasi_identifiers if name in named]
     classes += [name for name in (NUMBER, LEVEL) if fields.lookupField(name) >= 0]
-    count = [wanted.count] if wanted.counts(fields) else []
-    columns = read_columns(table, list(dict.fromkeys([*left, *classes, *count])), form.feedback)
-    counts = counts_of(columns[wanted.count], wanted.count) if count else None
+    count = wanted.count if wanted.counts(fields) else ""
+    columns = read_columns(table, list(dict.fromkeys([*left, *classes, *filter(None, [count])])), form.feedback)
+    counts = counts_of(columns, count)
     codes = [columns[name].codes for name in classes]
     equivalence_class = combine_codes(codes, [len(columns[name].categories) for name in classes])[0]
     return {name: _attribute(name, release.title, columns[name], equivalence_class, counts) for name in left}

@@ -17,6 +17,7 @@ from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import tr
 from ...core.publish.register.published_releases import read_register
+from ...core.records.table import counts_of
 from ...core.releases.aliases import Aliases
 from ...core.releases.listing import Row, quasi_identifiers_of
 from ...core.releases.naming import names_in
@@ -28,7 +29,7 @@ from ..form.parameters import described, layers, text, yes
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER, read_levels
 from ..layers.reading.fields import field_index
-from ..layers.reading.records import counts_of, read_columns
+from ..layers.reading.records import read_columns
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, filled, of_rows
 from ..nested.rows import positions, whole_numbers
@@ -196,11 +197,11 @@ def _release(
         )
     areas, levels = read_levels(crosswalk, "", None, form.feedback)
     field_index(fields, NUMBER, "RELEASES", title)
-    count = wanted.count if wanted.counts(fields) else None
+    count = wanted.count if wanted.counts(fields) else ""
     nested = fields.lookupField(LEVEL) >= 0
     read = [NUMBER, *([LEVEL] if nested else []), *own.values(), *by_sensitive.values(), *([count] if count else [])]
     columns = read_columns(source, list(dict.fromkeys(read)), form.feedback)
-    counts = counts_of(columns[count], count) if count else None
+    counts = counts_of(columns, count)
     number = whole_numbers(columns[NUMBER], NUMBER)
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)

@@ -180,10 +180,7 @@ class Block:
         target, around = level + 1, int(self.parent[level][region])
         its = self.group_above(level, group)
         while self.storeys.zones and target < last and not self.shown[target][around, its]:
-            # What a region of zones shows is all that arrives there.
-            family = self.families[target]
-            if family.sums[around, its] == family.low[around, its]:
-                break
+            # What a region of zones shows is all that arrives there: the next one that shows the class, or the last.
             around, its = int(self.parent[target][around]), self.group_above(target, its)
             target += 1
         self.stronger |= self.storeys.zones and not self.shown[target][around, its]

@@ -66,17 +66,22 @@ class _Adder:
 
     def __init__(self, family: Sums) -> None:
         self._family, self._members = family, family.members()
-        self._plain = np.array_equal(family.class_of, np.arange(family.low.shape[1] - 1))
+        plain = np.array_equal(family.class_of, np.arange(family.low.shape[1] - 1))
+        self._classes = None if plain else self._classes_of(family.class_of)
 
-    def add(self, values: np.ndarray, joint: np.ndarray | None = None) -> np.ndarray:
-        """Sums by region and class, (n_regions + 1, n_classes + 1), of values (cells, u) of some joint classes."""
-        class_of, n_classes = self._family.class_of, self._family.low.shape[1]
-        if self._plain and joint is None:
-            return np.pad(self._members @ values, ((0, 0), (0, 1)))
-        class_of = class_of if joint is None else class_of[joint]
+    def _classes_of(self, class_of: np.ndarray) -> sparse.csr_matrix:
+        """(u, n_classes + 1) matrix of 0 and 1: the class of each joint class."""
+        n, n_classes = len(class_of), self._family.low.shape[1]
         column = np.where(class_of >= 0, class_of, n_classes - 1)
-        ones = np.ones(len(column), np.int64)
-        classes = sparse.csr_matrix((ones, (np.arange(len(column)), column)), shape=(len(column), n_classes))
+        return sparse.csr_matrix((np.ones(n, np.int64), column, np.arange(n + 1)), shape=(n, n_classes))
+
+    def add(self, values: np.ndarray) -> np.ndarray:
+        """Sums by region and class, (n_regions + 1, n_classes + 1), of values (cells, u) of all joint classes."""
+        return self._added(values, self._classes)
+
+    def _added(self, values: np.ndarray, classes: sparse.csr_matrix | None) -> np.ndarray:
+        if classes is None:
+            return np.pad(self._members @ values, ((0, 0), (0, 1)))
         return np.asarray((classes.T @ (self._members @ values).T).T)
 
     def tighten(self, low: np.ndarray, high: np.ndarray, active: np.ndarray) -> None:
@@ -84,9 +89,9 @@ class _Adder:
         family = self._family
         every = len(active) == low.shape[1]
         own_low, own_high = (low, high) if every else (low[:, active], high[:, active])
-        joint = None if every else active
-        room = np.where(family.high >= UNBOUNDED, 2 * UNBOUNDED, family.high - self.add(own_low, joint))
-        need = family.low - self.add(own_high, joint)
+        classes = self._classes if every else self._classes_of(family.class_of[active])
+        room = np.where(family.high >= UNBOUNDED, 2 * UNBOUNDED, family.high - self._added(own_low, classes))
+        need = family.low - self._added(own_high, classes)
         need[-1], need[:, -1] = -UNBOUNDED, -UNBOUNDED
         at = np.ix_(family.region, family.class_of[active])
         tighter_high = np.minimum(own_high, room[at] + own_low)

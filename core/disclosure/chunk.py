@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -54,6 +55,16 @@ class Chunk:
 
     def equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, region, and some joint class of one level's equivalence classes that are in this chunk."""
+        key = inner.release, inner.level
+        if key not in self._looked_up:  # every count that is disclosed asks for them
+            self._looked_up[key] = self._equivalence_classes_of(inner)
+        return self._looked_up[key]
+
+    @cached_property
+    def _looked_up(self) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return {}
+
+    def _equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         release = self.over.releases[inner.release]
         own = self.over.own_class[inner.release]
         schema_class = self.over.entries[self.joint, self.over.schema_of[inner.release]]

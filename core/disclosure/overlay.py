@@ -209,11 +209,11 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
             high[at[column >= 0], column[column >= 0]] = UNBOUNDED
     if last:
         # All records that one area has of a class show the same equivalence class: one that shows a single area shows
-        # all of them.
+        # all of them. In zones, so does one of any region, but for those that regions within show.
         inside = crosswalks[level].region_of >= 0
         alone = np.append(np.bincount(crosswalks[level].region_of[inside], minlength=n_regions) == 1, False)
-        known = (single > 0) & alone[:, None]
-        low[known] = high[known] = single[known]
+        known = (single > 0) & (alone[:, None] | release.in_zones)
+        high[known] = low[known]
     low[-1], high[-1], low[:, -1], high[:, -1] = 0, UNBOUNDED, 0, UNBOUNDED
     return low, high, level == last
 

@@ -38,6 +38,7 @@ class Published:
     of_persons : whether a person may have several of its records: its k counts persons, what it shows are records
     counts_from : of a table of counts that is no release, (L,) int64, the least people that each count may stand for,
     the most being its records; counts of nobody are among them. None for a release
+    in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
     """
 
     title: str
@@ -58,6 +59,7 @@ class Published:
     coarsened: Mapping[str, int] = field(default_factory=dict)
     of_persons: bool = False
     counts_from: np.ndarray | None = None
+    in_zones: bool = False
 
     @property
     def nested(self) -> bool:
@@ -114,6 +116,7 @@ def publish(
         held_back,
         tuple(values_of_cells(sensitive_field, position[plan.equivalence_class_of]) for sensitive_field in sensitive),
         coarsened,
+        in_zones=plan.in_zones,
     )
 
 

@@ -1,51 +1,15 @@
-"""Which fields of a table are records, and which of its rows are meant."""
+"""Fields and filters of a table that stays where it is, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ..errors import InputError, first_values
 from ..language import tr
-from ..records.table import check_fields
+from ..records.fields import RecordFields
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "is missing", "is not missing")
 WITHOUT_VALUE = OPERATORS[-2:]
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Rows whose field compares so with a value; value : as text, read as what the field holds."""
-
-    field: str
-    operator: str
-    value: str = ""
-
-
-@dataclass(frozen=True)
-class RecordFields:
-    """The fields of a table that stays where it is.
-
-    area, count : field names, count empty where each row is one record; members : the field of each kind of people
-    kept : released as they are, the sensitive ones among them; filters : all must hold
-    """
-
-    area: str
-    quasi_identifiers: tuple[str, ...]
-    kept: tuple[str, ...] = ()
-    count: str = ""
-    members: Mapping[str, str] = field(default_factory=dict)
-    sensitive: tuple[str, ...] = ()
-    filters: tuple[Filter, ...] = ()
-
-    def names(self) -> dict[str, str]:
-        """Every field that is needed, by the name it has in the steps."""
-        name_of = {"a": self.area}
-        name_of.update({f"q{i}": name for i, name in enumerate(self.quasi_identifiers)})
-        name_of.update({f"k{i}": name for i, name in enumerate(self.kept)})
-        name_of.update({f"m{i}": name for i, name in enumerate(self.members.values())})
-        name_of.update({f"f{i}": condition.field for i, condition in enumerate(self.filters)})
-        return {**name_of, "n": self.count} if self.count else name_of
 
 
 def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
@@ -53,7 +17,7 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
 
     there : the fields of the table, with their types. Raises InputError.
     """
-    check_fields(fields.area, fields.quasi_identifiers, fields.kept, None, fields.count or None, fields.members)
+    fields.check()
     if fields.count and fields.members:
         raise InputError(
             tr(

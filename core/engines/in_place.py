@@ -12,9 +12,9 @@ from ..plan import stretches
 from ..profile import Profile
 from ..records.coarsened import Coarsened
 from ..records.columns import Column
+from ..records.fields import RecordFields
 from ..records.table import RecordTable
 from .engine import Engine, Expression
-from .fields import RecordFields
 
 
 @dataclass(frozen=True, eq=False)

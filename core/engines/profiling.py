@@ -16,11 +16,12 @@ from ..privacy.requirement import Members, Requirement
 from ..privacy.weights import CountedRows
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
+from ..records.fields import RecordFields
 from ..records.matching import STOP, area_copy, match_areas
 from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
 from . import steps
 from .engine import Arrow, Engine, EngineError, Expression
-from .fields import RecordFields, checked
+from .fields import checked
 from .in_place import InPlace, Matched
 
 LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found by a table

@@ -54,31 +54,6 @@ class StagedInPlace:
         return self.engine.publish()
 
 
-@dataclass(frozen=True, eq=False)
-class ReleasedInPlace:
-    """What was written: its place, and the rest as `StagedInPlace`."""
-
-    place: str
-    levels: dict[int, LevelCount]
-    rows: int
-    kept: tuple[KeptField, ...]
-
-
-def release_in_place(
-    matched: Matched,
-    plan: Plan,
-    destination: str,
-    nested: bool = False,
-    seed: int = 0,
-    progress: Progress = silent,
-    coarser: CoarserLevels | None = None,
-    requirement: Requirement | None = None,
-) -> ReleasedInPlace:
-    """`stage_in_place`, published at once; any failure leaves nothing."""
-    staged = stage_in_place(matched, plan, destination, nested, seed, progress, coarser, requirement)
-    return ReleasedInPlace(staged.publish(), staged.levels, staged.rows, staged.kept)
-
-
 def stage_in_place(
     matched: Matched,
     plan: Plan,

@@ -15,9 +15,10 @@ import ibis
 
 from ..errors import InputError
 from ..language import tr
+from ..records.fields import Filter, RecordFields
 from ..records.table import unused_name
 from .engine import Expression
-from .fields import WITHOUT_VALUE, Filter, RecordFields
+from .fields import WITHOUT_VALUE
 
 MOST_CLASSES = 2**63 - 1
 ROWS = "rows"

@@ -24,6 +24,7 @@ from ..records.table import RecordTable
 from ..release import Release, apply
 from ..ties import Ties
 from .coarser_places import Places
+from .decoys import Conditions
 from .flattening import flatten
 from .losses import LOSSES
 from .planning import nest_by_losses
@@ -37,6 +38,7 @@ def nest_coarser(
     requirement: Requirement | None = None,
     progress: Progress = silent,
     ties: Ties = None,
+    conditions: Conditions | None = None,
 ) -> Plan:
     """The plan that suppresses the fewest records, then shows the fewest coarser, then loses the least geography.
 
@@ -53,7 +55,9 @@ def nest_coarser(
     losses = [
         of_regions[region] + step * n for of_regions, region, n in zip(metres, places.region, to_list(places.n_coarser))
     ]
-    return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties)
+    if conditions is not None:
+        conditions = replace(conditions, people=conditions.people[area_of_cells(profile)])
+    return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties, conditions=conditions)
 
 
 def release_coarser(

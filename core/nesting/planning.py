@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Callable
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..ties import Ties, ranks
+from .decoys import Conditions, Holds, levels_in_zones
 from .losses import LOSSES
 from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels, patterns_for
 from .patterns import Patterns
@@ -35,11 +35,6 @@ from .tree import tree_of
 CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
 BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and pass on: the most measured
-# Whether what more is asked of equivalence classes holds: called with the cells (positions in the profile) that show
-# some of them, the equivalence class of each cell and their number; gives a boolean for each equivalence class. Those
-# that hold by themselves need not hold together: where persons have rows in both, those who have a value in either may
-# be nearly all.
-Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
 def cells_within(megabytes: int, k: int) -> int:
@@ -58,6 +53,7 @@ def nest(
     progress: Progress = silent,
     ties: Ties = None,
     at_once: int = CELLS_AT_ONCE,
+    conditions: Conditions | None = None,
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
@@ -84,6 +80,9 @@ def nest(
         The source of a secret order among choices that lose the same; the first is taken where None.
     at_once : int
         Cells that are worked out at a time, by which memory is bounded.
+    conditions : Conditions, optional
+        What must hold of the zones in which classes are shown, see `decoys`: then a region shows all records of a class
+        that no region within shows. `ties` play no part.
 
     Returns
     -------
@@ -109,7 +108,7 @@ def nest(
     [(1, 0, 0, 2), (1, 1, 0, 3), (2, 0, 1, 3)]
     """
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
-    return nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once)
+    return nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
 
 
 def nest_by_losses(
@@ -121,6 +120,7 @@ def nest_by_losses(
     progress: Progress = silent,
     ties: Ties = None,
     at_once: int = CELLS_AT_ONCE,
+    conditions: Conditions | None = None,
 ) -> Plan:
     """The same, by losses of one's own: of each level, (n_regions,) what a record loses in each of its regions."""
     check_k(k)
@@ -145,19 +145,29 @@ def nest_by_losses(
         cells = by_class.data[start:stop][there]
         if len(cells):
             of_cells = ProfileCells(area[there], class_of[there], records[cells].astype(np.int64))
-            if ties is None:
+            if conditions is not None:
+                level_of[cells] = levels_in_zones(of_cells, tree, k, conditions, _holding(requirement, cells))
+            elif ties is None:
                 level_of[cells] = best_levels(of_cells, tree, k, of_cells.area, patterns)
             else:
                 level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties, patterns)
         part(progress, 0.0, 0.9)(stop / max(counts.nnz, 1))
     del by_class
-    if requirement is not None and requirement.asks_for_more:
+    if requirement is not None and requirement.asks_for_more and conditions is None:
         level_of = promote(profile, levels, level_of, requirement.holds)
     progress(1.0)
-    plan = plan_by_levels(profile, levels, k, level_of)
+    plan = replace(plan_by_levels(profile, levels, k, level_of), in_zones=conditions is not None)
     if requirement is None or not requirement.members:
         return plan
     return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
+
+
+def _holding(requirement: Requirement | None, cells: np.ndarray) -> Holds | None:
+    """What is asked of equivalence classes beside k records, of some cells in place of all; cells : their positions."""
+    if requirement is None or not requirement.asks_for_more:
+        return None
+    asked = requirement
+    return lambda some, equivalence_class, number: asked.holds(cells[some], equivalence_class, number)
 
 
 def levels_by_chance(

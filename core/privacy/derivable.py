@@ -1,8 +1,11 @@
-"""What is not proven of a nested release: that no count below k can be derived from those that it shows."""
+"""What a release is to hold against, and what is not proven of one: that no count below k can be derived from it."""
 
 from __future__ import annotations
 
-from ..language import tr
+from ..language import as_data, tr
+
+CLASS_HAS_K, NO_SMALL_COUNT = as_data("a class has k"), as_data("no small count follows")
+DISCLOSURES = (CLASS_HAS_K, NO_SMALL_COUNT)
 
 
 def not_proven(k: int) -> str:

@@ -63,6 +63,7 @@ class _Shown:
     class_of: Sequence[np.ndarray | None]
     k: int
     level_of: np.ndarray
+    in_zones: bool
 
     @property
     def bounded(self) -> bool:
@@ -81,7 +82,6 @@ def hold_against_counts(
     loss: str = MEAN_DISTANCE,
     requirement: Requirement | None = None,
     coarser: CoarserLevels | None = None,
-    zones: bool = False,
     progress: Progress = silent,
     ties: Ties = None,
 ) -> HeldAgainstCounts:
@@ -105,8 +105,6 @@ def hold_against_counts(
         What is asked of equivalence classes beside k records.
     coarser : CoarserLevels, optional
         What the plan was made from, where its last levels show coarser values.
-    zones : bool
-        Whether a region that shows a class shows all of it that no smaller region within shows.
     progress : callable
         Called with the fraction that is done; raises to cancel.
     ties : Ties, optional
@@ -120,26 +118,29 @@ def hold_against_counts(
     if not tables:
         return HeldAgainstCounts(plan, coarser)
     before = _levels_of_cells(plan if coarser is None else coarser.plan)
-    level_of, followed = before, 0
+    level_of, followed, joined = before, 0, False
     while True:
         if coarser is None:
             level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
         shown = _shown(plan, coarser, level_of)
-        held, (more, anyway, left) = _mended(shown, tables, _losses(shown, areas, loss), zones, progress, ties)
+        held, (more, anyway, left) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
         followed += more
         level_of = _holding(plan, coarser, held, requirement)
         if np.array_equal(level_of, held):
             break
+        joined = True
     records = shown.profile.counts.data
     moved = int(records[(level_of > before) & (before >= 0)].sum())
     suppressed = int(records[(level_of == SUPPRESSED) & (before >= 0)].sum())
     if not moved and not suppressed:
         return HeldAgainstCounts(plan, coarser, followed, anyway, left)
     if coarser is None:
-        new = _with_levels(plan, level_of, requirement)
+        new = replace(_with_levels(plan, level_of, requirement), in_zones=plan.in_zones and not joined)
         return HeldAgainstCounts(new, None, followed, anyway, left, moved, suppressed)
     places = coarser.places
-    in_places = _of_members(plan_by_levels(places.cells, places.of_cells, plan.k, level_of), requirement)
+    made = plan_by_levels(places.cells, places.of_cells, plan.k, level_of)
+    made = replace(made, in_zones=coarser.plan.in_zones and not joined)
+    in_places = _of_members(made, requirement)
     coarser = replace(coarser, plan=in_places)
     return HeldAgainstCounts(as_shown(in_places, places), coarser, followed, anyway, left, moved, suppressed)
 
@@ -152,7 +153,8 @@ def _levels_of_cells(plan: Plan) -> np.ndarray:
 def _with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
     """The plan with its cells shown at these levels."""
     if plan.level_of is not None:
-        return _of_members(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), requirement)
+        new = replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones)
+        return _of_members(new, requirement)
     released = np.zeros(len(plan.records), bool)
     released[plan.equivalence_class_of[level_of >= 0]] = True
     return replace(plan, released=released)
@@ -166,10 +168,10 @@ def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
 
 def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray) -> _Shown:
     if coarser is None:
-        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of)
+        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones)
     places = coarser.places
     class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
-    return _Shown(places.profile, places.levels, class_of, plan.k, level_of)
+    return _Shown(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
 
 
 def _losses(shown: _Shown, areas: Areas, loss: str) -> list[np.ndarray]:
@@ -212,14 +214,13 @@ def _mended(
     shown: _Shown,
     tables: Sequence[CountTable],
     losses: Sequence[np.ndarray],
-    zones: bool,
     progress: Progress,
     ties: Ties,
 ) -> tuple[np.ndarray, tuple[int, int, int]]:
     """The level of each cell, and how many counts followed, follow anyway, and are left."""
     divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
     blocks = blocks_of(divisions, len(shown.profile.classes))
-    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, zones, shown.bounded)
+    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded)
     new, found = shown.level_of.copy(), np.zeros(3, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(shown, tables, classes, storeys, losses, ties)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..areas import identifier_text
+from ..errors import InputError, first_values
+from ..language import plural
 from ..missing import is_missing, with_none
 
 
@@ -228,3 +230,38 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
 def _most_looked_up(keys: np.ndarray) -> int:
     """Up to how many possible keys a table of them is faster than sorting."""
     return SMALL_LOOKUP + LOOKUP_PER_KEY * len(keys)
+
+
+def column_numbers(column: Column, field: str, parameter: str) -> np.ndarray:
+    """`number_or_missing` of a column, (N,) float: its categories are converted, not its rows. Raises InputError."""
+    return number_or_missing(column.categories.tolist(), field, parameter)[column.codes]
+
+
+def number_or_missing(values: Sequence[object], field: str, parameter: str) -> np.ndarray:
+    """Numbers from a numeric or text field, NaN where missing, (n,) float.
+
+    Raises InputError for text that is no number, naming the first values.
+    """
+    numbers = np.full(len(values), np.nan)
+    wrong = []
+    for i, value in enumerate(values):
+        if value is None or value == "":
+            continue
+        try:
+            numbers[i] = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            wrong.append(value)
+    if wrong:
+        raise InputError(
+            plural(
+                "{parameter} field “{field}” is not a number in {n} row (first: {first}): choose a "
+                "numeric field or correct it.",
+                "{parameter} field “{field}” is not a number in {n} rows (first: {first}): choose a "
+                "numeric field or correct it.",
+                len(wrong),
+                parameter=parameter,
+                field=field,
+                first=first_values(wrong),
+            )
+        )
+    return numbers

@@ -78,6 +78,14 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
     return CsvRows(n_rows, longest)
 
 
+def csv_rows(scan: CsvRows, path: Path, names: Sequence[str]) -> int:
+    """Rows without the header, which GDAL takes for one unless it holds a number; then it names the fields itself."""
+    with path.open("rb") as file:
+        first = file.readline(1000)
+    headless = bool(names) and names[0] == "field_1" and b"field_1" not in first
+    return scan.n_rows if headless else max(scan.n_rows - 1, 0)
+
+
 def _rows_of(chunk: bytes, path: Path, layer: str, n_lines: int) -> tuple[np.ndarray, int, int, int]:
     """(length of each whole row in the chunk, how many are blank, lines they take, where the last row ends)."""
     data = np.frombuffer(chunk, np.uint8)

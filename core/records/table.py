@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,9 +12,7 @@ from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
 from .coarsened import Coarsened
-from .columns import Column
-
-NO_MEMBERS: Mapping[str, str] = {}
+from .columns import Column, column_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,53 +78,6 @@ def singling_out(name: str, column: Column) -> str:
         n_values=n_values,
         n_rows=n_rows,
     )
-
-
-def check_fields(
-    area: str,
-    quasi_identifiers: Sequence[str],
-    kept: Sequence[str],
-    region_id: str | None,
-    count: str | None,
-    members: Mapping[str, str] = NO_MEMBERS,
-) -> None:
-    """Refuse a choice of fields that would put the area, a person, or anything that stands for them, into the release.
-
-    area : RECORD_REGION; region_id : REGION_ID of the areas; a field of this name in the records is refused too;
-    members : the field of each kind. Raises InputError.
-    """
-    for label, names in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
-        for name in names:
-            if name in (area, region_id):
-                raise InputError(
-                    tr(
-                        "Field “{name}” in {label} is the identifier of the area: the release would show the very "
-                        "areas it is meant to hide. Take it out.",
-                        name=name,
-                        label=label,
-                    )
-                )
-            if name == count:
-                raise InputError(
-                    tr(
-                        "Field “{name}” is RECORD_COUNT and cannot be among {label} too. Take it out.",
-                        name=name,
-                        label=label,
-                    )
-                )
-            for kind, member in members.items():
-                if name == member:
-                    raise InputError(
-                        tr(
-                            "Field “{name}” is {parameter}, which identifies {kind} and is never released: "
-                            "take it out of {label}.",
-                            name=name,
-                            parameter=MEMBER_FIELDS[kind],
-                            kind=tr(kind),
-                            label=label,
-                        )
-                    )
-    check_released_names(quasi_identifiers, kept, bool(count))
 
 
 def check_released_names(quasi_identifiers: Collection[str], kept: Collection[str], counted: bool) -> None:
@@ -251,3 +202,13 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
             )
         )
     return values.astype(np.int64)
+
+
+def counts_of(columns: Mapping[str, Column], field: str) -> np.ndarray | None:
+    """RECORD_COUNT by row, (N,) int64, None where no field is named. Raises InputError as `checked_counts`."""
+    if not field:
+        return None
+    column = columns[field]
+    return (
+        checked_counts(column_numbers(column, field, "RECORD_COUNT"), field) if len(column) else np.empty(0, np.int64)
+    )

@@ -17,7 +17,7 @@ from ..disclosure.counts import REST, Count
 from ..disclosure.overlay import NONE, Overlay
 from ..disclosure.published import AS_THEY_ARE, Published, publish
 from ..disclosure.values import KeptValues
-from ..plan import SUPPRESSED, Plan, area_of_cells, holding, plan_by_levels, suppress
+from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
@@ -245,10 +245,8 @@ def without(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
         return replace(plan, released=plan.released & ~equivalence_classes)
     equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
     marked = (equivalence_class_of != SUPPRESSED) & equivalence_classes[equivalence_class_of]
-    level_of = np.where(equivalence_class_of != SUPPRESSED, plan.level_of, SUPPRESSED)
-    promoted = marked & (level_of < last)
-    at_top = marked & (level_of == last)
-    level_of[promoted] += 1
+    level_of = around(plan, equivalence_classes & (plan.level < last))
+    at_top = marked & (plan.level_of == last)
     region = plan.levels.crosswalks[last].region_of[area_of_cells(plan.profile)]
     top = region * len(plan.profile.classes) + plan.profile.counts.indices
     finer = (equivalence_class_of != SUPPRESSED) & (plan.level_of < last)
@@ -256,7 +254,7 @@ def without(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
     joined = touched & np.isin(top, top[finer]) & (equivalence_class_of != SUPPRESSED)
     level_of[joined] = last
     level_of[touched & ~joined] = SUPPRESSED
-    return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
+    return replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones)
 
 
 def _equivalence_classes_that_tell(

@@ -44,6 +44,7 @@ def suppressed(run, grid, crosswalk):
     ).results["SUPPRESSION_PERCENT"]
 
 
+@pytest.mark.slow
 def test_as_a_step_it_is_more_compact_and_suppresses_no_more(run, grid, step):
     before = step(AGGREGATION="iterative Voronoi")
     after = step()

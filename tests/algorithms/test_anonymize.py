@@ -120,6 +120,7 @@ def test_order_of_the_release_tells_nothing(anonymize, grid):
     assert anonymize(KEEP_FIELDS=["diagnosis"], RECORDS=turned).rows("RELEASED_RECORDS") == rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp", ".geojson"])
 def test_outputs_in_files_of_several_formats(anonymize, tmp_path, suffix):
     places = {name: str(tmp_path / f"{name.lower()}{suffix}") for name in OUTPUTS}
@@ -395,6 +396,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_bad_input_gets_one_sentence_and_writes_nothing(anonymize, grid, tmp_path, case):
     change, words = BAD_INPUT[case]
@@ -522,6 +524,7 @@ def test_everything_suppressed_is_said_and_empty(anonymize, grid, tmp_path):
 # ---- real areas
 
 
+@pytest.mark.slow
 def test_winnipeg(run, real_data, tmp_path):
     areas = str(real_data / "winnipeg_da2016.gpkg")
     records = str(tmp_path / "records.gpkg")

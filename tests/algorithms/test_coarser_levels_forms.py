@@ -191,6 +191,7 @@ def numbers_of(page, title, value):
     return [int(cell) for cell in cells if cell.isdigit()][1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [12, 16, 20, 30, 40])
 def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town, k):
     done = nested(K=k, LEVELS_COARSER=["age", 1])
@@ -306,6 +307,7 @@ def stepped(run, town):
     return one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"GENERALISE": ["age", 1], "LEVELS_COARSER": ["age", 2, "sex", 1], "K": 12}])
 def test_by_its_crosswalk_it_is_the_same_release(nested, stepped, tmp_path, more):
     """The crosswalk repeats the largest regions for each such level; so does one without these levels not."""

@@ -43,6 +43,7 @@ def written(place):
     return Counter(tuple(row.items()) for row in files.read_table(place).to_pylist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_profiled_there_anonymised_here_released_there(there, anonymize, grid, tmp_path, nested):
     profile = there("profiledatabase", PROFILE="memory:")

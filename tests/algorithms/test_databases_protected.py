@@ -84,6 +84,7 @@ def test_last_levels_of_coarser_values_are_released_as_of_a_layer(
         assert "Who is shown coarser" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_classes_of_coarser_last_levels_have_in_common_is_told_as_of_a_layer(both, levels):
     """People and values are those of the records that were counted, whatever their level shows."""
     given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"], "K": 36}
@@ -113,6 +114,7 @@ def test_what_last_levels_would_show_is_held_against_the_records(there, levels, 
     assert not (tmp_path / "released.parquet").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_coarser_values_are_released_as_of_a_layer(both, crosswalk, levels, nested):
     ours, theirs, run, plain = both(CROSSWALK=levels if nested else crosswalk, **COARSER)
@@ -227,6 +229,7 @@ def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run,
     assert all(found[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_both_reports(there, crosswalk, levels, grid, tmp_path, nested):  # noqa: F811
     given = {"CROSSWALK": levels if nested else crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}

@@ -242,6 +242,7 @@ def mounted(folder, options):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root mounts disks")
 @pytest.mark.parametrize("size", ["8k", "64k", "120k", "200k", "300k"])
 def test_a_disk_that_is_full_is_said_and_nothing_is_changed(anonymize, tmp_path, size):

@@ -31,6 +31,7 @@ def test_a_table_is_replaced_whole(anonymize, server, sql):
         assert tables(sql) == {"released"}
 
 
+@pytest.mark.slow
 def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, tmp_path, monkeypatch):
     places = {
         "RELEASED_RECORDS": f'postgres://{server} table="public"."released"',

@@ -194,6 +194,7 @@ def test_two_outputs_that_would_share_a_style(refused, anonymize, tmp_path):
 # ---- names, formats and what is there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -267,6 +268,7 @@ def test_a_report_is_a_page(refused, tmp_path):
     refused("REPORT: give the name of a file", REPORT=f"ogr:dbname='{tmp_path}/a.gpkg' table=\"t\"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["x.gpkg", "X.GPKG", "x.dbf", "x.xlsx", "x.ods", "x.geojson", "a b;c'ü.csv", "x.y.csv"]
 )
@@ -278,6 +280,7 @@ def test_a_table_is_delivered_exactly_where_asked(anonymize, tmp_path, name):
     assert not [path for path in tmp_path.iterdir() if path.stem != Path(name).stem]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.fgb", "x.sqlite", "x.kml", "x.tab", "x.gml"])
 def test_a_layer_is_delivered_exactly_where_asked(anonymize, tmp_path, name):
     from vbas.algorithms.layers.delivery.formats import written_endings

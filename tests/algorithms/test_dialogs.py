@@ -468,6 +468,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
             assert "<html" in Path(done.results[out.name()]).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_points_masked_before_and_households_are_chosen_in_the_form(by_hand):
     counted = {"HOUSEHOLDS": "@points", "HOUSEHOLD_ID": "home", "K_MIN": 1, "FIND_CLUSTERS": True}
     once = by_hand("donutmask", {**FORMS["donutmask"], **counted, "KEEP_FIELDS": ["case"]})
@@ -484,6 +485,7 @@ def test_points_masked_before_and_households_are_chosen_in_the_form(by_hand):
     )
 
 
+@pytest.mark.slow
 def test_other_masks_and_outer_radii_are_chosen_in_the_form_of_the_audit(by_hand):
     given = {"K_INNER": "5,10", "K_MIN": "5", "K_OUTER": "40,80", "PLANTED_CLUSTERS": 1, "CLUSTER_CASES": 60}
     done = by_hand("donutaudit", {**FORMS["donutaudit"], **given}, choices={"COMPARE_WITH": [0, 1]})

@@ -188,6 +188,7 @@ def test_homes_far_from_every_address_are_warned_of(mask):
     assert not any("no address around" in line for line in mask(points, HOUSEHOLDS=households, K_MIN=0).log)
 
 
+@pytest.mark.slow
 def test_a_cluster_of_the_points_is_searched_for_before_and_after(mask, tmp_path):
     households = people_in(900, seed=3)
     around = np.argsort(np.hypot(*(xy(households) - (WEST + SIDE, SOUTH + SIDE)).T))[:60]
@@ -385,6 +386,7 @@ def test_other_masks_stand_beside_the_donut(audit, tmp_path):
     assert [r["name"] for r in done.rows("AREA_AUDIT")] == [r["name"] for r in audit().rows("AREA_AUDIT")]
 
 
+@pytest.mark.slow
 def test_planted_clusters_are_searched_for_before_and_after(audit, tmp_path):
     asked = {"K_INNER": "5", "PLANTED_CLUSTERS": 5, "CLUSTER_CASES": 120, "CLUSTER_RISK": 9, "CLUSTER_PERCENT": 10}
     done = audit(**asked, COMPARE_WITH=["random perturbation"])

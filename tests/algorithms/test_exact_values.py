@@ -201,6 +201,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp", ".xlsx"])
 @pytest.mark.parametrize(("kind", "fine", "coarse"), MOMENTS, ids=["time", "datetime"])
 def test_milliseconds_are_kept_or_refused(released, tmp_path, suffix, kind, fine, coarse):
@@ -218,6 +219,7 @@ def test_milliseconds_are_kept_or_refused(released, tmp_path, suffix, kind, fine
         assert "03.045" in (row["x"] if isinstance(row["x"], str) else row["x"].toString("HH:mm:ss.zzz"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp", ".xlsx"])
 @pytest.mark.parametrize("number", [2**53 + 1, -(2**63), 2**63 - 1, 4_294_967_301])
 def test_long_numbers_are_kept_or_refused(released, tmp_path, suffix, number):
@@ -244,6 +246,7 @@ def test_text_that_a_format_would_cut_is_refused(released, tmp_path, suffix, val
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
 @pytest.mark.parametrize(
     "value", ["ends in a blank ", "x" * 200_000, "a\nb", 'say "no"', "a,b;c", "+1+1", "01", "NULL"]

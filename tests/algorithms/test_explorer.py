@@ -134,6 +134,7 @@ def assert_same_layer(shown, audit):
         assert one.geometry().equals(other.geometry())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("population", "nested"), [("people", False), ("", True)])
 def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nested):
     dock.data.population.setField(population)

@@ -46,6 +46,7 @@ def tables():
     return [one for one in gc.get_objects() if type(one) is RecordTable]
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_in_an_error_holds_on_to_no_records(anonymize, grid):
     """QGIS keeps the exception for good, and with it every frame of its traceback."""
     before = tables()  # of other tests, which keep the demonstration city

@@ -162,6 +162,7 @@ def test_a_spreadsheet_program_runs_nothing_of_what_is_released(released, tmp_pa
         assert set(texts) <= {*found, *(text.lstrip("+") for text in found)}
 
 
+@pytest.mark.slow
 def test_a_spreadsheet_program_runs_nothing_of_a_release_in_place(run, tmp_path):
     import pyarrow
     import pyarrow.parquet

@@ -56,6 +56,7 @@ def rows_of(path):
     return len(features)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp"])
 def test_a_run_has_all_rows_or_ends_in_a_sentence(run, tmp_path, temporary_disk, suffix):
     areas, records = make_grid(side=12, per_area=60)
@@ -106,6 +107,7 @@ def test_a_run_has_all_rows_or_ends_in_a_sentence(run, tmp_path, temporary_disk,
     assert 0 < refused < len(SIZES) + 1
 
 
+@pytest.mark.slow
 def test_a_profile_has_all_rows_or_ends_in_a_sentence(run, tmp_path, temporary_disk):
     _, records = make_grid(side=20, per_area=60)
     expected = None

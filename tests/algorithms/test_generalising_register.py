@@ -25,6 +25,7 @@ def rows_of(register, query):
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finer_first", [True, False])
 def test_a_coarser_release_is_held_against_a_finer_one(anonymize, run, table, tmp_path, finer_first):
     register = str(tmp_path / "register.gpkg")
@@ -64,6 +65,7 @@ def test_groups_that_depend_on_counts_cannot_be_registered(anonymize, tmp_path):
     assert not register.exists()
 
 
+@pytest.mark.slow
 def test_releases_as_layers_are_related_by_the_table(anonymize, run, grid, table, tmp_path):
     files = [{name: str(tmp_path / f"{i}{name}.gpkg") for name in ("RELEASED_RECORDS", "CROSSWALK")} for i in (0, 1)]
     for one, own in zip(({}, COARSER), files):

@@ -45,6 +45,7 @@ def of_the_library(grid, n_sites, register, nested):
     return Counter((*map(int, place), *values) for place, *values in zip(where, *shown)), account.measures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_library_and_toolbox_release_the_same_rows(anonymize, grid, tmp_path, nested):
     ours, theirs = tmp_path / "library.gpkg", tmp_path / "toolbox.gpkg"

@@ -26,6 +26,7 @@ def test_nothing_grows_from_run_to_run():
     assert f"Grown over {RUNS - 10} runs: nothing." in done.stdout
 
 
+@pytest.mark.slow
 @linux
 def test_what_is_held_is_seen(qgis_app, tmp_path):
     load = script("load")

@@ -48,6 +48,7 @@ def test_all_algorithms_find_fields_in_another_case(provider):
     assert n_fields > 50
 
 
+@pytest.mark.slow
 def test_runs_with_fields_in_another_case(run, anonymize, grid, tmp_path):
     plain = anonymize(KEEP_FIELDS=["diagnosis"])
     changed = anonymize(

@@ -82,6 +82,7 @@ def people_of(town):
 # ---- the main algorithm: what is written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
 def test_files_hold_a_release_that_anybody_may_recount(nested, town, tmp_path, suffix):
     places = files(tmp_path, suffix)
@@ -131,6 +132,7 @@ def test_order_of_the_rows_tells_nothing(nested, town):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 5, 9, 25])
 def test_numbers_equal_a_recount(nested, town, k):
     done = nested(K=k)
@@ -671,6 +673,7 @@ def flatten(run, done):
     return one
 
 
+@pytest.mark.slow
 def test_counted_rows_of_one_level_are_added_up(run, nested, town):
     plain = nested(KEEP_FIELDS=["diagnosis"])
     counted = nested(RECORDS=town.counted_layer(), RECORD_COUNT="n", KEEP_FIELDS=["diagnosis"])
@@ -803,6 +806,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_bad_input_gets_one_sentence_and_writes_nothing(nested, town, tmp_path, case):
     change, words = BAD_INPUT[case]
@@ -814,6 +818,7 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(nested, town, tmp_path, 
     assert files_in(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_at", [0.5, 10, 25, 32, 44, 50, 64, 70, 79])
 def test_cancel_at_any_moment_leaves_nothing(nested, run, town, tmp_path, stop_at):
     with pytest.raises(QgsProcessingException, match="Cancelled"):
@@ -894,6 +899,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TAMPERED)
 def test_a_release_that_was_tampered_with_is_refused_and_nothing_is_written(
     nested, run, layers, tmp_path, monkeypatch, case

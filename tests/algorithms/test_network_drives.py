@@ -51,6 +51,7 @@ def test_other_layers_in_an_old_log_on_a_network_drive(tmp_path, on_a_network_dr
     assert other_tables(place, "regions") == ["survey"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain.gpkg", "50% of what?#1 é.gpkg"])
 def test_a_run_on_a_network_drive(anonymize, grid, tmp_path, on_a_network_drive, name):
     records, out = tmp_path / f"records {name}", tmp_path / name.replace("?", "")

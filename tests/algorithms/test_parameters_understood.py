@@ -100,6 +100,7 @@ def test_processing_run_stops_too(provider, grid):
 # ---- blanks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", BLANKS, ids=repr)
 def test_blanks_are_not_given_wherever_a_parameter_may_be_left_out(provider, value):
     assert is_blank(value)

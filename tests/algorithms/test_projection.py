@@ -195,6 +195,7 @@ def test_canadian_areas_are_measured_in_square_kilometres_of_the_ground(anonymiz
     assert cells == pytest.approx(true_cells, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crs", ["EPSG:4087", "EPSG:3857", "EPSG:32662"])
 def test_metres_that_are_no_metres_on_the_ground_are_warned_of_and_not_used(anonymize, grid, crs):
     plane = plane_at(60.0, 25.0)

@@ -26,6 +26,7 @@ def one_by_one(shapes, transform):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
 def test_real_areas(qgis_app, real_data, name):
     layer = QgsVectorLayer(str(real_data / name), name, "ogr")

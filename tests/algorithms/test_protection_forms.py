@@ -123,6 +123,7 @@ def test_sensitive_values_are_asked_for_and_reported(run, clinic, tmp_path):
     assert nested.results["N_RECORDS"] - nested.results["N_SUPPRESSED"] == len(read(tmp_path / "released.csv"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 @pytest.mark.parametrize(
     ("more", "words"),
@@ -208,6 +209,7 @@ def test_a_rule_raises_k_and_the_least_population_and_names_its_source(run, clin
     assert min(sizes.values()) >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_totals_that_others_publish_tell_no_class_that_is_suppressed(run, clinic, tmp_path, release):
     plain = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, K=30))

@@ -119,6 +119,7 @@ def test_rows_that_qgis_counts_otherwise_are_left_to_features(server, monkeypatc
     assert read_postgres(layer_of(server), NAMES, "RECORDS", lambda _: None) is None
 
 
+@pytest.mark.slow
 def test_rows_that_are_lost_on_the_way_are_refused(server, monkeypatch):
     monkeypatch.setattr(postgres, "_counted", lambda *_: (301, 1_000_000))
     monkeypatch.setattr(postgres, "count_again", lambda _: 301)

@@ -272,6 +272,7 @@ def test_a_release_that_another_run_adds_meanwhile_is_not_overlooked(anonymize, 
     assert tables_of(register)[1] == 2
 
 
+@pytest.mark.slow
 def test_a_repair_that_does_not_succeed_is_not_written(anonymize, tmp_path, monkeypatch):
     register, right, found = tmp_path / "register.gpkg", earlier.repair, []
     anonymize(N_SITES=9, REGISTER=str(register))

@@ -81,6 +81,7 @@ def test_a_field_under_another_name_is_asked_for(twice, tmp_path, more):
     assert any(NOTHING in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_fields_that_are_really_different_are_said_to_be(twice):
     """With 8 regions: by ages alone 10 tell the class that the first release suppressed."""
     given = ({"sex": "gender"}, None, None, ("gender", "age"))
@@ -145,6 +146,7 @@ def test_values_in_other_words_are_never_said_to_give_nothing_away(twice, tmp_pa
     assert "may be the same field in other words" in page.read_text() and "nobody can say" in page.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sex", "gender"])
 def test_values_in_other_words_are_compared_once_somebody_says_them(twice, name):
     given = ({"sex": name}, {"sex": {"F": "1", "M": "2"}.get}, None, (name, "age"))
@@ -257,6 +259,7 @@ def test_areas_in_other_writing_are_recognised(twice, codes):
     assert any("36 areas of release 1 are written otherwise" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_other_codes_of_the_same_areas(twice):
     """None in common is refused; some in common is said."""
     with pytest.raises(QgsProcessingException, match=r"have no area in common .*whose identifiers are written alike"):
@@ -267,6 +270,7 @@ def test_other_codes_of_the_same_areas(twice):
     assert not any(NOTHING in line for line in done.log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
@@ -317,6 +321,7 @@ def test_layers_with_other_names_are_asked_for(run, published, quasi):
     assert different.results["N_NOT_COMPARED"] == different.results["N_CONTRADICTED"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quasi", ["sex;age", "age"])
 def test_a_field_by_which_classes_may_have_been_made_is_asked_for(run, published, quasi):
     """Without it the counts of a release are not of all people: they contradict others, or tell too little."""
@@ -327,6 +332,7 @@ def test_a_field_by_which_classes_may_have_been_made_is_asked_for(run, published
         check(run, [published(9), published(10)], "age")
 
 
+@pytest.mark.slow
 def test_a_field_beside_the_classes_is_not_asked_for(run, anonymize, tmp_path):
     """Diagnoses divide classes into groups below k, so that none was made by them; what is sensitive is said so."""
     releases = []
@@ -339,6 +345,7 @@ def test_a_field_beside_the_classes_is_not_asked_for(run, anonymize, tmp_path):
     assert said.results["N_NOT_COMPARED"] == 0
 
 
+@pytest.mark.slow
 def test_contradictions_are_not_said_to_be_other_people(run, published):
     """What is called sensitive and is not: the run says that nobody can say."""
     releases = [published(9), published(10, {"sex": "gender"})]
@@ -348,6 +355,7 @@ def test_contradictions_are_not_said_to_be_other_people(run, published):
     assert not any("No count of" in line or "different people." in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_a_layer_that_lacks_a_field_is_taken_without_it(run, published, tmp_path):
     """Fields that cannot be what is lacking are not looked at: lists, bytes, numbers with decimals."""
     first, (records, crosswalk) = published(9), published(10)
@@ -361,6 +369,7 @@ def test_a_layer_that_lacks_a_field_is_taken_without_it(run, published, tmp_path
     assert done.results["N_NOT_COMPARED"] == 0
 
 
+@pytest.mark.slow
 def test_layers_with_cut_names_are_recognised(run, published):
     plain = check(run, [published(9), published(10)])
     releases = [published(9, {"sex": "sexofperson"}), published(10, {"sex": "SEXOFPERSO"})]
@@ -369,6 +378,7 @@ def test_layers_with_cut_names_are_recognised(run, published):
     assert any("“SEXOFPERSO” of release 2 is taken for “sexofperson”" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_layers_in_other_words_are_warned_of_in_log_and_report(run, published, tmp_path):
     page = tmp_path / "page.html"
     recoded = published(10, None, {"sex": {"F": "1", "M": "2"}.get})
@@ -381,6 +391,7 @@ def test_layers_in_other_words_are_warned_of_in_log_and_report(run, published, t
     assert said.results["N_NOT_COMPARED"] == 0 and said.results["N_PINNED"] > 10
 
 
+@pytest.mark.slow
 def test_a_register_is_checked_under_aliases_too(run, twice, tmp_path):
     register = str(tmp_path / "register.gpkg")
     given = ({"sex": "gender"}, None, None, ("gender", "age"))

@@ -28,6 +28,7 @@ def lines(done, words=NEW):
     return [line for line in done.log if words in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"RELEASE": "nested levels", "SITE_POINTS": None, "VORONOI": None}])
 def test_a_mistyped_register_is_said_in_log_and_report(anonymize, tmp_path, more):
     pages = [tmp_path / f"page{i}.html" for i in (1, 2, 3)]
@@ -59,6 +60,7 @@ def test_a_mistyped_register_is_said_of_records_released_by_a_crosswalk(run, gri
     assert not lines(run("releaserecords", **given))
 
 
+@pytest.mark.slow
 def test_a_mistyped_register_is_said_of_records_in_place(there, grid, crosswalk, tmp_path):  # noqa: F811
     for package in ("ibis", "duckdb", "pyarrow"):
         needed(package)

@@ -41,6 +41,7 @@ def check(run, releases, **more):
     return run("checkreleases", **{name: value for name, value in given.items() if value is not None})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_areas", [False, True])
 def test_what_two_releases_give_away_is_true(publish, run, grid, people, with_areas):
     releases = [publish(N_SITES=n, K=5) for n in (9, 10)]
@@ -59,6 +60,7 @@ def test_what_two_releases_give_away_is_true(publish, run, grid, people, with_ar
             assert abs(feature.geometry().area() - 500**2 * feature["n_areas"]) < 1
 
 
+@pytest.mark.slow
 def test_areas_that_are_not_drawn_are_named(publish, run, grid):
     releases = [publish(N_SITES=n, K=5) for n in (9, 10)]
     found = check(run, releases)
@@ -73,6 +75,7 @@ def test_areas_that_are_not_drawn_are_named(publish, run, grid):
     assert not any("cannot be drawn" in line for line in whole.log)
 
 
+@pytest.mark.slow
 def test_the_diagnosis_of_who_is_given_away(publish, run, grid):
     releases = [publish(N_SITES=n, K=5, KEEP_FIELDS=["diagnosis"]) for n in (9, 10)]
     plain, done = check(run, releases), check(run, releases, SENSITIVE="diagnosis")

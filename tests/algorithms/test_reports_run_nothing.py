@@ -405,6 +405,7 @@ def test_a_report_runs_nothing_that_stands_in_a_name(name, report):
         assert "".join(Page(page).shown).count(hostile) >= len(REPORTS[name](Town("x"))) // 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC_REPORTS)
 def test_a_public_report_runs_nothing_either(name, report):
     harmless = report(name, HARMLESS)
@@ -416,6 +417,7 @@ def test_a_public_report_runs_nothing_either(name, report):
         assert all(f"{hostile}{sex}" in shown for sex in range(2)) and f"group{hostile}" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_the_nested_report_shows_classes_and_values_by_name(report, hostile):
     """What could be run is there to be seen: every class and every value of each quasi-identifier, coarser ones too."""

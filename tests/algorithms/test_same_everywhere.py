@@ -111,6 +111,7 @@ def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_pa
     assert 400 < len(rows) < 800
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", IN_PLACE)
 def test_last_levels_of_coarser_values_are_the_same_everywhere(run, place, columns, tmp_path, kind):
     """Nested levels, and above them ages and then hard texts that say nothing, by all engines as by a layer."""

@@ -29,6 +29,7 @@ def tables(database, *names):
     return {name: f"ogr:dbname='{database}' table=\"{name.lower()}\"" for name in names}
 
 
+@pytest.mark.slow
 def test_tables_beside_the_inputs_and_nothing_printed(anonymize, database, capfd):
     """QGIS renames styles where there are none, and asks for indexes of shapes where there are none."""
     layers = [QgsVectorLayer(one, "one", "ogr") for one in inputs(database).values()]

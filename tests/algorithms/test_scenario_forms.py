@@ -69,6 +69,7 @@ def of_part(layer, field, part):
     return chosen
 
 
+@pytest.mark.slow
 def test_averages_are_those_of_the_comparisons_of_each_part_alone(compare, divided):
     areas, records = divided
     done = compare(SCENARIOS=4, MOST_ATTRIBUTES=3, PART_FIELD="part", K_VALUES="8")

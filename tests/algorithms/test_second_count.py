@@ -127,6 +127,7 @@ def test_rows_without_a_count_are_no_records(write, place):
         write(place, *release_of([1, 2], ["F", "F"], [1, 1], [5, None]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv", "database"])
 @pytest.mark.parametrize(
     "pair", [(None, "NULL"), ("1", "1.0"), ("01", "1"), ("a", "A"), ("a", "a "), ("é", "e\u0301"), ("nan", None)]
@@ -355,6 +356,7 @@ def test_a_profile_in_a_format_without_tables_is_refused(run, tmp_path):
 NAMES = ['a"b', "it's", "select", "group by", "fid", "geom", "DA", "ROWID", "a;b", "a,b", "é", "sum(1)", "--", "[x]"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp", ".geojson", ".xlsx"])
 @pytest.mark.parametrize("name", NAMES)
 def test_awkward_names_are_written_and_counted_or_refused(qgis_app, tmp_path, suffix, name):
@@ -508,6 +510,7 @@ def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, 
     assert not any("GROUP BY" in statement for statement in asked)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.tuples(st.sampled_from([None, 0, 1]), VALUES), st.integers(1, 9)), max_size=8),
@@ -590,6 +593,7 @@ def test_areas_named_by_long_whole_reals_stay_apart(qgis_app, tmp_path, suffix):
         check_file("CROSSWALK", file, table, None)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["a", "b", None, 1, 1.0]), min_size=1, max_size=30), st.integers(-5, 5))
 @settings(deadline=None)
 def test_the_shortest_run_is_that_of_the_rows_one_by_one(values, first):

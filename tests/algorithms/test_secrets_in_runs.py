@@ -119,6 +119,7 @@ def everything(folder, done):
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["PostgreSQL", "web"])
 def test_whatever_a_good_run_leaves_holds_no_secret_of_its_layers(anonymize, server, sql, grid, tmp_path, way):
     """Of records, or of areas too: in both reports, the register, all files and what layers say of themselves."""

@@ -35,6 +35,7 @@ def test_the_seed_is_in_nothing_that_may_be_published(run, clinic, tmp_path):  #
     assert re.search("918.?273.?645", report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_log_and_report_say_whether_the_crosswalk_depends_on_suppressed_classes(
     run,

@@ -151,6 +151,7 @@ def test_a_table_whose_persons_have_a_value_in_common_is_refused(run, clinic):
     assert rows_alone.results["L_FOUND"] > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_register_says_that_it_counts_rows(run, clinic, tmp_path, nested):
     register = {"REGISTER": str(tmp_path / "register.gpkg"), "RELEASE": "nested levels" if nested else "one level"}

@@ -110,6 +110,7 @@ def test_a_forgotten_index_of_a_log_goes_too(anonymize, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["released.gpkg"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
 def test_a_journal_that_stays_is_seen_in_place_and_all_is_put_back(anonymize, tmp_path, monkeypatch, mode, there):
@@ -232,6 +233,7 @@ def test_the_second_count_reads_the_file_in_its_place(anonymize, tmp_path, monke
     assert bytes_in(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [rare, another_table, a_log])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
 def test_a_file_that_is_changed_in_its_place_is_taken_away_again(anonymize, tmp_path, monkeypatch, change, there):
@@ -248,6 +250,7 @@ def test_a_file_that_is_changed_in_its_place_is_taken_away_again(anonymize, tmp_
 # ---- what is internal says so
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".shp", ".geojson", ".fgb", ".xlsx"])
 def test_a_note_stands_beside_an_internal_file(anonymize, tmp_path, suffix):
     place = tmp_path / f"audit{suffix}"

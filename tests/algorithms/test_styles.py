@@ -72,6 +72,7 @@ def test_every_value_is_drawn(qgis_app, name, values):
     assert_drawn(layer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_the_style_in_the_file_draws_every_value(qgis_app, tmp_path, name, kind):

@@ -37,6 +37,7 @@ def test_the_step_gives_the_number_of_the_main_algorithm(run, layers, anonymize,
     assert not [line for line in whole.log if "more than the BUDGET" in line]
 
 
+@pytest.mark.slow
 def test_as_many_regions_as_the_budget_allows(anonymize):
     allowed = anonymize(**BUDGET).results["N_SITES"]
     given = [

@@ -110,6 +110,7 @@ def test_choices_that_do_not_fit_are_told_in_a_sentence(run, from_microdata):
             run("generaterecords", **base, **change)
 
 
+@pytest.mark.slow
 def test_shares_vary_over_the_map_when_asked(run):
     areas, _ = make_grid(side=6)
     spread = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -141,3 +142,11 @@ def write_duckdb(columns, path, collation=""):
         connection.execute(f"INSERT INTO people SELECT * FROM read_parquet('{given}')")
         given.unlink()
     return path
+
+
+def release_in_place(*args, **options):
+    """`stage_in_place`, published at once: its place, and what was staged."""
+    from vbas.core.engines.releasing import stage_in_place  # which is there where an engine is
+
+    staged = stage_in_place(*args, **options)
+    return SimpleNamespace(place=staged.publish(), levels=staged.levels, rows=staged.rows, kept=staged.kept)

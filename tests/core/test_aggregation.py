@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ def test_basic_voronoi_is_the_nearest_site_and_covers_every_area_once(data):
     assert len(result.sites) == result.crosswalk.n_regions
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_iterative_voronoi_ends_at_a_fixed_point(data):
@@ -60,6 +62,7 @@ def test_iterating_never_lengthens_squared_distances(data):
     assert squares(iterated) <= squares(basic) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_sites=st.integers(2, 300), spread=st.floats(0.1, 3.0))
 def test_asking_only_where_the_nearest_site_can_change_gives_what_asking_for_all_gives(seed, n_sites, spread):

@@ -84,6 +84,7 @@ def test_it_is_the_steps_in_their_order(seed, nested):
     assert done.nested == nested and rate(areas, records, levels, Ask(K)).rows is None
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_published_totals_are_looked_at(seed):

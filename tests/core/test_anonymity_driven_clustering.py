@@ -420,6 +420,7 @@ def test_progress_rises_and_cancels(name):
 # --- adjacent sites -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(4, 120), seed=st.integers(0, 2**32 - 1))
 def test_adjacent_sites_are_delaunay_neighbours(n, seed):

@@ -123,6 +123,7 @@ def test_what_always_holds(case, budget, weighed, seed):
         assert after <= before + 1e-6
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(case=starts(), seed=st.integers(0, 99))
 def test_a_region_in_several_pieces_never_gets_more_of_them(case, seed):
@@ -163,6 +164,7 @@ def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
             assert length(areas, result) == pytest.approx(length(areas, best)), (seed, budget, result.region_of)
 
 
+@pytest.mark.slow
 def test_it_suppresses_much_less_than_iterative_voronoi_for_equally_compact_regions():
     areas, profile = town(16, people=30, values=12)
     sites = areas.points[8::16]
@@ -203,6 +205,7 @@ def test_areas_that_the_start_leaves_out_stay_out():
     assert result.n_regions > 4
 
 
+@pytest.mark.slow
 def test_groups_that_weigh_more_lose_less():
     areas = town()[0]
     draws = np.random.default_rng(5)
@@ -254,6 +257,7 @@ def test_too_many_counts_are_refused_before_they_are_held(monkeypatch):
         exchanged(areas, profile, blocks(6, 3))
 
 
+@pytest.mark.slow
 def test_numbers_are_tried_by_its_start_and_the_budget_is_held_with_all_that_is_asked():
     areas, profile = town()
     areas = areas.with_population(profile.area_sizes)

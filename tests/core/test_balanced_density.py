@@ -15,6 +15,7 @@ from vbas.core.voronoi import nearest_site
 from .strategies import regions
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_exactly_the_number_of_sites_each_the_mean_of_some_points(data):

@@ -103,6 +103,7 @@ def plain_sites(names, points, people, n_sites):
     return sites
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.sampled_from([1, 2, 5, 700]), st.sampled_from([3, 100]))
 def test_sites_are_those_of_the_plain_version(seed, n, most, reach):

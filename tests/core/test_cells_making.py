@@ -148,6 +148,7 @@ def test_packed_minimums_are_column_by_column_arithmetic(seed, empty_years):
         assert packed_minimums.enough(total) == (not short)
 
 
+@pytest.mark.slow
 def test_chunks_are_connected_and_hold_their_minimum():
     pytest.importorskip("networkx")
     rng = np.random.default_rng(2)

@@ -63,6 +63,7 @@ def cases(draw):
     return cells, old
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(cases(), st.integers(5, 60), st.booleans())
 def test_no_way_has_fewer_moves(case, k, empty_years):
@@ -83,6 +84,7 @@ def test_no_way_has_fewer_moves(case, k, empty_years):
         assert int(mending.moved.sum()) >= expected[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases(), st.integers(5, 60), st.integers(1, 2))
 def test_what_is_called_proven_is(case, k, reach):

@@ -85,6 +85,7 @@ def partitioned(cells, minimums, approach, **settings_):
     return partition_cells(cells, minimums, approach, PartitionOptions(**{"restarts": 2, **settings_}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("approach", APPROACHES)
 @settings(max_examples=40, deadline=None)
 @given(grids(), st.integers(1, 60), st.sampled_from([0.5, 0.9, 0.99]), st.booleans(), st.integers(0, 5))
@@ -241,6 +242,7 @@ def test_measures_of_a_partition_by_hand():
     assert found.loss == pytest.approx(-0.99 * 0.4 - 0.01 * found.weighted_dist)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("approach", APPROACHES)
 def test_same_seed_same_result(approach):
     rng = np.random.default_rng(3)
@@ -400,6 +402,7 @@ def test_a_partition_below_its_minimum_is_never_returned(monkeypatch):
         partitioned(line(60, 60, 60), [Minimum((0,), 100)], "random growth", exchanges=False)
 
 
+@pytest.mark.slow
 def test_cancelling_stops_at_once():
     cells = squares([(x, y) for x in range(25) for y in range(25)], np.full(625, 20))
 

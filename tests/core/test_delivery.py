@@ -92,6 +92,7 @@ def test_everything_is_put_in_place_without_old_indexes_and_journals(folder):
     assert bytes_in(folder) == DELIVERED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("kind", [OSError(28, "No space left on device"), KeyboardInterrupt(), Cancelled("Cancelled.")])
 def test_whichever_rename_fails_all_is_as_before(folder, kind, links):

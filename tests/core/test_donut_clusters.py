@@ -103,6 +103,7 @@ def test_planted_clusters_hold_their_share_and_more_cases():
     assert planted.null.shape == (99, 150)
 
 
+@pytest.mark.slow
 def test_what_is_found_before_and_after_is_a_recount_of_the_detections():
     one = town()
     planted = planted_in(one)
@@ -123,6 +124,7 @@ def test_what_is_found_before_and_after_is_a_recount_of_the_detections():
     assert planted.before.sensitivity > 60 and planted.before.specificity > 90
 
 
+@pytest.mark.slow
 def test_a_wider_mask_leaves_less_of_a_cluster():
     one = town()
     planted = planted_in(one, risk=6.0, percent=3.0)
@@ -134,6 +136,7 @@ def test_a_wider_mask_leaves_less_of_a_cluster():
     assert audit(one, trials[:1], [5])[0].detections == ()
 
 
+@pytest.mark.slow
 def test_no_cluster_is_found_where_none_is_planted():
     one = town(600)
     planted = planted_in(one, clusters=60, risk=1.0)
@@ -159,6 +162,7 @@ def test_too_few_households_are_refused():
         plant_clusters(households, np.arange(5) < 2, 1, 5, 2.0, 5.0, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_the_cluster_of_points_before_and_after_by_counting():
     one = town(400)
     households, inside = one.households, one.area_of >= 0

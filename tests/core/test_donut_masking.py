@@ -41,6 +41,7 @@ def test_radii_are_those_of_the_paper():
     assert np.isnan([inner[1], outer[1]]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize(("k_inner", "k_outer"), [(2, 20), (8, 80), (45, 450), (58, 60)])
 def test_every_masked_point_is_in_its_own_area_and_in_its_ring(distance, k_inner, k_outer):

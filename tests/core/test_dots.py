@@ -94,6 +94,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_place_is_as_likely(name):
     """Dots in the cells of a grid against the surface of the shape in each."""

@@ -16,9 +16,9 @@ import pytest
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.engines import ENGINES, open_engine
 from vbas.core.engines.addresses import read_address
-from vbas.core.engines.fields import RecordFields
 from vbas.core.privacy import weights
 from vbas.core.publish.register.published_releases import earlier_releases
+from vbas.core.records.fields import RecordFields
 
 from ..engines_there import needed
 from . import engine_cases as cases

@@ -11,14 +11,14 @@ import pytest
 
 from vbas.core.engines import open_engine
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
+from vbas.core.records.fields import RecordFields
 
 from ..engines_there import needed
 from . import engine_cases as cases
+from .engine_cases import release_in_place
 
 pa = needed("pyarrow")
 pq = needed("pyarrow.parquet")
@@ -70,6 +70,7 @@ def csv_text(rows, names, separator=","):
 EVERYTHING = of_rows(ROWS, "area", "sex", "age")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -158,6 +159,7 @@ def test_a_packed_csv_file_needs_little_memory(memory, tmp_path):
     assert counted(tmp_path / "people.csv.gz", memory=memory) == EVERYTHING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [[True], [date(2020, 1, 1)], [datetime(2020, 1, 1)], [Decimal("1.50")], [1], ["a"], {"of": Decimal("1.50")}],
@@ -201,6 +203,7 @@ def test_what_is_wrong_with_a_file_is_said_without_its_values(name, content, sen
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_folder_of_a_file_tells_no_field(ending, tmp_path):
     """Neither of the records that one file holds, nor of the release that is counted there a second time."""

@@ -12,12 +12,11 @@ import pytest
 from vbas.core.engines import open_engine, releasing
 from vbas.core.engines.addresses import Address
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.fields import Filter, RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, OutcomeUnknown, PrivacyError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.records.fields import Filter, RecordFields
 from vbas.core.records.table import PERSONS
 from vbas.core.release import apply
 
@@ -32,6 +31,7 @@ from .engine_cases import (
     in_memory,
     one_level,
     people,
+    release_in_place,
     renamed,
     rows_of,
     same_profile,
@@ -201,6 +201,7 @@ def test_small_real_numbers_keep_their_digits(server, sql):
     assert sql("SELECT size::text, kept::text, count(*) FROM released GROUP BY 1, 2") == [("0.1", "0.3", 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", ["infinity", "0044-03-15 BC", "20000-01-01"])
 def test_days_that_python_does_not_know_are_said(server, sql, day):
     sql("CREATE TABLE people_since (area text, sex text, since date)")
@@ -318,6 +319,7 @@ def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
     assert tables(sql) == {"people"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arrives", "closed", "there"), [(True, False, True), (True, True, True), (False, False, False)]
 )

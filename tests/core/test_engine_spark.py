@@ -18,19 +18,29 @@ import pytest
 
 from vbas.core.engines import open_engine, releasing
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, OutcomeUnknown, PrivacyError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.records.fields import RecordFields
 from vbas.core.release import apply
 
 from .. import spark_cluster
 from ..engines_there import needed
 from ..line import Line
 from . import engine_cases as cases
-from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+from .engine_cases import (
+    QUASI,
+    K,
+    areas,
+    in_memory,
+    one_level,
+    people,
+    release_in_place,
+    rows_of,
+    same_profile,
+    two_levels,
+)
 
 pytestmark = pytest.mark.slow
 

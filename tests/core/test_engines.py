@@ -19,20 +19,30 @@ from hypothesis import strategies as st
 from vbas.core.engines import open_engine, profiling, releasing
 from vbas.core.engines.duckdb_failures import KEPT_BACK, without_values
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.fields import Filter, RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import Cancelled, InputError, PrivacyError, VbasError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
+from vbas.core.records.fields import Filter, RecordFields
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.release import apply
 
 from ..engines_there import needed
 from . import engine_cases as cases
-from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+from .engine_cases import (
+    QUASI,
+    K,
+    areas,
+    in_memory,
+    one_level,
+    people,
+    release_in_place,
+    rows_of,
+    same_profile,
+    two_levels,
+)
 
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "duckdb"):
@@ -125,6 +135,7 @@ def test_a_table_may_be_called_as_the_engine_calls_its_own(table, tmp_path):
     assert released(done.place) == released(other.place)
 
 
+@pytest.mark.slow
 def test_a_csv_file_holds_text(tmp_path):
     columns = {name: [None if v is None else str(v) for v in values] for name, values in people().items()}
     source = cases.write_csv(columns, tmp_path / "people.csv")
@@ -141,6 +152,7 @@ def test_a_csv_file_holds_text(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_rows_are_in_an_order_that_tells_nothing(tmp_path):
     """Whatever order the rows come in, they leave in one that what they show decides."""
     columns = people()
@@ -193,6 +205,7 @@ def test_counts_are_added_up(tmp_path_factory, rows):
     assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
 
 
+@pytest.mark.slow
 def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
     columns = {**people(), "person": [i // 3 for i in range(1500)]}
     source = cases.write_parquet(columns, tmp_path / "visits.parquet")
@@ -291,6 +304,7 @@ def test_a_copy_of_the_area_is_refused_as_quasi_identifier_and_as_kept_field(tmp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copied.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("filler", ["", "unknown", None])
 def test_the_area_in_some_rows_is_refused_as_of_the_arrays(filler, nested, tmp_path):
@@ -306,6 +320,7 @@ def test_the_area_in_some_rows_is_refused_as_of_the_arrays(filler, nested, tmp_p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["counted", "counted, unseen", "staged"])
 def test_a_table_that_changes_in_between_is_refused(parquet, tmp_path, monkeypatch, when):
     changed = people()
@@ -346,6 +361,7 @@ def test_rights_that_are_missing_are_said(parquet):
         engine.check_free("/proc/self/out.parquet")  # before anything is counted
 
 
+@pytest.mark.slow
 def test_a_destination_is_never_replaced(parquet, tmp_path, monkeypatch):
     (tmp_path / "out.parquet").write_text("mine")
     with pytest.raises(InputError, match="is there already"):
@@ -381,6 +397,7 @@ def test_a_destination_that_cannot_be_is_refused_before_any_work(parquet, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails", ["link", "rename", "second name"])
 def test_a_release_that_has_its_name_is_never_said_not_to_be_written(parquet, tmp_path, monkeypatch, fails):
     """File systems of a network do what they are asked, and may then not be able to say so."""

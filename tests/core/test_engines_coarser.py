@@ -9,9 +9,7 @@ import pytest
 
 from vbas.core.engines import open_engine
 from vbas.core.engines.coarsening import as_text_in_place, coarser_in_place
-from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import InputError
 from vbas.core.generalising.collapsing import generalise_records
 from vbas.core.generalising.hierarchies import make_hierarchy, text_of
@@ -22,10 +20,12 @@ from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import CoarserLevels, as_shown
 from vbas.core.plan import suppress
+from vbas.core.records.fields import RecordFields
 from vbas.core.release import apply
 
 from ..engines_there import needed
 from . import engine_cases as cases
+from .engine_cases import release_in_place
 
 for package in ("ibis", "duckdb", "pyarrow"):
     needed(package)
@@ -163,6 +163,7 @@ def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
             release_in_place(matched, as_shown(plan, places), destination, True, coarser=CoarserLevels(plan, places))
 
 
+@pytest.mark.slow
 def test_sensitive_values_and_persons_are_counted_in_what_is_shown(place):
     columns = {**cases.people(), "person": [str(i // 2) for i in range(1500)]}
     address, table, _, _ = place(columns)

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from vbas.core.engines import open_engine
-from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
-from vbas.core.engines.releasing import release_in_place
 from vbas.core.errors import PrivacyError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.requirement import measure
 from vbas.core.records.columns import column_from_values
+from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 
 from ..engines_there import needed
 from . import engine_cases as cases
+from .engine_cases import release_in_place
 from .test_sensitive_persons import holders_of, short
 
 for package in ("ibis", "pyarrow"):

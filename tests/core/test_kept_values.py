@@ -70,6 +70,7 @@ def test_the_area_in_some_rows_is_refused_whatever_the_others_hold(town, share, 
         apply(plan, records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filler", FILLERS)
 def test_a_code_that_begins_with_the_area_is_refused_in_a_fifth_of_the_rows(town, filler):
     codes = [f"{area:02d}-{row:06d}" for row, area in enumerate(town[1].tolist())]
@@ -77,6 +78,7 @@ def test_a_code_that_begins_with_the_area_is_refused_in_a_fifth_of_the_rows(town
     assert "characters of “field” stand for the area" in one.refusal and one.prefix in (2, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filler", FILLERS)
 @pytest.mark.parametrize("share", [0.45, 0.2, 0.05])
 def test_personal_numbers_in_some_rows_are_refused(town, share, filler):

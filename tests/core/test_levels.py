@@ -70,6 +70,7 @@ def test_the_finest_level_has_the_least_population(areas, least):
     assert levels.crosswalks[0].totals(areas.population).min() >= least
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(most_areas=16), st.integers(1, 120))
 def test_given_levels_are_joined_until_what_any_of_them_leaves_over_has_the_least_population(case, least):

@@ -83,6 +83,7 @@ def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_a
                     assert not hidden or len(hidden) == len(group) or (people_hidden >= k and len(hidden) > 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(people(most=60))
 def test_no_count_below_k_follows_from_totals_but_those_that_the_totals_tell_alone(case):
@@ -106,6 +107,7 @@ def disclosed(profile, totals, hidden, k):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(people(most=50))
 def test_no_way_suppresses_fewer_records(case):

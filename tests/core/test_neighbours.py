@@ -48,6 +48,7 @@ def test_borders_are_measured_in_the_units_asked_for_and_overlaps_count():
     assert links[0, 2] == pytest.approx(0.5 * 3000)  # half the outline of what they share, 1 x 0.5
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.sampled_from([4e4, 400.0, 4.0]))
 @example(393153090, 3, 4e4)
 @settings(max_examples=60, deadline=None)

@@ -74,6 +74,7 @@ def cells_of(profile):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(cases(counted=True), st.sampled_from(list(LOSSES)))
 def test_every_equivalence_class_has_k_records_and_only_what_is_too_rare_at_the_last_level_is_suppressed(case, loss):
@@ -108,6 +109,7 @@ def values(column):
     return [column.categories[code] for code in column.codes.tolist()]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(cases(most_areas=4, most_rows=12, most_levels=2), st.sampled_from(list(LOSSES)))
 def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
@@ -152,6 +154,7 @@ def cost(places, cells, choice, metres, k):
     return (suppressed, coarser, loss) if all(n >= k for n in equivalence_classes.values()) else None
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(cases(orders=((),), counted=True), st.sampled_from(list(LOSSES)))
 def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
@@ -162,6 +165,7 @@ def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
     assert sorted(plan.records.tolist()) == sorted(before.records.tolist())
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases(with_kept=True), st.integers(0, 2**32 - 1))
 def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
@@ -228,6 +232,7 @@ def test_levels_that_do_not_become_coarser_are_refused():
         places_of(records.profile, with_coarser_values(levels, (("sex", 2),)), HIERARCHIES)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases(orders=ORDERS[1:]), st.integers(0, 2**32 - 1))
 def test_the_recount_refuses_rows_that_show_what_nobody_is(case, seed):

@@ -37,6 +37,7 @@ def key_of(plan, equivalence_class):
     return int(plan.level[equivalence_class]), int(plan.region[equivalence_class]), *values
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(cases(counted=True))
 def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
@@ -82,6 +83,7 @@ def check_equivalence_classes(plan, by_hand):
     assert keys == sorted(keys, key=lambda key: (key[0], key[1])), "by level and region"
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(cases(counted=True))
 def test_who_is_shown_coarser_adds_up_value_by_value(case):

@@ -47,6 +47,7 @@ def rows_of(release):
     return list(zip(release.level.tolist(), release.region.tolist(), zip(*values), release.counts.tolist()))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(releases())
 def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
@@ -61,6 +62,7 @@ def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
     assert measures.discernibility == sum(size**2 for size in classes.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(releases())
 def test_measures_equal_a_plain_recount(case):
@@ -102,6 +104,7 @@ def test_measures_equal_a_plain_recount(case):
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(releases())
 def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
@@ -125,6 +128,7 @@ def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
         assert by_value.records.sum() == 2 * records.profile.n_records
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(releases(), st.integers(0, 3))
 def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous(case, target):
@@ -142,6 +146,7 @@ def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous
     assert all(size >= plan.k for size in classes.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(releases())
 def test_the_recount_passes_what_the_records_give(case):
@@ -149,6 +154,7 @@ def test_the_recount_passes_what_the_records_give(case):
     check_where_shown(release, records, levels)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(releases(), st.integers(0, 2**32 - 1))
 def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(case, seed):
@@ -169,6 +175,7 @@ def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(cas
         check_where_shown(replace(release, region=region), records, levels)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(releases())
 def test_one_level_of_a_crosswalk_is_the_release_of_one_level(case):

@@ -22,6 +22,7 @@ def state_of(digits, here, k: int) -> int:
     return min(released, k) * (k + 1) + min(handed, k)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_pattern_knows_every_state_and_a_way_to_each(data):
@@ -51,6 +52,7 @@ def test_a_pattern_knows_every_state_and_a_way_to_each(data):
                 assert known.origin[one, handed] == there[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(nested_cases(), st.integers(2, 9))
 def test_patterns_that_are_forgotten_are_found_again(case, k):

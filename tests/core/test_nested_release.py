@@ -30,6 +30,7 @@ def levels_of_cells(plan) -> np.ndarray:
     return shown
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(nested_cases(), st.integers(2, 9), st.booleans(), st.sampled_from(list(LOSSES)))
 def test_every_equivalence_class_holds_k_records_and_only_what_is_too_rare_everywhere_is_suppressed(
@@ -66,6 +67,7 @@ def test_every_equivalence_class_holds_k_records_and_only_what_is_too_rare_every
             assert plan.region[equivalence_class] == levels.crosswalks[shown[area, one]].region_of[area]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(nested_cases(), st.integers(2, 9), st.booleans(), st.sampled_from(list(LOSSES)))
 def test_it_is_never_worse_than_the_bottom_up_rule(case, k, whole, loss):
@@ -86,6 +88,7 @@ def test_it_is_never_worse_than_the_bottom_up_rule(case, k, whole, loss):
             assert loss_here <= loss_of(here, plain[:, one], levels, losses) * (1 + 1e-9) + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(most_areas=6, most_levels=4), st.integers(2, 6), st.sampled_from(list(LOSSES)))
 def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, k, loss):
@@ -109,6 +112,7 @@ def test_less_memory_means_fewer_cells_at_a_time():
     assert cells_within(0, 1_000) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(nested_cases(), st.integers(2, 6))
 def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
@@ -123,6 +127,7 @@ def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
         assert np.array_equal(getattr(plan, name), getattr(again, name)), name
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(), st.integers(2, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_whatever_more_is_asked_of_an_equivalence_class_holds_in_the_finest_place_left(case, k, distinct, seed):

@@ -130,6 +130,7 @@ def outcomes_of(values, k=5):
 many = st.lists(few, min_size=len(CONFIGURATIONS), max_size=len(CONFIGURATIONS))
 
 
+@pytest.mark.slow
 @given(runs=st.lists(st.tuples(many, many), min_size=1, max_size=2))
 def test_the_best_of_each_component_is_a_plain_recount(runs):
     contests: dict[str, list[dict]] = {component: [] for component in COMPONENTS}

@@ -41,6 +41,7 @@ def distance(areas, region_of):
     return np.hypot(*(areas.points - centres[region_of]).T).sum()
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=50, deadline=None)
 def test_every_region_is_in_one_piece_and_at_the_floor(data):

@@ -96,6 +96,7 @@ def both_pages(rows, nested=False, counted=False):
     return release_report(published), "" if nested else internal_report(account, map_data, Provenance(), remarks)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_it_is_the_same_whatever_was_suppressed(shown_seed, rare_seed):
@@ -107,6 +108,7 @@ def test_it_is_the_same_whatever_was_suppressed(shown_seed, rare_seed):
     assert (other_internal != internal) == bool(rare)  # what the internal report is for
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_a_nested_one_too(shown_seed, rare_seed):

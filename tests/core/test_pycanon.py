@@ -15,6 +15,7 @@ from .strategies import column_from_array
 anonymity = pytest.importorskip("pycanon.anonymity", reason="pyCANON is not installed: bash scripts/setup test")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_k_l_and_t_agree_with_pycanon(seed):

@@ -17,8 +17,9 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
 from vbas.core.records.columns import Column, column_from_values
+from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import check_no_area_copy, match_areas, match_records
-from vbas.core.records.table import RecordTable, check_fields
+from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
 
@@ -32,6 +33,7 @@ def rows_of(columns, counts, n):
     return list(zip(rows, weights))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_every_release_is_k_anonymous_and_complete(data):
@@ -139,7 +141,7 @@ def test_counted_rows_of_different_areas_are_added_up():
 )
 def test_fields_that_would_give_the_area_away_are_refused(quasi_identifiers, kept, words):
     with pytest.raises(InputError, match=words):
-        check_fields("da", quasi_identifiers, kept, "DAUID", "n")
+        RecordFields("da", quasi_identifiers, kept, "n").check("DAUID")
 
 
 @pytest.mark.parametrize(

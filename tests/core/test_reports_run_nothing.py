@@ -36,6 +36,7 @@ def page_with(picture: str) -> str:
     return render(Report("t", "v", sections=[Section("h", pictures=(picture,))]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_runs_nothing_of_its_texts(name, hostile):

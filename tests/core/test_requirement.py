@@ -70,6 +70,7 @@ def values_of(plan, records):
     return holders_of(plan.equivalence_class_of[records.cell_of].tolist(), records, "diagnosis")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(visits(), st.booleans())
 def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
@@ -101,6 +102,7 @@ def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
     assert len(audit.records)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(visits())
 def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):

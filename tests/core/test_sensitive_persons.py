@@ -189,6 +189,7 @@ def planned(case, nested):
     return nest(areas, records.profile, levels, k, requirement=requirement), requirement
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(visits(), st.booleans())
 def test_nobody_of_a_released_equivalence_class_is_told_counted_by_sets_of_persons(case, nested):
@@ -207,6 +208,7 @@ def test_nobody_of_a_released_equivalence_class_is_told_counted_by_sets_of_perso
     assert len(apply(plan, records, [], requirement)) == plan.n_released  # the second count finds the same
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(visits())
 def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
@@ -233,6 +235,7 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
                 apply(replace(plan, released=released), records, [], requirement)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(visits())
 def test_the_distance_of_an_equivalence_class_is_that_of_its_people(case):
@@ -263,6 +266,7 @@ def test_the_distance_of_an_equivalence_class_is_that_of_its_people(case):
         assert 0 <= measured.distance[equivalence_class] <= 1 + 1e-12
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(visits())
 def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):

@@ -71,6 +71,7 @@ def scattered(seed, n=150):
     return make_areas(np.arange(n), points, rng.integers(0, 900, n).astype(float))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_sites=st.sampled_from([12, 25, 5, 2, 1]))
 def test_every_step_is_that_of_the_plain_version(seed, n_sites):

@@ -14,6 +14,7 @@ from vbas.core.records import sqlite_columns, sqlite_file
 ROWS = 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are read from /proc")
 def test_no_raw_value_is_written_to_a_temporary_file(tmp_path):
     """SQLite sorts large tables in files without a name."""

@@ -77,6 +77,7 @@ def test_only_what_sqlite_has_read_is_no_database(tmp_path):
     assert not is_no_database(sqlite3.OperationalError("database is locked"))
 
 
+@pytest.mark.slow
 def test_everybody_asks_for_the_address():
     """Nobody else makes an address for SQLite."""
     for folder in ("core", "algorithms", "vbas_plugin"):

@@ -58,6 +58,7 @@ def suppressed_at(areas, profile, configuration, n_sites, k=5):
     return 100.0 * (profile.n_records - plan.n_released) / profile.n_records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0.5, 2, 5, 12])
 @pytest.mark.parametrize("aggregation", ["basic Voronoi", "iterative Voronoi", "site optimisation"])
 def test_no_number_of_all_tried_one_by_one_is_larger(budget, aggregation):

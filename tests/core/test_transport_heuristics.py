@@ -114,6 +114,7 @@ def test_same_input_same_output(name, factor):
     assert (first.sites == again.sites).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_looser_limit_is_more_compact_and_the_two_meet(name):
     areas = clustered(800, seed=3)

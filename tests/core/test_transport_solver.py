@@ -73,6 +73,7 @@ def test_optimal_whatever_the_problem(problem, n_nearest):
         check_optimal(points, facilities, capacity, allocate(points, facilities, capacity))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-6, 0.1, 10.0]))
 def test_a_warm_start_is_optimal_too(problem, seed, shake):

@@ -10,6 +10,7 @@ import subprocess
 
 from .conftest import ROOT
 from .jobs import query
+from .test_reports import MOST_BYTES
 
 
 def test_demonstration_prints_what_it_made(tmp_path):
@@ -21,6 +22,8 @@ def test_demonstration_prints_what_it_made(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    pages = list(tmp_path.glob("*.html"))  # of the whole city
+    assert len(pages) == 4 and max(len(page.read_bytes()) for page in pages) <= MOST_BYTES
     columns, one, nested = done.stdout.split("\n\n")[1:]
     assert columns.splitlines()[0].split("  ")[-1].strip() == "nested levels"
     for column, prefix, printed in ((-2, "", one), (-1, "nested_", nested)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import cached_property
 from pathlib import Path
 
 from qgis.core import QgsProcessingOutputLayerDefinition, QgsProperty, QgsVectorLayer
@@ -12,7 +13,7 @@ from ..database_tables.address import table_layer
 from ..database_tables.swapping import TablePlace
 from ..inputs import Inputs
 from .destinations import with_destination
-from .groups import group_of_run
+from .groups import LayerGroup, group_of_run
 from .loaded_layers import Dress, dress_when_loaded
 from .styles import describe, store_look, style
 
@@ -28,7 +29,7 @@ class Announcing:
 
     def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: str) -> None:
         self._inputs, self._wanted = inputs, wanted
-        self._group, self._history = group_of_run(group_title or inputs.algorithm.displayName()), history
+        self._group_title, self._history = group_title or inputs.algorithm.displayName(), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:
@@ -72,17 +73,26 @@ class Announcing:
             {now if layer_id == before else layer_id: how for layer_id, how in loaded}
         )
 
+    @cached_property
+    def _group(self) -> LayerGroup:
+        """Of the layers that are loaded."""
+        return group_of_run(self._group_title)
+
     def dress(self, name: str, identifier: str) -> None:
-        """Have an output look like itself once it is loaded."""
-        dress_when_loaded(self._inputs, identifier, Dress(name, self.titles[name], self._group, self._history))
+        """Have an output look like itself once it is loaded; nothing to do where it will not be."""
+        if self._inputs.context.willLoadLayerOnCompletion(identifier):
+            dress_when_loaded(self._inputs, identifier, Dress(name, self.titles[name], self._group, self._history))
 
     def show(self, layer: QgsVectorLayer, name: str) -> None:
         """Let a layer that is in no file of the user's say what it is, and look like it."""
         style(layer, name, self._labelled(name))
         describe(layer, self.titles[name], None, self._inputs.definition(name).help(), self._history)
 
-    def store_look(self, file: Path, name: str) -> None:
-        """Keep with a file what its layer is to look like and to say."""
+    def store_look(self, file: Path, name: str, drawn: bool) -> None:
+        """Keep with a file what its layer is to look like and to say; drawn : whether it has shapes, without which only
+        a GeoPackage has a place for it."""
+        if not drawn and file.suffix.lower() != ".gpkg":
+            return
         told = self.titles[name], self._labelled(name), self._inputs.definition(name).help(), self._history
         store_look(file, name, *told)
 

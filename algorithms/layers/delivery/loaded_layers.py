@@ -80,13 +80,11 @@ _KEPT: list[Dressing] = []
 
 
 def dress_when_loaded(inputs: Inputs, identifier: str, dress: Dress) -> None:
-    """Have an output dressed once it is loaded; nothing to do where it will not be."""
-    context = inputs.context
-    if context.willLoadLayerOnCompletion(identifier):
-        dress.group.expect(dress.name)
-        _KEPT[:] = [dressing for dressing in _KEPT if not sip.isdeleted(dressing)]
-        _KEPT.append(Dressing(inputs, dress))
-        context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
+    """Have an output that will be loaded dressed then."""
+    dress.group.expect(dress.name)
+    _KEPT[:] = [dressing for dressing in _KEPT if not sip.isdeleted(dressing)]
+    _KEPT.append(Dressing(inputs, dress))
+    inputs.context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
 
 
 def _chosen_by_user(algorithm: str, name: str) -> bool:

@@ -1,14 +1,11 @@
-"""Fields by name, and numbers in them."""
+"""Fields by name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
-from ....core.language import plural, tr
+from ....core.language import tr
 
 
 def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
@@ -37,33 +34,3 @@ def _no_field(name: str, parameter: str, layer: str, there: str) -> str:
         layer=layer,
         there=there,
     )
-
-
-def number_or_missing(values: Sequence[object], field: str, parameter: str, identifiers: np.ndarray) -> np.ndarray:
-    """Numbers from a numeric or text field, NaN where missing, (n,) float.
-
-    Raises InputError for text that is no number, naming the first values.
-    """
-    numbers = np.full(len(values), np.nan)
-    wrong = []
-    for i, value in enumerate(values):
-        if value is None or value == "":
-            continue
-        try:
-            numbers[i] = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            wrong.append(value)
-    if wrong:
-        raise InputError(
-            plural(
-                "{parameter} field “{field}” is not a number in {n} row (first: {first}): choose a "
-                "numeric field or correct it.",
-                "{parameter} field “{field}” is not a number in {n} rows (first: {first}): choose a "
-                "numeric field or correct it.",
-                len(wrong),
-                parameter=parameter,
-                field=field,
-                first=first_values(wrong),
-            )
-        )
-    return numbers

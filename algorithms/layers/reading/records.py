@@ -2,83 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.records.columns import Column, ColumnBuilder
-from ....core.records.sqlite_columns import read_table
-from ....core.records.sqlite_file import declared_types, is_sqlite
-from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
-from ...compat import kind_of, python_value
+from ....core.records.fields import RecordFields
+from ....core.records.sqlite_file import is_sqlite
+from ....core.records.table import RecordTable
+from ....core.records.table_file import held, is_csv, read_as_declared
+from ...compat import python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
 from .checked_source import CheckedSource
-from .fields import field_index, number_or_missing
-from .layer_file import LayerFile, first_table, held, layer_file
+from .fields import field_index
+from .layer_file import LayerFile, described, layer_file
 from .postgres import read_postgres
 from .unreadable import refuse_undecoded
 
 
-def read_records(
-    source: CheckedSource,
-    area_field: str,
-    quasi_identifiers: Sequence[str],
-    kept: Sequence[str],
-    count_field: str,
-    region_id: str | None,
-    feedback: QgsProcessingFeedback,
-    sensitive: Sequence[str] = (),
-    members: Mapping[str, str] = NO_MEMBERS,
-) -> RecordTable:
-    """Read the fields of RECORDS that are needed and nothing else.
-
-    region_id : REGION_ID of the areas, refused among the released fields; sensitive : released like those kept;
-    members : the field of each kind that rows belong to. Raises InputError.
-    """
-    kept = list(dict.fromkeys([*kept, *sensitive]))
-    fields = source.fields()
-    field_index(fields, area_field, "RECORD_REGION", "RECORDS")
-    for parameter, names in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
+def read_records(source: CheckedSource, fields: RecordFields, feedback: QgsProcessingFeedback) -> RecordTable:
+    """Read the fields of RECORDS that are needed and nothing else. Raises InputError."""
+    there = source.fields()
+    named = fields.by_parameter()
+    for parameter, names in named.items():
         for name in names:
-            field_index(fields, name, parameter, "RECORDS")
-    if count_field:
-        field_index(fields, count_field, "RECORD_COUNT", "RECORDS")
-    for kind, name in members.items():
-        field_index(fields, name, MEMBER_FIELDS[kind], "RECORDS")
-    check_fields(area_field, quasi_identifiers, kept, region_id, count_field or None, members)
-    names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else []), *members.values()]
-    names = list(dict.fromkeys(names))
-    columns = read_columns(source, names, feedback)
-    counts = counts_of(columns[count_field], count_field) if count_field else None
-    return RecordTable(
-        columns[area_field],
-        {name: columns[name] for name in quasi_identifiers},
-        {name: columns[name] for name in kept},
-        counts,
-        {kind: columns[name] for kind, name in members.items()},
-        tuple(sensitive),
-    )
-
-
-def read_area_counts(
-    source: CheckedSource,
-    area_field: str,
-    count_field: str,
-    feedback: QgsProcessingFeedback,
-) -> RecordTable:
-    """Read only which area each row lies in and how many records it stands for. Raises InputError."""
-    field_index(source.fields(), area_field, "RECORD_REGION", "RECORDS")
-    names = [area_field]
-    if count_field:
-        field_index(source.fields(), count_field, "RECORD_COUNT", "RECORDS")
-        names.append(count_field)
-    columns = read_columns(source, names, feedback)
-    counts = counts_of(columns[count_field], count_field) if count_field else None
-    return RecordTable(columns[area_field], {}, {}, counts)
+            field_index(there, name, parameter, "RECORDS")
+    every = dict.fromkeys(name for names in named.values() for name in names)
+    columns = read_columns(source, list(every), feedback)
+    return fields.table(columns)
 
 
 def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
@@ -113,16 +68,19 @@ def _read_file(
     file = layer_file(layer)
     if file is None or not file.plain or layer.dataProvider().encoding() != "UTF-8":
         return None
+    shown = described(layer, file, names)
     if is_sqlite(file.path):
-        kinds = _kinds_in_sqlite(layer, file, names, source.name)
         # SQLite alone: GDAL's stream of a GeoPackage, in several threads, has been seen to give rows twice.
-        return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
-    if not file.is_csv and file.path.suffix.lower() != ".dbf":
+        return read_as_declared(shown, source.name, progress)
+    if not is_csv(file.path) and file.path.suffix.lower() != ".dbf":
         return None
-    with held(layer, names, source.name) as content:
+    with held(shown, source.name) as content:
         if content.n_rows is None:
             return None
         return _stream(file, layer, names, content.n_rows, content.longest or LONGEST_IN_DBF, source.name, progress)
+
+
+LONGEST_IN_DBF = 254
 
 
 def _stream(
@@ -141,31 +99,6 @@ def _stream(
     columns = read_arrow(table, names, n_rows, widest, parameter, progress)
     del table, dataset
     return columns
-
-
-def _kinds_in_sqlite(
-    layer: QgsVectorLayer, file: LayerFile, names: Sequence[str], parameter: str
-) -> dict[str, str] | None:
-    """What each field holds, where SQLite holds just what the layer shows; None otherwise."""
-    declared = declared_types(file.path, first_table(layer, file), parameter)
-    kinds = {}
-    for name in names:
-        kind = kind_of(layer.fields().field(name))
-        if kind is None or declared.get(name, "").partition("(")[0] not in DECLARED.get(kind, ()):
-            return None
-        kinds[name] = kind
-    return kinds
-
-
-# The declarations that GeoPackages have for values that need no conversion.
-DECLARED = {"integer": ("MEDIUMINT",), "long": ("INTEGER", "INT"), "real": ("DOUBLE", "REAL"), "text": ("TEXT",)}
-LONGEST_IN_DBF = 254
-
-
-def counts_of(column: Column, field: str) -> np.ndarray:
-    """RECORD_COUNT by row, (N,) int64: the categories are checked and converted, not the rows. Raises InputError."""
-    categories = number_or_missing(column.categories.tolist(), field, "RECORD_COUNT", column.categories)
-    return checked_counts(categories[column.codes], field) if len(column) else np.empty(0, np.int64)
 
 
 def _read_features(

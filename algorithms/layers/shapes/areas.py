@@ -21,7 +21,6 @@ from ....core.drawing import joined_at_antimeridian
 from ....core.elongation import Outlines, outlines_of
 from ....core.neighbours import polygon_neighbours
 from ....core.progress import Progress, silent
-from ..reading.fields import number_or_missing
 from .projection import drawn, equal_area_crs, in_crs, north_of, planar_crs
 from .surfaces import AREA, read_surfaces
 
@@ -103,11 +102,8 @@ def read_areas(
     measured = in_crs(shapes, crs, planar, context)
     points = shapely.point_on_surface(measured) if area_point == POINT_ON_SURFACE else shapely.centroid(measured)
     coordinates = shapely.get_coordinates(points) if len(points) else np.empty((0, 2))
-    areas = make_areas(read.identifiers, coordinates, None, id_field, in_metres=True)
-    if population:
-        areas = areas.with_population(
-            number_or_missing(read.columns[0], population_field, "POPULATION", areas.identifiers)
-        )
+    people = read.numbers(population)[:, 0] if population else None
+    areas = make_areas(read.identifiers, coordinates, people, id_field, in_metres=True)
     equal_area = equal_area_crs(crs, planar, shapes)
     return AreaLayer(
         areas,

@@ -22,11 +22,11 @@ from qgis.core import (
 
 from ....core.errors import InputError
 from ....core.language import plural, tr
-from ....core.records.columns import Column, ColumnBuilder
+from ....core.records.columns import Column, ColumnBuilder, column_numbers
 from ...compat import python_value
 from ..feedback import check_cancelled
 from ..reading.coordinates import check_degrees, check_finite
-from ..reading.fields import field_index, number_or_missing
+from ..reading.fields import field_index
 from ..tables import CHUNK
 from .projection import moved
 
@@ -50,8 +50,7 @@ class Points:
 
     def numbers(self, name: str, parameter: str) -> np.ndarray:
         """A column as numbers, NaN where missing, (N,) float. Raises InputError for text that is no number."""
-        column = self.columns[name]
-        return number_or_missing(column.categories.tolist(), name, parameter, column.categories)[column.codes]
+        return column_numbers(self.columns[name], name, parameter)
 
 
 def read_points(

@@ -25,10 +25,11 @@ from ....core.drawing import surface_of
 from ....core.errors import Counted, InputError, first_values
 from ....core.language import plural, tr
 from ....core.plain_text import plain_text
+from ....core.records.columns import number_or_missing
 from ...compat import field, python_value
 from ..feedback import check_cancelled
 from ..reading.coordinates import check_degrees, shapes_of
-from ..reading.fields import field_index, number_or_missing
+from ..reading.fields import field_index
 from .projection import in_crs, planar_crs
 
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
@@ -69,7 +70,7 @@ class SurfaceLayer:
         """
         numbers = np.empty((len(self.shapes), len(fields)))
         for j, (name, parameter) in enumerate(fields):
-            numbers[:, j] = number_or_missing(self.columns[j], name, parameter, self.texts)
+            numbers[:, j] = number_or_missing(self.columns[j], name, parameter)
         return numbers
 
     def in_plane(

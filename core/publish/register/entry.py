@@ -33,6 +33,7 @@ TABLES = {
         "whole": SHORT,
         "coarsened": TEXT,
         "of_persons": SHORT,
+        "in_zones": SHORT,
     },
     CROSSWALKS: {"release": SHORT, "vbas_level": SHORT, "area": TEXT, "vbas_region": LONG},
     COUNTS: {"release": SHORT, "vbas_level": SHORT, "vbas_region": LONG, "class": TEXT, "records": LONG},
@@ -48,7 +49,8 @@ TABLES = {
     MASKINGS: {"masking": SHORT, "time": TEXT, "crs": TEXT},
     POINTS: {"masking": SHORT, "x": REAL, "y": REAL},
 }
-ADDED_LATER = {(RELEASES, "of_persons")}
+LATER = ("of_persons", "in_zones")
+ADDED_LATER = {(RELEASES, name) for name in LATER}
 """Columns that registers from before may lack."""
 TAKE_OUT = {
     COUNTS: "DELETE FROM vbas_counts WHERE release = ?",

@@ -27,6 +27,7 @@ from ..geopackage.making import SHORT
 from .entry import (
     COUNTS,
     CROSSWALKS,
+    LATER,
     RELEASES,
     TAKE_OUT,
     VALUES,
@@ -42,7 +43,7 @@ from .entry import (
 
 NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
-    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {of_persons} "
+    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
     "FROM vbas_releases ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
@@ -51,7 +52,7 @@ READ = {
 }
 ADD = {
     RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole, "
-    "coarsened, of_persons) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "coarsened, of_persons, in_zones) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     CROSSWALKS: "INSERT INTO vbas_crosswalks (release, vbas_level, area, vbas_region) VALUES (?, ?, ?, ?)",
     COUNTS: "INSERT INTO vbas_counts (release, vbas_level, vbas_region, class, records) VALUES (?, ?, ?, ?, ?)",
     VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
@@ -88,8 +89,8 @@ def read_register(path: Path) -> list[Published]:
         return []
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
-        of_persons = "of_persons" if is_there(connection, RELEASES, "of_persons") else "NULL"
-        rows = connection.execute(READ[RELEASES].format(of_persons=of_persons)).fetchall()
+        later = ", ".join(name if is_there(connection, RELEASES, name) else "NULL" for name in LATER)
+        rows = connection.execute(READ[RELEASES].format(later=later)).fetchall()
         releases = [_release(connection, row, path) for row in rows]
     return releases
 
@@ -200,9 +201,10 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
-    told = (*flags, coarsened, int(release.of_persons))
-    if not is_there(connection, RELEASES, "of_persons"):
-        connection.execute(f"ALTER TABLE {RELEASES} ADD COLUMN of_persons {SHORT}")
+    told = (*flags, coarsened, int(release.of_persons), int(release.in_zones))
+    for name in LATER:
+        if not is_there(connection, RELEASES, name):
+            connection.execute(f"ALTER TABLE {RELEASES} ADD COLUMN {name} {SHORT}")
     connection.execute(
         ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *told)
     )
@@ -238,7 +240,7 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
 
 def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -> Published:
     """One release of a register."""
-    number, title, k, names, n_levels, bounded, whole, coarsened, of_persons = row
+    number, title, k, names, n_levels, bounded, whole, coarsened, of_persons, in_zones = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
     values = connection.execute(READ[VALUES], (number,)).fetchall()
@@ -248,7 +250,8 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -
         named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
         sensitive = _sensitive(counts, values)
-        return replace(release, sensitive=sensitive, coarsened=levels, of_persons=bool(of_persons))
+        of_rows = replace(release, sensitive=sensitive, coarsened=levels)
+        return replace(of_rows, of_persons=bool(of_persons), in_zones=bool(in_zones))
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise damaged(number, title, path, error) from error
 
