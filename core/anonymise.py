@@ -25,7 +25,7 @@ from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
 from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
-from .nesting.losses import MEAN_DISTANCE
+from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.views import CoarserLevels, as_shown
@@ -436,7 +436,7 @@ def _held_against_published(
         areas,
         tables_beside(plan, areas, profile, ask.published_margins, ask.published_counts, levels),
         requirement,
-        ask.loss if ask.is_nested(plan.levels) else MEAN_DISTANCE,
+        ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
     )
     plan, coarser, notes = hold_beside(plan, coarser, beside, log)

@@ -202,8 +202,8 @@ class Block:
         last = len(self.shown) - 1
         finer = False
         for level in range(last):
-            at = np.array([self._region_above(level, own, last) == region for own in range(len(self.shown[level]))])
-            of = np.array([self._group_at(level, own, last) == group for own in range(self.shown[level].shape[1])])
+            at = np.array([self.region_at(level, own, last) == region for own in range(len(self.shown[level]))])
+            of = self.groups_at(level, last) == group
             for own, its in zip(*np.nonzero(self.shown[level] * at[:, None] * of)):
                 finer = True
                 records = int(self.shown[level][own, its])
@@ -271,10 +271,8 @@ class Block:
         groups[self.group_of[level]] = self.group_of[target]
         return groups
 
-    def _group_at(self, level: int, group: int, target: int) -> int:
-        return int(self.group_of[target][np.argmax(self.group_of[level] == group)])
-
-    def _region_above(self, level: int, region: int, target: int) -> int:
+    def region_at(self, level: int, region: int, target: int) -> int:
+        """The region of a higher level around a region."""
         for between in range(level, target):
             region = int(self.parent[between][region])
         return region

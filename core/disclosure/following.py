@@ -62,11 +62,11 @@ def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
     return [count for count in counts.values() if not is_free(block, count)]
 
 
-def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND) -> bool:
-    """Whether some table of people, much like the true one, frees a count."""
+def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.ndarray | None = None) -> bool:
+    """Whether some table of people, much like the true one, frees a count; n_areas, also : as for `freed_around`."""
     if freed_by_exchange(block, count.places.some(np.array([count.number])), everywhere=True)[0]:
         return True
-    return n_areas > 0 and freed_around(block, count.places, count.number, n_areas)
+    return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)
 
 
 def follows_anyway(block: Block, counts: Sequence[Open]) -> list[bool]:

@@ -29,14 +29,22 @@ def freed_by_programs(
     return free
 
 
-def freed_around(block: Block, places: Places, number: int, n_areas: int) -> bool:
-    """Whether people of so many areas around a count can be placed so that it is free."""
-    own = block.place[places.areas(number)]
-    middle = int(block.place[places.area[number]])
+def freed_around(block: Block, places: Places, number: int, n_areas: int, also: np.ndarray | None = None) -> bool:
+    """Whether people around a count can be placed so that it is free.
+
+    n_areas : of so many areas, of as many within it and beside it that have people of its class, and of those in `also`
+    """
+    middle, there = int(block.place[places.area[number]]), block.people[:-1, places.class_of[number]] > 0
     first = max(0, min(middle - n_areas // 2, block.n - n_areas))
-    near = np.union1d(block.order[first : first + n_areas], block.order[own[:n_areas]])
+    inside = np.zeros(block.n, bool)
+    inside[places.areas(number)] = True
+    near = [block.order[first : first + n_areas]]
+    for some in (there & inside, there & ~inside):
+        areas = np.flatnonzero(some)
+        near.append(areas[np.argsort(np.abs(block.place[areas] - middle), kind="stable")[:n_areas]])
     free = [np.zeros(1, bool)]
-    _free_within(block, [places.some(np.array([number]))], free, near, 1)
+    chosen = np.unique(np.concatenate([*near, np.empty(0, np.int64) if also is None else also]))
+    _free_within(block, [places.some(np.array([number]))], free, chosen, 1)
     return bool(free[0][0])
 
 

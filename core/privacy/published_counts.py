@@ -15,7 +15,7 @@ import numpy as np
 from ..areas import Areas
 from ..crosswalk import Crosswalk
 from ..disclosure.block import Block, Change, Storeys
-from ..disclosure.count_tables import CountTable, blocks_of
+from ..disclosure.count_tables import NONE, CountTable, blocks_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
@@ -28,8 +28,8 @@ from ..ties import Ties, ranks
 from .margins import hold_against_totals
 from .requirement import Requirement
 
-MOST_TRIED = 60  # ways to mend a count, the cheapest first
-FEW_TRIED = 12  # those of which more is tried
+MOST_TRIED = 150  # ways to mend a count, the cheapest first
+FEW_TRIED = 20  # those of which more is tried
 MOST_SIBLINGS = 6
 MOST_ROUNDS = 20
 OF_A_SUPPRESSED_RECORD = 1e9  # metres: more than any region is wide
@@ -189,14 +189,19 @@ def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], ties: Ties) 
     Of a table these are known whose zones lie in one region and make up all of it.
     """
     coarsest = plan.levels.crosswalks[-1]
-    groupings = [table.group_of for table in tables if table.exact and _adds_up(table, coarsest)]
+    groupings = [_by_class(table.group_of) for table in tables if table.exact and _adds_up(table, coarsest)]
     return hold_against_totals(plan, groupings, ties=ties)[0]
 
 
 def _adds_up(table: CountTable, coarsest: Crosswalk) -> bool:
     inside = (coarsest.region_of >= 0) | (table.zone_of >= 0)
     pairs = np.unique(np.column_stack([table.zone_of[inside], coarsest.region_of[inside]]), axis=0)
-    return bool((pairs >= 0).all() and len(pairs) == len(np.unique(pairs[:, 0])) and (table.group_of >= 0).all())
+    return bool((pairs >= 0).all() and len(pairs) == len(np.unique(pairs[:, 0])))
+
+
+def _by_class(group_of: np.ndarray) -> np.ndarray:
+    """The totals in which classes count; those of which a table says nothing, each in one of its own."""
+    return np.where(group_of >= 0, group_of, int(group_of.max(initial=NONE)) + 1 + np.arange(len(group_of)))
 
 
 def _holding(
@@ -293,6 +298,7 @@ class _Work:
 
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""
+        done: list[tuple[_Way, list[Change]]] = []
         while not is_free(self.block, count):
             ways = self._by_loss(self._ways(count))
             if not ways:
@@ -301,8 +307,25 @@ class _Work:
             if chosen is None:
                 more = self._by_loss(self._with_company(ways[:FEW_TRIED], count))
                 chosen = self._first_that_frees(more[:MOST_TRIED], count)
-            self._do(ways[0] if chosen is None else chosen)
+            way = ways[0] if chosen is None else chosen
+            done.append((way, self._do(way)))
+        if len(done) > 1:
+            self._without_what_need_not_be(done, count)
         return True
+
+    def _without_what_need_not_be(self, done: list[tuple[_Way, list[Change]]], count: Open) -> None:
+        """Take back the moves without which a count is hidden too, the first first."""
+        for _, changes in reversed(done):
+            self.block.take_back(changes)
+        kept = [way for way, _ in done]
+        for way in list(kept):
+            fewer = [other for other in kept if other is not way]
+            changes = [change for other in fewer for change in self._do(other)]
+            if is_free(self.block, count):
+                kept = fewer
+            self.block.take_back(changes)
+        for way in kept:
+            self._do(way)
 
     def _by_loss(self, ways: Iterable[_Way]) -> list[_Way]:
         """The ways, the cheapest first; of the same loss by chance where ties are secret."""
@@ -311,9 +334,13 @@ class _Work:
 
     def _first_that_frees(self, ways: Sequence[_Way], count: Open) -> _Way | None:
         """The cheapest way that frees a count: by an exchange at once, or of the first few by any table of people."""
+        levels = self.block.level_of
         for number, way in enumerate(ways):
             changes = self._do(way)
-            frees = is_free(self.block, count, AREAS_AROUND if number < FEW_TRIED else 0)
+            if not changes:
+                continue
+            also = np.unique(np.concatenate([np.atleast_1d(at[0]) for array, at, _ in changes if array is levels]))
+            frees = is_free(self.block, count, AREAS_AROUND if number < FEW_TRIED else 0, also[:AREAS_AROUND])
             self.block.take_back(changes)
             if frees:
                 return way
@@ -322,7 +349,7 @@ class _Work:
     def _do(self, way: _Way) -> list[Change]:
         changes: list[Change] = []
         for level, region, group in way.steps:
-            if self.block.shown[level][region, group]:
+            if self.block.families[level].low[region, group]:
                 changes += self.block.moved_up(level, region, group)
         return changes
 
@@ -336,11 +363,14 @@ class _Work:
             shown = block.shown[level][region]
             at, of = np.nonzero(shown)
             for own, group in zip(region[at].tolist(), of.tolist()):
-                if level == last:
-                    lost = OF_A_SUPPRESSED_RECORD * int(block.shown[level][own, group])
-                    yield _Way(lost, ((level, own, group),))
-                for target in range(max(level, count.places.level) + 1, min(count.places.level + 4, last + 1)):
+                beyond = max(level, count.places.level)
+                for target in range(beyond + 1, min(beyond + 3, last) + 1):
                     yield self._way_up(level, own, group, target)
+                if beyond == last:
+                    at_last = block.region_at(level, own, last), int(block.groups_at(level, last)[group])
+                    records = int(block.families[last].low[at_last])
+                    # All that is shown within joins there first, and then it is suppressed.
+                    yield _Way(OF_A_SUPPRESSED_RECORD * records, ((last, *at_last),) * 2)
 
     def _way_up(self, level: int, region: int, group: int, target: int) -> _Way:
         """An equivalence class moved up to a level."""
