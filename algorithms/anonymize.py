@@ -21,7 +21,7 @@ from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.inputs import Inputs
-from .nested import coarser
+from .nested import coarser, disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
@@ -59,7 +59,12 @@ class Anonymize(FollowsRules):
             nested_levels.least_population(),
             *shared.for_whom(
                 tr("Nested levels only"),
-                [*nested_levels.level_parameters(), nested_levels.loss(), coarser.levels_coarser()],
+                [
+                    *disclosure.disclosure_parameters(),
+                    *nested_levels.level_parameters(),
+                    nested_levels.loss(),
+                    coarser.levels_coarser(),
+                ],
             ),
             shared.seed(),
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
@@ -85,6 +90,7 @@ class Anonymize(FollowsRules):
         }
         own: Conditions = {
             **nested_levels.conditions(),
+            **disclosure.CONDITIONS_OF_RELEASE,
             **coarser.CONDITIONS,
             **PROTECTION,
             **GENERALISING,

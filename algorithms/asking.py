@@ -14,6 +14,7 @@ from ..core.records.table import RecordTable
 from ..core.ties import FIXED
 from .form.form import Form
 from .form.published import published_counts_of
+from .nested.disclosure import DISCLOSURE, held_against
 from .privacy.earlier import earlier_of
 from .privacy.rule import rule_of
 
@@ -45,14 +46,15 @@ def ask_of(
 
 
 def rated(form: Form, nested: bool) -> Ask:
-    """What the form asks of every class, for what only rates a release."""
-    return Ask(
+    """What the form asks of every class and of where it is shown, for what only rates a release."""
+    ask = Ask(
         k=form.whole("K"),
         l_diversity=form.whole("L_DIVERSITY"),
         max_share=form.number("MAX_SHARE"),
         nested=nested,
         loss=_loss(form) if nested else MEAN_DISTANCE,
     )
+    return replace(ask, **held_against(form)) if nested and form.has(DISCLOSURE) else ask
 
 
 def _loss(form: Form) -> str:

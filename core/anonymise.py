@@ -246,6 +246,12 @@ class Account:
         return () if self.rows is None else self.rows.kept
 
     @property
+    def no_small_count(self) -> bool:
+        """Whether the release was made so that no count below k follows, also for somebody who knows the method."""
+        plan = self.plan if self.coarser is None else self.coarser.plan
+        return self.ask.disclosure == NO_SMALL_COUNT and plan.in_zones
+
+    @property
     def smallest(self) -> int | None:
         """Records of the smallest released class, recounted; None where nothing is released."""
         names = self.plan.profile.quasi_identifiers
@@ -523,6 +529,21 @@ def refuse_with_coarser(given: Sequence[str]) -> None:
         )
 
 
+def refuse_left_with_coarser(least_left_areas: int, least_left_people: float) -> None:
+    """Refuse least areas and people of what is left of a region, where values become coarser. Raises InputError."""
+    for name, least in (("LEAST_LEFT_AREAS", least_left_areas), ("LEAST_LEFT_PEOPLE", least_left_people)):
+        if least:
+            raise InputError(
+                tr(
+                    "{parameter} and {name} do not go together: an area may show a class itself at one value and not "
+                    "at another, so that it is neither left of a region nor taken away. Leave one of them out.",
+                    parameter="LEVELS_COARSER",
+                    name=name,
+                )
+            )
+
+
 def _refuse_together(levels: Levels, ask: Ask) -> None:
     if levels.coarser:
+        refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
         refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
-from ...core.anonymise import refuse_with_coarser
+from ...core.anonymise import refuse_left_with_coarser, refuse_with_coarser
 from ...core.areas import Areas
 from ...core.generalising.asked import steps_asked
 from ...core.generalising.hierarchies import Hierarchy
@@ -18,6 +18,7 @@ from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.parameters import described
 from ..form.regions import levels_of_crosswalk
+from .disclosure import LEFT_AREAS, LEFT_PEOPLE
 from .levels import NESTED
 
 PARAMETER = "LEVELS_COARSER"
@@ -66,6 +67,7 @@ def asks_for_coarser(form: Form) -> bool:
     if not any(str(cell).strip() for cell in form.cells(PARAMETER)):
         return False
     refuse_with_coarser([name for name in NOT_WITH if form.has(name) and form.given(name)])
+    refuse_left_with_coarser(form.whole(LEFT_AREAS), form.number(LEFT_PEOPLE))
     return True
 
 
