@@ -24,9 +24,9 @@ def counts_by(town, *names, zone=None):
     where = {name: i for i, name in enumerate(("home", "sex", "age"))}
     unit = dict(zip(town.identifiers, town.identifiers if zone is None else getattr(town, zone)))
     counted = Counter((unit[row[0]], *(row[where[name]] for name in names)) for row in town.records)
-    counted = {key: n for key, n in counted.items() if None not in key}
-    columns = dict(zip(("da" if zone is None else zone, *names), map(list, zip(*counted))))
-    return make_layer({**columns, "people": list(counted.values())})
+    known = {key: n for key, n in counted.items() if None not in key}
+    columns = dict(zip(("da" if zone is None else zone, *names), map(list, zip(*known))))
+    return make_layer({**columns, "people": list(known.values())})
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def told(done, town, names=("age",)):
     )
     live = town.live()
     group_of = {one: one[1] for _, one in live}
-    table = Counter()
+    table: Counter = Counter()
     for (area, one), n in live.items():
         table[area, group_of[one]] += n
     return told_by_table(released, regions, table, group_of, live, K)

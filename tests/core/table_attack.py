@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-Row = tuple[int, Hashable, Hashable]  # level, region, class
-
 
 def told_by_table(
-    released: Mapping[Row, int],
+    released: Mapping[Any, int],
     regions: Sequence[Mapping[Hashable, Hashable]],
     table: Mapping[tuple[Hashable, Hashable], int],
     group_of: Mapping[Hashable, Hashable],
