@@ -41,15 +41,15 @@ def chances_by_hand(people, parts, count, k, place, part, none):
         if sum(table) != count:
             continue
         weight = np.prod([(share / people.sum()) ** n / factorial(n) for n, share in zip(table, people)])
-        large = [n for n in table if n >= k]
-        weight *= place ** len(large)
+        n_large = sum(n >= k for n in table)
+        weight *= place**n_large
         for regions in parts:
             groups = [np.flatnonzero(regions == region) for region in set(regions.tolist())]
             several = [group for group in groups if 1 < len(group) < len(people)]
-            in_parts = [group for group in several if sum(table[area] for area in group) >= k]
-            weight *= part ** len(in_parts)
-            large += in_parts
-        weight *= 1.0 if large else none
+            in_parts = sum(sum(table[area] for area in group) >= k for group in several)
+            weight *= part**in_parts
+            n_large += in_parts
+        weight *= 1.0 if n_large else none
         total += weight
         small += [weight * (1 <= n < k) for n in table]
     return small / total if total > 0 else np.full(len(people), 0.5)
