@@ -96,29 +96,44 @@ def _open_at(
     tables: Sequence[Table] | None,
 ) -> Iterator[_Open]:
     """What is asked of some places: first their people, then what is left of them for each release."""
-    members, joint = places.members[rows], groups.members.T.tocsc()
+    joint = groups.members.T.tocsr()
+    here = places.some(rows)
 
     def total(values: np.ndarray) -> np.ndarray:
-        return np.asarray((members @ values) @ joint)
+        return here.total(np.asarray((joint.T @ values.T).T))
 
     bounds = chunk.bounds
-    within = [family.places_within(members) for family in known]
-    low = total(bounds.low) + np.max([family.over(family.more, at) for family, at in zip(known, within)], axis=0)
-    high = total(bounds.high) - np.max([family.over(family.less, at) for family, at in zip(known, within)], axis=0)
+    low, high = total(bounds.low), total(bounds.high)
+    within = [family.within(here) for family in known]
+    low += _most([family.over(family.more, here, inside) for family, inside in zip(known, within)], low)
+    high -= _most([family.over(family.less, here, inside) for family, inside in zip(known, within)], low)
     draws = np.random.default_rng(0).integers(1, 2**62, bounds.high.shape)
     key = total(np.where(bounds.high > 0, draws, 0))  # modulo 2 to the 64
-    sums = [(total(table.people), total(table.open.astype(np.int64)) > 0) for table in tables or ()]
+    sums = [
+        (total(table.people), total(table.open.astype(np.int64)) > 0 if table.open.any() else None)
+        for table in tables or ()
+    ]
     before: list[np.ndarray] = []
     for release in range(NONE, len(chunk.over.releases)):
-        own = [family.over(family.shown, at) for family, at in zip(known, within) if family.release == release]
-        taken = np.sum(own, axis=0) if own else np.zeros_like(low)
+        taken = np.zeros_like(low)
+        for family, inside in zip(known, within):
+            if family.release == release:
+                shown = family.over(family.shown, here, inside)
+                taken = taken if shown is None else taken + shown
         new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
         before.append(taken)
-        open_ = new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits
+        place, group = np.nonzero(new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits)
         for people, unknown in sums:
-            open_ &= unknown | ((people - taken >= 1) & (people - taken < chunk.k))
-        disclosed = open_ & (low - taken >= 1) & (high - taken < chunk.k)
-        place, group = np.nonzero(disclosed if tables is None else open_)
+            value = people[place, group] - taken[place, group]
+            kept = (value >= 1) & (value < chunk.k)
+            if unknown is not None:
+                kept |= unknown[place, group]
+            place, group = place[kept], group[kept]
+        at = (place, group)
+        disclosed = (low[at] - taken[at] >= 1) & (high[at] - taken[at] < chunk.k)
+        n_open = len(place)
+        if tables is None:
+            place, group = place[disclosed], group[disclosed]
         kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release)
         if release == NONE:
             kind, of = _kinds(places, place + rows.start, groups, group)
@@ -132,8 +147,14 @@ def _open_at(
             kind,
             of,
             key[at] + taken[at] * KEY_OF_TAKEN,
-            int(open_.sum() - disclosed.sum()) if tables is None else 0,
+            n_open - int(disclosed.sum()) if tables is None else 0,
         )
+
+
+def _most(values: Sequence[np.ndarray | None], like: np.ndarray) -> np.ndarray:
+    """The largest of all, which are at least 0; None stands for 0 everywhere."""
+    there = [of for of in values if of is not None]
+    return np.max(there, axis=0) if there else np.zeros_like(like)
 
 
 def _kinds(places: _Places, place: np.ndarray, groups: _Groups, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -146,6 +167,29 @@ def _kinds(places: _Places, place: np.ndarray, groups: _Groups, group: np.ndarra
         kind[own], of[own] = HIDDEN, release
     kind[places.is_cell[place] & groups.is_joint[group]] = CELL
     return kind, of
+
+
+@dataclass(frozen=True, eq=False)
+class _Some:
+    """Some places, made up of others, to add up what lies in them: those are fewer, or smaller.
+
+    parts : (p, b) matrix of -1, 0 and 1; base : (b, cells) matrix of 0 and 1. Their product tells where places are
+    """
+
+    parts: sparse.csr_matrix
+    base: sparse.csr_matrix
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Values by cell, (cells, g), added up by place."""
+        return np.asarray(self.parts @ np.asarray(self.base @ values))
+
+    def holding(self, regions: sparse.csr_matrix) -> sparse.csr_matrix:
+        """(p, regions) matrix of 0 and 1: which regions, (regions, cells), lie whole in each place."""
+        sizes = np.diff(regions.indptr)
+        overlaps = (self.parts @ (self.base @ regions.T)).tocoo()
+        whole = overlaps.data == sizes[overlaps.col]
+        ones = np.ones(int(whole.sum()), np.int64)
+        return sparse.csr_matrix((ones, (overlaps.row[whole], overlaps.col[whole])), shape=overlaps.shape)
 
 
 @dataclass(frozen=True)
@@ -184,52 +228,87 @@ class _Places:
     """
 
     def __init__(self, n_releases: int, n_cells: int, levels: Sequence[_Level]) -> None:
-        releases = range(n_releases)
-        regions = [
-            sparse.vstack([level.regions for level in levels if level.release == release]).tocsr()
-            for release in releases
+        base = [sparse.identity(n_cells, np.int64, format="csr"), *(level.regions for level in levels)]
+        base.append(sparse.csr_matrix(np.ones((1, n_cells), np.int64)))
+        starts = np.cumsum([0, *(matrix.shape[0] for matrix in base)])
+        of_level = [np.arange(start, stop) for start, stop in zip(starts[1:], starts[2:-1])]
+        of_release = [
+            np.concatenate([rows for level, rows in zip(levels, of_level) if level.release == release])
+            for release in range(n_releases)
         ]
-        parts = {_CELL: [sparse.identity(n_cells, np.int64, format="csr")], _OTHER: regions, _BESIDE: []}
-        everywhere = sparse.csr_matrix(np.ones((1, n_cells), np.int64))
-        for own_regions, other in [
-            *combinations_with_replacement(regions, 2),
-            (everywhere, sparse.vstack(regions).tocsr()),
-        ]:
-            first, second = (own_regions @ other.T).nonzero()
-            own_regions, other = own_regions[first], other[second]
-            both = own_regions.multiply(other).tocsr()
-            parts[_OTHER] = [*parts[_OTHER], both]
-            parts[_BESIDE] += [_left_of(own_regions, both), _left_of(other, both)]
-        parts[_OTHER] = [*parts[_OTHER], *_unions(levels, regions)]
+        every = sparse.vstack(base).tocsr()
+        pairs = [
+            *combinations_with_replacement(of_release, 2),
+            (starts[-2:-1], np.concatenate(of_release)),
+        ]
+        touching, both, n_both = [], [], int(starts[-1])
+        for own, other in pairs:
+            first, second = (every[own] @ every[other].T).nonzero()
+            both.append(every[own[first]].multiply(every[other[second]]).tocsr())
+            touching.append((own[first], other[second], np.arange(n_both, n_both + len(first))))
+            n_both += len(first)
+        every = sparse.vstack([every, *both]).tocsr()
+        n = every.shape[0]
+        parts = {
+            _CELL: [_picked(np.arange(n_cells), n)],
+            _OTHER: [_picked(np.concatenate(of_release), n), *(_picked(common, n) for *_, common in touching)],
+            _BESIDE: [_picked(around, n) - _picked(common, n) for *sides, common in touching for around in sides],
+        }
+        parts[_OTHER] += _unions(levels, [every[own] for own in of_release], of_level, n)
         rows = sparse.vstack([matrix for some in parts.values() for matrix in some]).tocsr()
         kinds = np.repeat(list(parts), [sum(matrix.shape[0] for matrix in some) for some in parts.values()])
-        self.members, kinds = _different(rows, kinds)
+        # Places of the same cells are one.
+        keys_of_base = _keys(every)
+        _, first, same = np.unique(keys_of_base, return_index=True, return_inverse=True)
+        self._base = every[first]
+        rows = (rows @ _picked(same.reshape(-1), len(first))).tocsr()
+        sizes, keys = rows @ np.diff(self._base.indptr), rows.astype(np.uint64) @ keys_of_base[first]
+        some = np.flatnonzero(sizes)
+        kept = some[np.sort(np.unique(keys[some], return_index=True)[1])]
+        self._parts, keys, kinds = rows[kept], keys[kept], kinds[kept]
+        self.members = (self._parts @ self._base).tocsr()
+        self.members.eliminate_zeros()
+        self.members.sort_indices()
         self.is_cell, self.is_difference = kinds == _CELL, kinds == _BESIDE
-        keys = _keys(self.members)
         coarsest = [np.unique(_keys(level.regions)) for level in levels if level.exact]
-        self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in releases]
+        self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in range(n_releases)]
+
+    def some(self, rows: slice) -> _Some:
+        """Some of them, to add up what lies in them."""
+        return _Some(self._parts[rows], self._base)
 
 
 _CELL, _OTHER, _BESIDE = range(3)
 
 
-def _unions(levels: Sequence[_Level], regions: Sequence[sparse.csr_matrix]) -> Iterator[sparse.csr_matrix]:
+def _picked(rows: np.ndarray, n: int) -> sparse.csr_matrix:
+    """(r, n) matrix that picks these rows."""
+    return sparse.csr_matrix((np.ones(len(rows), np.int64), (np.arange(len(rows)), rows)), shape=(len(rows), n))
+
+
+def _unions(
+    levels: Sequence[_Level], regions: Sequence[sparse.csr_matrix], rows: Sequence[np.ndarray], n: int
+) -> Iterator[sparse.csr_matrix]:
     """Regions of a level that a region of another release lies across: all that it touches; and, of coarsest levels,
     every few that hang together by such regions, as what those show can be taken away from all of them only.
+
+    rows : of each level, those of its regions; yields (r, n) matrices of 0 and 1, which rows make up each union
     """
-    for level in levels:
-        own = level.regions
+    for level, own_rows in zip(levels, rows):
+        own, pick = level.regions, _picked(own_rows, n)
         for other, theirs in enumerate(regions):
             if other != level.release:
-                touched = (theirs @ own.T).astype(bool).astype(np.int64)
-                yield touched @ own
+                yield (theirs @ own.T).astype(bool).astype(np.int64) @ pick
         if level.exact:
             others = [theirs for other, theirs in enumerate(regions) if other != level.release]
             touched = (sparse.vstack(others).tocsr() @ own.T).astype(bool).astype(np.int64)
             hang = (touched.T @ touched).tolil().rows
             together = _hanging_together([set(row) for row in hang])
             if together:
-                yield sparse.vstack([sparse.csr_matrix(own[some].sum(axis=0)) for some in together]).tocsr()
+                row = np.repeat(np.arange(len(together)), [len(some) for some in together])
+                column = np.concatenate(together)
+                shape = (len(together), own.shape[0])
+                yield sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=shape) @ pick
 
 
 def _hanging_together(neighbours: Sequence[set[int]]) -> list[list[int]]:
@@ -240,13 +319,6 @@ def _hanging_together(neighbours: Sequence[set[int]]) -> list[list[int]]:
         last = {some | {neighbour} for some in last for member in some for neighbour in neighbours[member] - some}
         unions += sorted(sorted(some) for some in last)[: MOST_UNIONS - len(unions)]
     return unions
-
-
-def _left_of(regions: sparse.csr_matrix, parts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """What is left of each region without its part."""
-    left = sparse.csr_matrix(regions - parts)
-    left.eliminate_zeros()
-    return left
 
 
 class _Groups:
@@ -279,21 +351,33 @@ class _Known:
         family, bounds = chunk.families[number], chunk.bounds
         self.release = family.release
         self._regions, classes = family.members()[:-1], _rows(family.class_of, family.low.shape[1] - 1)
-        self._groups = within_of(groups.members, classes).T.tocsr()
+        self._groups = within_of(groups.members, classes)
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
         self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
         self.shown = np.zeros_like(self.more)
         equivalence_class, region, joint = chunk.equivalence_classes_of(family)
         self.shown[region, family.class_of[joint]] = chunk.over.releases[family.release].records[equivalence_class]
+        sizes = np.diff(self._regions.indptr)
+        self._alone, self._larger = np.flatnonzero(sizes == 1), np.flatnonzero(sizes != 1)
 
-    def places_within(self, places: sparse.csr_matrix) -> sparse.csr_matrix:
-        """(p, regions) matrix of 0 and 1: which regions lie whole in each place."""
-        return within_of(places, self._regions)
+    def within(self, places: _Some) -> sparse.csr_matrix:
+        """(p, regions) matrix of 0 and 1: which regions of several cells lie whole in each place."""
+        return places.holding(self._regions[self._larger])
 
-    def over(self, values: np.ndarray, within: sparse.csr_matrix) -> np.ndarray:
-        """Values by region and class, added up by place and group over those that lie whole in them, (p, g)."""
-        return np.asarray((within @ values) @ self._groups)
+    def over(self, values: np.ndarray, places: _Some, within: sparse.csr_matrix) -> np.ndarray | None:
+        """Values by region and class, added up by place and group over those that lie whole in them, (p, g).
+
+        None where all are 0; within : as above. Of a region of one cell the values are those of the cell.
+        """
+        if not values.any():
+            return None
+        by_group = np.asarray((self._groups @ values.T).T)
+        total = np.asarray(within @ by_group[self._larger])
+        if values[self._alone].any():
+            by_cell = self._regions[self._alone].T @ by_group[self._alone]
+            total += places.total(np.asarray(by_cell))
+        return total
 
 
 def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:

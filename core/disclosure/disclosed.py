@@ -26,6 +26,9 @@ from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
 from .sensitive import sensitive_fields, tell_values
+from .small_counts import Asked, pairs_by_row, within_of
+
+MEMBERS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +163,7 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
         wrong = members[at[answers.contradicted]].indices % chunk.n_joint
         chunk = chunk.without(wrong)
     counts: dict[tuple[bytes, bytes, int], Count] = {}
+    taken_by = _taken_by(chunk, asked, np.flatnonzero(disclosed & (asked.taken != 0)))
     for row in sorted(to_list(np.flatnonzero(disclosed)), key=lambda row: KINDS.index(asked.kind[row])):
         cells, joint = (np.unique(part) for part in np.divmod(members[row].indices, chunk.n_joint))
         if not chunk.contradicted[joint].any():
@@ -167,7 +171,8 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
             of = chunk.releases_of(int(cells[0])) if release == NONE else (release,)
             bounds = int(low[row]), int(high[row])
             if asked.taken[row]:
-                count = _left(chunk, chunk.count(str(asked.kind[row]), cells, joint, *bounds, of), joint)
+                count = chunk.count(str(asked.kind[row]), cells, joint, *bounds, of)
+                count = _less(chunk, count, taken_by[row]) if row in taken_by else _left(chunk, count, joint)
             else:
                 count = chunk.count(str(asked.kind[row]), cells, joint, *bounds, of)
             # A sum of counts may be what is left of another: one count is enough.
@@ -233,28 +238,65 @@ def _open_rows(chunk: Chunk, family: Sums, free: np.ndarray) -> tuple[sparse.csr
     return rows, (family.low.ravel() - fixed)[needed], known_high[needed]
 
 
+def _taken_by(chunk: Chunk, asked: Asked, rows: np.ndarray) -> dict[int, np.ndarray]:
+    """Of some rows of what is asked, the equivalence classes of their releases that lie whole within them.
+
+    Only of releases of several levels: what one level leaves over is told otherwise, see `_left`.
+    """
+    taken = {}
+    for release in to_list(np.unique(asked.release[rows])):
+        if not chunk.over.releases[release].nested:
+            continue
+        own = rows[asked.release[rows] == release]
+        families = [family for family in chunk.families if family.release == release]
+        parts = [_members_of(chunk, family) for family in families]
+        equivalence_classes = np.concatenate([positions for positions, _ in parts])
+        inner = sparse.vstack([members for _, members in parts]).tocsr()
+        sizes = np.diff(asked.members.indptr)[own]
+        for number in np.unique(np.cumsum(sizes) // MEMBERS_AT_ONCE):
+            some = own[np.cumsum(sizes) // MEMBERS_AT_ONCE == number]
+            inside = within_of(asked.members[some], inner)
+            inside.sort_indices()
+            for row, columns in zip(to_list(some), np.split(inside.indices, inside.indptr[1:-1])):
+                taken[row] = equivalence_classes[columns]
+    return taken
+
+
+def _members_of(chunk: Chunk, family: Sums) -> tuple[np.ndarray, sparse.csr_matrix]:
+    """The equivalence classes of a family, and the unknowns that each is made up of: a matrix of 0 and 1."""
+    equivalence_class, region, at = chunk.equivalence_classes_of(family)
+    column = family.class_of[at]
+    shape = (family.low.shape[1], chunk.n_joint)
+    class_of = np.where(family.class_of >= 0, family.class_of, shape[0] - 1)
+    joint = sparse.csr_matrix((np.ones(chunk.n_joint, np.int64), (class_of, np.arange(chunk.n_joint))), shape=shape)
+    return equivalence_class, pairs_by_row(family.members()[region], joint[column], chunk.n_joint)
+
+
+def _less(chunk: Chunk, count: Count, taken: np.ndarray) -> Count:
+    """A count without the people of these equivalence classes of its release."""
+    (release,) = count.releases
+    return replace(count, taken=taken, less=int(chunk.over.releases[release].records[taken].sum()))
+
+
 def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
     """A count without the people whom its release shows wholly within it; joint : its classes, as in the chunk.
 
-    Of a release of one level the regions and classes that are shown are all gone. What is left need not be some areas
-    by some classes, and of several levels it is not told where within a larger region somebody is who is shown there:
-    then the count says whom to take away.
+    Of a release of one level the regions and classes that are shown are all gone, and what is left need not be some
+    areas by some classes. Of several levels it is not told where within a larger region somebody is who is shown
+    there: then the count says whom to take away.
     """
     (release,) = count.releases
-    if not chunk.over.releases[release].nested:
-        (family,) = [family for family in chunk.families if family.release == release]
-        gone = np.zeros_like(family.low, bool)
-        _, region, at = _shown_within(chunk, family, count.cells, joint)
-        gone[region, family.class_of[at]] = True
-        left = ~gone[np.ix_(family.region[count.cells], family.class_of[joint])]
-        if left.any():
-            # Some of several classes have no name: but for a single one they are all kept.
-            kept = left.any(axis=0) if left.any(axis=0).sum() == 1 else np.ones(len(joint), bool)
-            joint = joint[kept]
-            count = replace(count, cells=count.cells[left.any(axis=1)], joint=chunk.joint[joint])
-    families = [family for family in chunk.families if family.release == release]
-    taken = np.concatenate([_shown_within(chunk, family, count.cells, joint)[0] for family in families])
-    return replace(count, taken=taken, less=int(chunk.over.releases[release].records[taken].sum()))
+    (family,) = [family for family in chunk.families if family.release == release]
+    gone = np.zeros_like(family.low, bool)
+    _, region, at = _shown_within(chunk, family, count.cells, joint)
+    gone[region, family.class_of[at]] = True
+    left = ~gone[np.ix_(family.region[count.cells], family.class_of[joint])]
+    if left.any():
+        # Some of several classes have no name: but for a single one they are all kept.
+        kept = left.any(axis=0) if left.any(axis=0).sum() == 1 else np.ones(len(joint), bool)
+        joint = joint[kept]
+        count = replace(count, cells=count.cells[left.any(axis=1)], joint=chunk.joint[joint])
+    return _less(chunk, count, _shown_within(chunk, family, count.cells, joint)[0])
 
 
 def _shown_within(

@@ -17,6 +17,7 @@ OUTPUTS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT")
 @pytest.fixture
 def project(anonymize, grid, tmp_path):
     """A project with areas, people, another table, and all that a run made; what sorts first is of ours."""
+    QgsProject.instance().removeAllMapLayers()  # what tests of another file left
     files = {name: str(tmp_path / f"a_{name.lower()}.gpkg") for name in OUTPUTS}
     anonymize(**files, SITE_POINTS=None, VORONOI=None)
     layers = {name: QgsVectorLayer(file, f"a {name.lower()}", "ogr") for name, file in files.items()}
