@@ -7,10 +7,10 @@ from qgis.core import QgsField
 
 from ...core.analysis.released import ReleasedRows
 from ...core.analysis.spreading import Spread
+from ...core.drawing import voronoi_cells_of
 from ...core.language import as_data, tr
 from ...core.records.columns import Column, column_from_values, column_numbers, combine_codes
 from ...core.tables.analysis import AREA_COUNTS, EXPOSURES, SPREAD
-from ...core.voronoi import voronoi_cells_of
 from ..form import parameters as shared
 from ..form.areas import values_of
 from ..form.base import VbasAlgorithm

@@ -276,9 +276,9 @@ class _Group:
     def _without_forced(self, matrix: sparse.csr_matrix, records: np.ndarray) -> sparse.csr_matrix:
         """The matrix without what is 0 in every solution, which proportional fitting would reach in the limit only.
 
-        Where areas were left out, regions are no longer full as a whole: of any one solution, a weight may be positive
-        in another if its row and its column lie on a cycle of weights that can be raised and others that can be lowered.
-        Only a table of whole numbers is looked at.
+        Where areas were left out, regions are no longer full as a whole. Given any one solution, a weight can be
+        positive in another if its row and its column lie on a cycle of weights that can be raised and others that can be
+        lowered. Only a table of whole numbers is looked at.
         """
         people = np.asarray(matrix.getnnz(axis=0) > 0) * self.people
         whole = all(np.array_equal(values, np.round(values)) for values in (people, records))

@@ -27,7 +27,8 @@ LEAVE_OUT = (NONE, AT_LEVEL_1, IN_ZONES)
 class Spread:
     """The weights of R rows in n areas. Many rows share theirs: what is kept is P profiles of weights.
 
-    profiles : (P, n) sparse, each row adds up to 1; stored where the row may live, 0 where nobody is known to live; profile_of : (R,) int64, the profile of each row
+    profiles : (P, n) sparse, each row adds up to 1; stored where the row may live, 0 where nobody is known to live
+    profile_of : (R,) int64, the profile of each row
     records : (R,) float, how many records each row stands for; level : (R,) int64, where it is shown, 0-based
     """
 

@@ -30,6 +30,7 @@ def released(areas: Areas, levels: Levels, profile: Profile, level_of: np.ndarra
 def nested_release(areas: Areas, profile: Profile, levels: Levels, k: int) -> tuple[ReleasedRows, np.ndarray]:
     """The optimum."""
     plan = nest(areas, profile, levels, k)
+    assert plan.level_of is not None
     level_of = np.where(plan.equivalence_class_of >= 0, plan.level_of, -1)
     return released(areas, levels, profile, level_of)
 

@@ -21,7 +21,6 @@ from vbas.core.records.columns import Column, column_from_values
 from .nested_cases import nested_cases
 from .release_to_spread import nested_release, released, weights_by_hand
 
-
 NO_SHRINK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
@@ -110,7 +109,7 @@ def test_an_exposure_that_is_missing_where_rows_may_live():
 
 
 def test_areas_cannot_be_left_out_where_the_release_was_not_made_like_that():
-    with pytest.raises(InputError, match="1 class is then left without an area .first: level 2, region 1."):
+    with pytest.raises(InputError, match=r"1 class is then left without an area .first: level 2, region 1\."):
         spread(two_levels([1, 1, 1, 2], [1, 2, 3, 1]), AT_LEVEL_1, ["q"])
     areas = make_areas(list("abc"), np.zeros((3, 2)), [10, 20, 30], in_metres=True)
     levels = Levels((crosswalk_from_table(areas, list("abc"), [1, 1, 2]),))
@@ -154,7 +153,7 @@ def two_levels(level, region, value="x"):
 @given(nested_cases(most_areas=10), st.integers(2, 5), st.sampled_from([NONE, AT_LEVEL_1]), st.integers(0, 2**32 - 1))
 def test_a_table_of_the_same_people_is_met(case, k, leave_out, seed):
     areas, profile, levels = whole(case) if leave_out == AT_LEVEL_1 else case
-    rows, home = nested_release(areas, profile, levels, k)
+    rows, _ = nested_release(areas, profile, levels, k)
     n_classes = profile.counts.shape[1]
     group = np.random.default_rng(seed).integers(0, 2, n_classes)
     people = np.array([profile.counts[:, group == one].sum(axis=1).A1 for one in (0, 1)], float)
