@@ -277,8 +277,8 @@ class _Group:
         """The matrix without what is 0 in every solution, which proportional fitting would reach in the limit only.
 
         Where areas were left out, regions are no longer full as a whole. Given any one solution, a weight can be
-        positive in another if its row and its column lie on a cycle of weights that can be raised and others that can be
-        lowered. Only a table of whole numbers is looked at.
+        positive in another if its row and its column lie on a cycle of weights that can be raised and others that
+        can be lowered. Only a table of whole numbers is looked at.
         """
         people = np.asarray(matrix.getnnz(axis=0) > 0) * self.people
         whole = all(np.array_equal(values, np.round(values)) for values in (people, records))
