@@ -9,7 +9,7 @@ from qgis.core import QgsProcessingContext
 from ..core.configuration import CUSTOM
 from ..core.language import as_data, tr
 from .anonymized import anonymized
-from .form import approaches, regions
+from .form import approaches, published, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.effective import GIVEN, Condition, Conditions
@@ -85,6 +85,7 @@ class Anonymize(FollowsRules):
         tied: Condition = {
             "RELEASE": [nested_levels.NESTED],
             "PUBLISHED_MARGINS": GIVEN,
+            "PUBLISHED_COUNTS": GIVEN,
             "REGISTER_ACTION": [earlier.REPAIR],
         }
         own: Conditions = {
@@ -94,6 +95,7 @@ class Anonymize(FollowsRules):
             **PROTECTION,
             **GENERALISING,
             **earlier.CONDITIONS,
+            **published.CONDITIONS,
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}

@@ -13,6 +13,7 @@ from ..core.nesting.planning import CELLS_AT_ONCE
 from ..core.records.table import RecordTable
 from ..core.ties import FIXED
 from .form.form import Form
+from .form.published import published_counts_of
 from .nested.disclosure import DISCLOSURE, held_against
 from .privacy.earlier import earlier_of
 from .privacy.rule import rule_of
@@ -36,6 +37,7 @@ def ask_of(
         rated(form, nested),
         least_population=max(people, rule.least_population if rule else 0.0),
         published_margins=form.text("PUBLISHED_MARGINS") if form.has("PUBLISHED_MARGINS") else "",
+        published_counts=published_counts_of(form, table),
         earlier=earlier_of(form, table),
         ties=form.text("TIES") if form.has("TIES") else FIXED,
         hierarchies=hierarchies or {},

@@ -23,7 +23,7 @@ from .levels import NESTED
 
 PARAMETER = "LEVELS_COARSER"
 CONDITIONS: Conditions = {PARAMETER: [{"RELEASE": [NESTED]}]}
-NOT_WITH = ("REGISTER", "PUBLISHED_MARGINS")
+NOT_WITH = ("REGISTER",)
 
 
 def levels_coarser() -> QgsProcessingParameterDefinition:
@@ -43,8 +43,7 @@ def levels_coarser() -> QgsProcessingParameterDefinition:
             "values”; a field of which some rows show coarser values is text. On the command line as a list, "
             "field and level in turn. Over a crosswalk the levels are added to those that it has; where these "
             "repeat the largest regions, as in the crosswalk of such a release, they are the same. “Evaluate "
-            "regions” and the models do not take it. Not together with earlier releases (REGISTER) or totals "
-            "that others publish (PUBLISHED_MARGINS)."
+            "regions” and the models do not take it. Not together with earlier releases (REGISTER)."
         ),
         advanced=True,
         optional=True,

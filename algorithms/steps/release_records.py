@@ -16,6 +16,7 @@ from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter
 from ..form.public_report import public_report_parameter
+from ..form.published import CONDITIONS as PUBLISHED
 from ..form.records import populated, record_parameters, records_of, released_fields
 from ..form.release import released_records, ties
 from ..handed_over import hand_over
@@ -61,7 +62,7 @@ class ReleaseRecords(VbasAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:
-        return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED, **HELD_AGAINST})
+        return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED, **HELD_AGAINST, **PUBLISHED})
 
     def work(self, form: Form) -> dict[str, object]:
         coarser = asks_for_coarser(form)
