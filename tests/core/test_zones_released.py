@@ -1,5 +1,8 @@
-"""Releases from which no small count follows, recounted from their rows: whatever else is asked of them, and whatever is
-published already, each region shows all records of a class that no region within shows."""
+"""Releases from which no small count follows, recounted from their rows.
+
+Whatever else is asked of them, and whatever is published already, each region shows all records of a class that no
+region within shows.
+"""
 
 from __future__ import annotations
 
