@@ -7,6 +7,7 @@ region within shows.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,9 +51,10 @@ def town(seed: int, n_rows: int = 160) -> tuple[Areas, Records, Levels]:
     return areas, match_records(table, areas), make_levels(areas, crosswalks)
 
 
-def shown_in(account: Account, levels: Levels) -> dict[tuple[str, ...], dict[tuple[int, int], int]]:
+def shown_in(account: Account, levels: Levels) -> dict[tuple[str, ...], Counter[tuple[int, int]]]:
     """Of each class the records of each place, (level, region), that shows it, from the rows alone."""
-    release, shown = account.release, {}
+    release = account.release
+    shown: dict[tuple[str, ...], Counter[tuple[int, int]]] = {}
     names = account.plan.profile.quasi_identifiers
     rows = zip(
         *(release.fields[name].categories[release.fields[name].codes].tolist() for name in names),
@@ -91,7 +93,7 @@ def one_level(areas: Areas, records: Records, seed: int, k: int):
     return publish(suppress(records.profile, Crosswalk(region_of, 3), k), areas, "before")
 
 
-ASKED = {
+ASKED: dict[str, dict[str, Any]] = {
     "k": {},
     "persons and their diagnoses": {"l_diversity": 2},
     "shares": {"max_share": 60.0},
