@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import Any
 
 import pytest
 from qgis.core import QgsProcessingException
@@ -195,7 +196,7 @@ def test_a_table_that_contradicts_the_release_is_named_or_taken_as_weights(sprea
     assert sum(row["estimate"] for row in done.rows("AREA_COUNTS")) == pytest.approx(done.results["N_RECORDS"])
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "half a table": ({"MARGINS": "table"}, "say in MARGIN_AREA, MARGIN_FIELDS and MARGIN_COUNT which fields it has"),
     "levels as a field": ({"KEEP_FIELDS": ["vbas_level"]}, "“vbas_level” says where a record is shown"),
     "areas that the crosswalk lacks": ({"REGIONS": "others"}, "CROSSWALK"),

@@ -20,9 +20,9 @@ def recount_spread(case, outcome):
     total = sum(rows.values())
     if results["N_RECORDS"] != total:
         yield f"N_RECORDS is {results['N_RECORDS']}, {total} records were given."
-    by_area: Counter[object] | None = None
+    by_area: defaultdict[object, float] | None = None
     if "SPREAD" in results:
-        by_area = Counter()
+        by_area = defaultdict(float)
         yield from _spread(case, outcome, rows, by_area)
     if "AREA_COUNTS" in results:
         names, found = rows_of_output(results["AREA_COUNTS"], outcome.context)
@@ -31,7 +31,7 @@ def recount_spread(case, outcome):
         if abs(sum(estimates) - total) > NEAR * max(total, 1):
             yield f"AREA_COUNTS adds up to {sum(estimates)}, {total} records were given."
         if by_area is not None:
-            again: Counter[object] = Counter()
+            again: defaultdict[object, float] = defaultdict(float)
             for row, estimate in zip(found, estimates):
                 again[identity(row[0])] += estimate
             if any(abs(again[area] - by_area[area]) > NEAR * max(total, 1) for area in {*again, *by_area}):
@@ -66,7 +66,7 @@ def _spread(case, outcome, released, by_area):
         for name in ("vbas_level", "vbas_region", "weight", "records", "estimate")
     )
     weights: defaultdict[tuple, dict] = defaultdict(dict)
-    sums: Counter[tuple] = Counter()
+    sums: defaultdict[tuple, float] = defaultdict(float)
     for row in rows:
         area, place = identity(row[0]), (int(float(row[level])), int(float(row[region])))
         if regions[area][place[0] - 1] != place[1]:
