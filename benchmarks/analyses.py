@@ -33,13 +33,13 @@ from vbas.core.neighbours import neighbours_of, polygon_neighbours
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import area_of_cells
-from vbas.core.profile import Profile
-from vbas.core.profile import profile_records
+from vbas.core.profile import Profile, profile_records
 from vbas.core.records.columns import Column
 from vbas.core.synthetic.city_people import city_dependents, city_distributions
 from vbas.core.synthetic.generator import SpatialTilt, generate_records
 
 SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+LARGEST = SETTINGS["largest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,8 @@ def readings(people: People) -> Iterator[tuple[str, Reading]]:
         level_of = np.where(plan.equivalence_class_of >= 0, plan.level_of, -1).astype(np.int64)
         nested = _reading(people, levels, level_of)
         yield f"nested, k = {k}", nested
-        yield f"nested, k = {k}, not where shown", replace(nested, leave_out=AT_LEVEL_1)
+        if k == SETTINGS["k"][0]:
+            yield f"nested, k = {k}, not where shown", replace(nested, leave_out=AT_LEVEL_1)
 
 
 def _reading(people: People, levels: Levels, level_of: np.ndarray) -> Reading:
@@ -211,10 +212,14 @@ def null(place: Territory, populations: int) -> None:
                 }
                 for kind, given in cases.items():
                     drawn = seed * maps + number
-                    found = scan(points, given, POISSON, n_draws=draws, seed=drawn, at_most=1).most_likely
+                    found = scan(
+                        points, given, POISSON, largest=LARGEST, n_draws=draws, seed=drawn, at_most=1
+                    ).most_likely
                     tests = {"scan, Poisson": found is not None and found.p_value <= level}
                     if kind == "inside":
-                        found = scan(points, given, BERNOULLI, n_draws=draws, seed=drawn, at_most=1).most_likely
+                        found = scan(
+                            points, given, BERNOULLI, largest=LARGEST, n_draws=draws, seed=drawn, at_most=1
+                        ).most_likely
                         tests["scan, Bernoulli"] = found is not None and found.p_value <= level
                     of = moran(neighbours, given, draws, drawn)
                     tests["Moran"] = of.p_value <= level
@@ -254,7 +259,7 @@ def maps(place: Territory, populations: int) -> None:
                 if smoothing == KERNEL:
                     of["bandwidth"] = drawn.bandwidth
             given = outcome(people, reading, clustered, ("age",), False)
-            result = scan(areas.points, given, n_draws=SETTINGS["draws"], seed=seed)
+            result = scan(areas.points, given, largest=LARGEST, n_draws=SETTINGS["draws"], seed=seed)
             named = [cluster.areas for cluster in result.clusters if cluster.p_value <= 0.05]
             told = np.isin(np.arange(len(areas)), np.concatenate([[-1], *named]))
             both = areas.population[told & inside].sum()
@@ -262,8 +267,10 @@ def maps(place: Territory, populations: int) -> None:
             of["ppv"] = both / areas.population[told].sum() if told.any() else np.nan
             found.setdefault(name, []).append(of)
     true = {key: np.nanmean([one[key] for one in found["true areas"]]) for key in found["true areas"][0]}
-    print("| release | populations | map, kernel | against true areas | map, empirical Bayes | against | bandwidth, m | "
-          "sensitivity | against | PPV | against |")
+    print(
+        "| release | populations | map, kernel | against true areas | map, empirical Bayes | against | bandwidth, m | "
+        "sensitivity | against | PPV | against |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, rows in found.items():
         mean = {key: np.nanmean([one[key] for one in rows]) for key in rows[0]}

@@ -15,11 +15,12 @@ from scipy import sparse
 
 from ..adjacency import Adjacency
 from ..language import as_data
-from ..progress import Progress, part, silent
+from ..progress import Progress, silent
 from .outcome import Outcome, p_values
 
 HIGH_HIGH, LOW_LOW = as_data("high among high"), as_data("low among low")
 HIGH_LOW, LOW_HIGH = as_data("high among low"), as_data("low among high")
+NOT_TOLD = as_data("not told from chance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +95,11 @@ def moran(
         drawn_index.append(of_draws[0])
         drawn_local.append(of_draws[1].astype(np.float32))
         done += len(drawn)
-        part(progress, 0.0, 1.0)(done / n_draws)
+        progress(done / n_draws)
     indices, locals_ = np.concatenate(drawn_index), np.concatenate(drawn_local)
     # each area by its own mean and deviation, the data among the draws, so that all stay exchangeable
     deviation = locals_.std(axis=0)
-    standard = np.divide(
-        locals_ - locals_.mean(axis=0), deviation, out=np.zeros_like(locals_), where=deviation > 1e-9
-    )
+    standard = np.divide(locals_ - locals_.mean(axis=0), deviation, out=np.zeros_like(locals_), where=deviation > 1e-9)
     largest = standard[1:].max(axis=1, initial=0.0)
     own, lag = residual[0], weights @ residual[0]
     kind = np.where(own >= 0, np.where(lag >= 0, HIGH_HIGH, HIGH_LOW), np.where(lag >= 0, LOW_HIGH, LOW_LOW))

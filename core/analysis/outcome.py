@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from ..errors import InputError
+from ..areas import identifier_text
+from ..errors import InputError, first_values
 from ..language import tr
+from ..missing import is_missing
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
 from ..synthetic.distributions import stream
@@ -197,10 +199,6 @@ def cases_of(column: Column, values: tuple[str, ...]) -> np.ndarray:
     values : what a case has, as text; empty for a field of 1 and 0, or true and false. Raises InputError where no row
     has one of the values, or, without any, a value is something else.
     """
-    from ..areas import identifier_text
-    from ..errors import first_values
-    from ..missing import is_missing
-
     texts = [None if is_missing(value) else str(identifier_text(value)) for value in column.categories.tolist()]
     there = sorted({text for text in texts if text is not None})
     if not values:

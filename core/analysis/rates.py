@@ -30,21 +30,27 @@ AT_ONCE = 1_000  # rows of distances
 class RateMap:
     """Rates of n areas, relative to that of all: 1 is as many cases as expected.
 
-    cases, expected : estimated, (n,); raw : their ratio, NaN where none is expected
-    ratio : smoothed; low, high : of its 95 % interval, of chance and places together
-    chance : standard deviation of the ratio by chance alone; places : what is added as the places of records are hidden
+    cases, expected : estimated, (n,); raw_ratio : of them, NaN where none is expected
+    ratio : smoothed; ratio_low, ratio_high : its 95 % interval, by chance and places together
+    sd_chance : standard deviation of the ratio by chance alone; sd_places : what hidden places of records add
     bandwidth : of the kernel in metres, 0 for none
     """
 
     cases: np.ndarray
     expected: np.ndarray
-    raw: np.ndarray
+    raw_ratio: np.ndarray
     ratio: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    chance: np.ndarray
-    places: np.ndarray
+    ratio_low: np.ndarray
+    ratio_high: np.ndarray
+    sd_chance: np.ndarray
+    sd_places: np.ndarray
     bandwidth: float
+
+    @property
+    def hidden_share(self) -> np.ndarray:
+        """What hidden places make up of the variance of each ratio, (n,); NaN where it has none."""
+        variance = self.sd_chance**2 + self.sd_places**2
+        return np.divide(self.sd_places**2, variance, out=np.full(len(variance), np.nan), where=variance > 0)
 
 
 def rate_map(
@@ -86,7 +92,7 @@ def rate_map(
     >>> at_risk, cases = np.array([100, 100]), np.array([15, 5])
     >>> outcome = Outcome(sparse.identity(2, format="csr"), np.zeros(2, int), np.arange(2), at_risk, cases)
     >>> found = rate_map(np.array([[0.0, 0.0], [900.0, 0.0]]), outcome, RAW)
-    >>> found.ratio.tolist(), found.places.tolist()
+    >>> found.ratio.tolist(), found.sd_places.tolist()
     ([1.5, 0.5], [0.0, 0.0])
     """
     cases, expected = outcome.cases_by_area, outcome.expected

@@ -35,7 +35,8 @@ class Cluster:
 
     centre : the area whose point it is drawn around; areas : (m,) int64, those inside, the centre first
     radius : metres; cases, expected : estimated; effective : of the expected cases, as many as their variance has
-    relative_risk : inside over outside, with what spreading took off put back; llr, p_value : of all circles and draws
+    relative_risk : inside over outside, with what spreading took off put back; NaN without cases outside
+    llr, p_value : of all circles and draws
     """
 
     centre: int
@@ -244,9 +245,9 @@ class _Circles:
         own = effective * (self.rate or 1.0)
         cases = own + observed - expected
         outside = (self.total - cases) / (self.total - own)
-        risk = cases / own / outside if own > 0 and outside > 0 else np.inf
+        risk = cases / own / outside if own > 0 and outside > 0 else np.nan
         radius = float(np.hypot(*(self.points[near] - self.points[centre]).T).max())
-        return Cluster(centre, near, radius, observed, expected, own, max(risk, 0.0), llr, p_value)
+        return Cluster(centre, near, radius, observed, expected, own, risk, llr, p_value)
 
 
 def _entropy(cases: np.ndarray, expected: np.ndarray) -> np.ndarray:
