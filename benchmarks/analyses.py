@@ -167,14 +167,14 @@ def outcome(people: People, reading: Reading, cases: np.ndarray, strata: tuple[s
     return outcome_of(rows, weights, is_case, strata, population)
 
 
-def draw_cases(rng: np.random.Generator, people: People, relative: np.ndarray, by_age: bool) -> np.ndarray:
-    """Cases of each cell, where risks are relative to each other by area, (n,), and by age if asked."""
+def draw_cases(rng: np.random.Generator, people: People, relative: np.ndarray, by_age: bool, n: int) -> np.ndarray:
+    """Cases of each cell, where risks are relative to each other by area, (n_areas,), and by age if asked."""
     profile = people.profile
     risk = relative[area_of_cells(profile)]
     if by_age:
         risk = risk * people.risk[profile.counts.indices]
     counts = profile.counts.data.astype(np.int64)
-    risk = risk * (SETTINGS["cases"] / (risk * counts).sum())
+    risk = risk * (n / (risk * counts).sum())
     return rng.binomial(counts, np.minimum(risk, 1.0))
 
 
@@ -204,7 +204,7 @@ def null(place: Territory, populations: int) -> None:
             if name.startswith("true"):
                 continue
             for number in range(maps):
-                plain, aged = draw_cases(rng, people, even, False), draw_cases(rng, people, even, True)
+                plain, aged = (draw_cases(rng, people, even, by_age, SETTINGS["cases"]) for by_age in (False, True))
                 cases = {
                     "inside": outcome(people, reading, plain, (), False),
                     "inside, by age": outcome(people, reading, aged, ("age",), False),
@@ -244,7 +244,8 @@ def maps(place: Territory, populations: int) -> None:
         site = areas.points[rng.choice(len(areas), p=areas.population / areas.population.sum())]
         far = np.hypot(*(areas.points - site).T)
         gradient = np.exp(SETTINGS["gradient"] * np.exp(-far / SETTINGS["reach"]))
-        mapped, clustered = (draw_cases(rng, people, risk, True) for risk in (relative * gradient, relative))
+        mapped = draw_cases(rng, people, relative * gradient, True, SETTINGS["map_cases"])
+        clustered = draw_cases(rng, people, relative, True, SETTINGS["cases"])
         for name, reading in readings(people):
             of: dict[str, float] = {}
             given = outcome(people, reading, mapped, ("age",), False)
@@ -286,7 +287,7 @@ def maps(place: Territory, populations: int) -> None:
 def speed(place: Territory, _: int) -> None:
     """CPU seconds of a scan with 999 draws."""
     people = people_of(place, 0)
-    cases = draw_cases(np.random.default_rng(0), people, np.ones(len(place.areas)), False)
+    cases = draw_cases(np.random.default_rng(0), people, np.ones(len(place.areas)), False, SETTINGS["cases"])
     print("| release | records | areas | what | CPU s |\n|---|---|---|---|---|")
     for name, reading in readings(people):
         started = time.process_time()
@@ -311,8 +312,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(PARTS), choices=[*PARTS, []], help="which parts")
     parser.add_argument("--territory", action="append", help="which of the territories")
+    parser.add_argument("--quasi-identifiers", nargs="+", help="others than those of the settings")
     parser.add_argument("--populations", type=int, default=SETTINGS["populations"])
     asked = parser.parse_args()
+    if asked.quasi_identifiers:
+        SETTINGS["quasi_identifiers"] = asked.quasi_identifiers
     for name in asked.territory or SETTINGS["territories"]:
         try:
             place = territory(name)

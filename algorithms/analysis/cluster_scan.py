@@ -38,13 +38,13 @@ class ClusterScan(VbasAlgorithm):
     SUMMARY = tr("Finds circles in which a release has more cases than chance gives anywhere, at a level that holds.")
     HELP = tr(
         "<p>Looks at every circle around an area and gives those in which the risk differs most from outside. The "
-        "p-value says how often chance alone makes any circle of the map as unlikely: it is drawn through the release, "
-        "by giving the outcome to records at random, spreading them and scanning again. So a map without clusters stays "
-        "empty in 95 of 100 cases, however coarsely its records are shown.</p><p>Poisson for rare outcomes, with ADJUST "
-        "for age, say; Bernoulli where many are cases.</p><p><b>What it cannot do.</b> Study a quasi-identifier: where "
-        "its cases are shown depends on how many there are. Nor a release of cases alone. A circle is a circle: a "
-        "cluster along a river is found in part. Clusters after the first have p-values on the safe side.</p>"
-        "<p>Kulldorff 1997: A spatial scan statistic.</p>"
+        "p-value says how often chance alone makes any circle of the map as unlikely: it is drawn through the "
+        "release, by giving the outcome to records at random, spreading them and scanning again. So a map without "
+        "clusters stays empty in 95 of 100 cases, however coarsely its records are shown.</p><p>Poisson for rare "
+        "outcomes, with ADJUST for age, say; Bernoulli where many are cases.</p><p><b>What it cannot do.</b> Study a "
+        "quasi-identifier: where its cases are shown depends on how many there are. Nor a release of cases alone. A "
+        "circle is a circle: a cluster along a river is found in part. Clusters after the first have p-values on the "
+        "safe side.</p><p>Kulldorff 1997: A spatial scan statistic.</p>"
     )
 
     def declare(self) -> None:
@@ -133,8 +133,8 @@ def _said(layer: AreaLayer, shown: list[Cluster], likeliest: Cluster | None) -> 
     return plural(
         "{n} cluster; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of {expected:.1f} "
         "(relative risk {risk:.2f}, p = {p:.3f}).",
-        "{n} clusters; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of {expected:.1f} "
-        "(relative risk {risk:.2f}, p = {p:.3f}).",
+        "{n} clusters; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of "
+        "{expected:.1f} (relative risk {risk:.2f}, p = {p:.3f}).",
         len(shown),
         area=area,
         cases=likeliest.cases,

@@ -26,13 +26,13 @@ class Moran(VbasAlgorithm):
     SUMMARY = tr("Tests whether neighbouring areas have alike rates, at a level that holds for spread records.")
     HELP = tr(
         "<p>Moran's I says how alike the rates of neighbouring areas are. Records that are spread over a region make "
-        "its areas alike, so the usual test finds a pattern in every release. Here the outcome is given to the records "
-        "at random, spread and computed again: only what goes beyond that counts.</p><p>Each area has its local I, too. "
-        "Its p-value is that of the largest local I of the whole map, so that a map without a pattern shows none in 95 "
-        "of 100 cases.</p><p><b>What it cannot do.</b> Study a quasi-identifier, or a release of cases alone: where "
-        "cases are shown then depends on how many there are. Without a pattern I is not 0 but what the log calls "
-        "expected.</p><p>Moran 1950: Notes on continuous stochastic phenomena. Anselin 1995: Local indicators of "
-        "spatial association.</p>"
+        "its areas alike, so the usual test finds a pattern in every release. Here the outcome is given to the "
+        "records at random, spread and computed again: only what goes beyond that counts.</p><p>Each area has its "
+        "local I, too. Its p-value is that of the largest local I of the whole map, so that a map without a pattern "
+        "shows none in 95 of 100 cases.</p><p><b>What it cannot do.</b> Study a quasi-identifier, or a release of "
+        "cases alone: where cases are shown then depends on how many there are. Without a pattern I is not 0 but what "
+        "the log calls expected.</p><p>Moran 1950: Notes on continuous stochastic phenomena. Anselin 1995: Local "
+        "indicators of spatial association.</p>"
     )
 
     def declare(self) -> None:

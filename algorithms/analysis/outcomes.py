@@ -9,9 +9,9 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
 from ...core.analysis.outcome import Outcome, cases_of, outcome_of
+from ...core.drawing import voronoi_cells_of
 from ...core.errors import InputError
 from ...core.language import as_data, tr
-from ...core.voronoi import voronoi_cells_of
 from ..form import parameters as shared
 from ..form.effective import Conditions
 from ..form.form import Form
@@ -57,7 +57,8 @@ def outcome_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr("Adjust for"),
         "RECORDS",
         tr(
-            "Released fields by which rates differ anyhow, such as age: the cases of each group are expected by its own."
+            "Released fields by which rates differ anyhow, such as age: the cases of each group are expected by its "
+            "own."
         ),
         several=True,
         optional=True,
@@ -103,7 +104,7 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
         form.warn(
             tr(
                 "{records} without a value in {name}: left out.",
-                records=counted.records(int(round(release.rows.records[lost].sum()))),
+                records=counted.records(round(float(release.rows.records[lost].sum()))),
                 name=name,
             )
         )

@@ -24,13 +24,13 @@ class RateMap(VbasAlgorithm):
     SUMMARY = tr("Maps rates by area from a release: smoothed, with what chance and hidden places leave open.")
     HELP = tr(
         "<p>Spreads the records of a release over the areas where they may live, and gives each area its cases, its "
-        "people at risk and the ratio of cases to those expected. The rate of a small area varies by chance, so ratios "
-        "are smoothed: by a kernel, which takes in what is near, or towards the rate of all (empirical Bayes), the more "
-        "the fewer cases are expected.</p><p>The width of the kernel is the one that foretells best which records are "
-        "cases: it is chosen from the release alone.</p><p><b>Read it with its interval.</b> What the release hides adds "
-        "to chance: a record that is shown in a region may live in any of its areas. Both are in the interval; what "
-        "smoothing takes off a peak is not. Hatched areas are not told from the rest.</p><p>Marshall 1991: Mapping "
-        "disease and mortality rates using empirical Bayes estimators.</p>"
+        "people at risk and the ratio of cases to those expected. The rate of a small area varies by chance, so "
+        "ratios are smoothed: by a kernel, which takes in what is near, or towards the rate of all (empirical Bayes), "
+        "the more the fewer cases are expected.</p><p>The width of the kernel is the one that foretells best which "
+        "records are cases: it is chosen from the release alone.</p><p><b>Read it with its interval.</b> What the "
+        "release hides adds to chance: a record that is shown in a region may live in any of its areas. Both are in "
+        "the interval; what smoothing takes off a peak is not. Hatched areas are not told from the "
+        "rest.</p><p>Marshall 1991: Mapping disease and mortality rates using empirical Bayes estimators.</p>"
     )
 
     def declare(self) -> None:

@@ -199,6 +199,8 @@ def cases_of(column: Column, values: tuple[str, ...]) -> np.ndarray:
     values : what a case has, as text; empty for a field of 1 and 0, or true and false. Raises InputError where no row
     has one of the values, or, without any, a value is something else.
     """
+    if not len(column.categories):
+        return np.full(len(column.codes), -1)
     texts = [None if is_missing(value) else str(identifier_text(value)) for value in column.categories.tolist()]
     there = sorted({text for text in texts if text is not None})
     if not values:
@@ -223,7 +225,7 @@ def cases_of(column: Column, values: tuple[str, ...]) -> np.ndarray:
                 )
             )
         codes = [-1 if text is None else int(text in values) for text in texts]
-    return np.array(codes, np.int64)[column.codes] if len(codes) else np.empty(0, np.int64)
+    return np.array(codes, np.int64)[column.codes]
 
 
 def p_values(observed: np.ndarray, drawn: np.ndarray) -> np.ndarray:

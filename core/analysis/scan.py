@@ -60,6 +60,7 @@ class ScanResult:
 
     @property
     def most_likely(self) -> Cluster | None:
+        """The first."""
         return self.clusters[0] if self.clusters else None
 
 

@@ -88,8 +88,9 @@ RATE_MAP = OutputTable(
     tr("Map of rates"),
     ESTIMATE,
     tr(
-        "A row for each area. Ratios are cases over expected cases: 1 is the rate of all. Where 1 lies in the interval, "
-        "the map is hatched: the area is not told from the others. For areas given as points: their Voronoi cells."
+        "A row for each area. Ratios are cases over expected cases: 1 is the rate of all. Where 1 lies in the "
+        "interval, the map is hatched: the area is not told from the others. For areas given as points: their Voronoi "
+        "cells."
     ),
     (
         OF_AREA,

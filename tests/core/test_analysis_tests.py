@@ -262,7 +262,7 @@ def rejections(n_maps, k, outside=False, by_age=False, towns=1):
     found = {"Poisson": 0, "Bernoulli": 0, "Moran": 0, "local Moran": 0}
     for number in range(n_maps):
         if number % (n_maps // towns) == 0:
-            areas, rows, home, weights = spread_town(number, k)
+            areas, rows, _, weights = spread_town(number, k)
             neighbours = point_neighbours(areas.points)
         rng = np.random.default_rng([number, 7])
         risk = np.where(rows.fields["q"].codes % 3 == 0, 0.3, 0.1) if by_age else np.full(len(rows), 0.15)
@@ -301,7 +301,7 @@ def test_tests_hold_their_level(k, kind):
 
 def test_the_usual_permutation_of_moran_would_reject_spread_records():
     """What these tests are for: areas are alike because records are spread."""
-    areas, rows, home, weights = spread_town(0, 40)
+    areas, rows, _, weights = spread_town(0, 40)
     rng = np.random.default_rng(0)
     outcome = outcome_of(rows, weights, (rng.random(len(rows)) < 0.15).astype(int))
     found = moran(point_neighbours(areas.points), outcome, 99)
