@@ -21,11 +21,11 @@ import numpy as np
 
 from vbas.benchmarks import demonstration, real_data
 from vbas.core.adjacency import Adjacency
-from vbas.core.analysis.moran import moran
-from vbas.core.analysis.outcome import Outcome, outcome_of
+from vbas.core.analysis.moran import index_of, moran, weights_of
+from vbas.core.analysis.outcome import Outcome, outcome_of, p_values
 from vbas.core.analysis.rates import EMPIRICAL_BAYES, KERNEL, rate_map
 from vbas.core.analysis.released import ReleasedRows
-from vbas.core.analysis.scan import BERNOULLI, POISSON, scan
+from vbas.core.analysis.scan import BERNOULLI, HIGH, POISSON, Circles, scan
 from vbas.core.analysis.spreading import AT_LEVEL_1, NONE, spread
 from vbas.core.areas import Areas
 from vbas.core.levels import Levels, own_regions
@@ -34,12 +34,14 @@ from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import area_of_cells
 from vbas.core.profile import Profile, profile_records
+from vbas.core.progress import silent
 from vbas.core.records.columns import Column
 from vbas.core.synthetic.city_people import city_dependents, city_distributions
 from vbas.core.synthetic.generator import SpatialTilt, generate_records
 
 SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 LARGEST = SETTINGS["largest"]
+KINDS = (("inside", False, False), ("inside, by age", True, False), ("outside", False, True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,43 +194,67 @@ def clusters_of(rng: np.random.Generator, areas: Areas) -> list[np.ndarray]:
 
 
 def null(place: Territory, populations: int) -> None:
-    """How often each test finds something where there is nothing."""
-    rejected: dict[tuple[str, str], list[bool]] = {}
-    level, maps, draws = 0.05, SETTINGS["null_maps"], SETTINGS["null_draws"]
-    even = np.ones(len(place.areas))
+    """How often each test finds something where there is nothing.
+
+    Every map of a population has as many cases, of each age where that matters: so one set of draws serves them all.
+    """
+    rejected: dict[tuple[str, str], list[float]] = {}
+    points, neighbours = place.areas.points, place.neighbours
+    n_maps, n_draws = SETTINGS["null_maps"], SETTINGS["null_draws"]
     for seed in range(populations):
         people = people_of(place, seed)
         rng = np.random.default_rng([seed, 1])
-        points, neighbours = place.areas.points, place.neighbours
+        drawn = {by_age: even_cases(rng, people, by_age, n_maps) for by_age in (False, True)}
         for name, reading in readings(people):
             if name.startswith("true"):
                 continue
-            for number in range(maps):
-                plain, aged = (draw_cases(rng, people, even, by_age, SETTINGS["cases"]) for by_age in (False, True))
-                cases = {
-                    "inside": outcome(people, reading, plain, (), False),
-                    "inside, by age": outcome(people, reading, aged, ("age",), False),
-                    "outside": outcome(people, reading, plain, (), True),
-                }
-                for kind, given in cases.items():
-                    drawn = seed * maps + number
-                    found = scan(
-                        points, given, POISSON, largest=LARGEST, n_draws=draws, seed=drawn, at_most=1
-                    ).most_likely
-                    tests = {"scan, Poisson": found is not None and found.p_value <= level}
-                    if kind == "inside":
-                        found = scan(
-                            points, given, BERNOULLI, largest=LARGEST, n_draws=draws, seed=drawn, at_most=1
-                        ).most_likely
-                        tests["scan, Bernoulli"] = found is not None and found.p_value <= level
-                    of = moran(neighbours, given, draws, drawn)
-                    tests["Moran"] = of.p_value <= level
-                    tests["local Moran"] = bool(np.nanmin(of.local_p) <= level)
-                    for test, rejects in tests.items():
-                        rejected.setdefault((name, f"{test}, {kind}"), []).append(rejects)
+            for kind, by_age, outside in KINDS:
+                maps_of = drawn[by_age]
+                given = outcome(people, reading, maps_of[0], ("age",) if by_age else (), outside)
+                seen = np.concatenate(
+                    [outcome(people, reading, cases, (), False).cases_by_area[None] for cases in maps_of]
+                )
+                by_chance = np.concatenate(list(given.drawn(n_draws, seed)))
+                for test, p in tests_of(points, neighbours, given, seen, by_chance, kind == "inside"):
+                    rejected.setdefault((name, f"{test}, {kind}"), []).extend((p <= 0.05).tolist())
     print("| release | test | maps | rejected at 5 % |\n|---|---|---|---|")
     for (name, test), of in rejected.items():
         print(f"| {name} | {test} | {len(of)} | {100 * np.mean(of):.1f} % |", flush=True)
+
+
+def even_cases(rng: np.random.Generator, people: People, by_age: bool, n_maps: int) -> np.ndarray:
+    """Cases of each cell, (n_maps, cells), as many on each map: of all people, or of each age by its risk."""
+    profile = people.profile
+    counts = profile.counts.data.astype(np.int64)
+    cells = people.risk[profile.counts.indices] if by_age else np.ones(len(counts))
+    found = np.zeros((n_maps, len(counts)), np.int64)
+    scale = SETTINGS["cases"] / (cells * counts).sum()
+    for risk in np.unique(cells):
+        there = cells == risk
+        n = round(risk * scale * counts[there].sum())
+        found[:, there] = rng.multivariate_hypergeometric(counts[there], n, n_maps, method="count")
+    return found
+
+
+def tests_of(
+    points: np.ndarray,
+    neighbours: Adjacency,
+    given: Outcome,
+    seen: np.ndarray,
+    by_chance: np.ndarray,
+    bernoulli: bool,
+) -> Iterator[tuple[str, np.ndarray]]:
+    """The p-value of each map; seen : (maps, n) and by_chance : (draws, n), cases by area."""
+    for model in (POISSON, BERNOULLI) if bernoulli else (POISSON,):
+        circles = Circles(points, given, model, HIGH, LARGEST, silent)
+        yield f"scan, {model}", p_values(circles.largest_of(seen, silent), circles.largest_of(by_chance, silent))
+    weights = weights_of(neighbours, given.expected > 0)
+    index, local, _ = index_of(seen, given.expected, weights)
+    index_drawn, local_drawn, _ = index_of(by_chance, given.expected, weights)
+    yield "Moran", p_values(index, index_drawn)
+    mean, deviation = local_drawn.mean(axis=0), np.maximum(local_drawn.std(axis=0), 1e-9)
+    largest, largest_drawn = (((of - mean) / deviation).max(axis=1) for of in (local, local_drawn))
+    yield "local Moran", p_values(largest, largest_drawn)
 
 
 def maps(place: Territory, populations: int) -> None:

@@ -85,13 +85,13 @@ def moran(
     (True, True)
     """
     expected = outcome.expected
-    weights = _weights(neighbours, expected > 0)
+    weights = weights_of(neighbours, expected > 0)
     cases = outcome.cases_by_area
-    index, local, residual = _index(cases[None], expected, weights)
+    index, local, residual = index_of(cases[None], expected, weights)
     drawn_index, drawn_local = [index], [local]
     done = 0
     for drawn in outcome.drawn(n_draws, seed):
-        of_draws = _index(drawn, expected, weights)
+        of_draws = index_of(drawn, expected, weights)
         drawn_index.append(of_draws[0])
         drawn_local.append(of_draws[1].astype(np.float32))
         done += len(drawn)
@@ -115,7 +115,7 @@ def moran(
     )
 
 
-def _weights(neighbours: Adjacency, used: np.ndarray) -> sparse.csr_matrix:
+def weights_of(neighbours: Adjacency, used: np.ndarray) -> sparse.csr_matrix:
     """(n, n), each row adds up to 1 where the area has neighbours that are used."""
     keep = sparse.diags(used.astype(float))
     matrix = keep @ neighbours.matrix().astype(float) @ keep
@@ -123,7 +123,7 @@ def _weights(neighbours: Adjacency, used: np.ndarray) -> sparse.csr_matrix:
     return sparse.csr_matrix(sparse.diags(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)) @ matrix)
 
 
-def _index(
+def index_of(
     cases: np.ndarray, expected: np.ndarray, weights: sparse.csr_matrix
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """I of each draw, (D,), of each area, (D, n), and residuals, (D, n); cases : (D, n)."""

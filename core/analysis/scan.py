@@ -114,7 +114,7 @@ def scan(
     >>> sorted(found.areas.tolist()), found.p_value
     ([0, 1], 0.01)
     """
-    circles = _Circles(points, outcome, model, looked_for, largest, part(progress, 0.0, 0.15))
+    circles = Circles(points, outcome, model, looked_for, largest, part(progress, 0.0, 0.15))
     best = np.zeros(0)
     for drawn in outcome.drawn(n_draws, seed):
         done = len(best) / max(n_draws, 1)
@@ -127,7 +127,7 @@ def scan(
     return ScanResult(tuple(clusters), best)
 
 
-class _Circles:
+class Circles:
     """All circles: of each area its nearest areas in order, and what is expected in each circle around it."""
 
     def __init__(

@@ -104,7 +104,7 @@ def town():
                 "vbas_region": [1, 2, 3, 4] * 6 + [1, 2] * 6,
                 "age_group": ["young"] * 24 + ["old"] * 12,
                 "sex": ["F"] * 36,
-                "ill": [1, 0, 0] * 12,
+                "ill": [1, 0, 0, 0] * 6 + [0] * 12,
             }
         ),
         "crosswalk": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 for i in range(len(city))]}),

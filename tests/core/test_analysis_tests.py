@@ -278,11 +278,6 @@ def rejections(n_maps, k, outside=False, by_age=False, towns=1):
     return found
 
 
-def within(n_maps, hits):
-    """Whether so many rejections are what chance gives at 5 %, in 998 of 1 000 cases."""
-    return stats.binom.ppf(0.001, n_maps, 0.05) <= hits <= stats.binom.ppf(0.999, n_maps, 0.05)
-
-
 @pytest.mark.parametrize("outside", [False, True])
 def test_tests_hold_their_level_on_a_few_maps(outside):
     found = rejections(20, 5, outside)
@@ -290,13 +285,13 @@ def test_tests_hold_their_level_on_a_few_maps(outside):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [5, 11])
 @pytest.mark.parametrize("kind", [{}, {"outside": True}, {"by_age": True}])
-def test_tests_hold_their_level(k, kind):
-    """Every test offered rejects 5 % of maps without a cluster, 3 to 7 % up to the chance of 400 maps."""
-    found = rejections(400, k, towns=4, **kind)
+def test_tests_hold_their_level(kind):
+    """Every test offered rejects 5 % of maps without a cluster, up to chance; benchmarks/analyses.py has more maps."""
+    found = rejections(60, 5, towns=3, **kind)
     asked = {name: hits for name, hits in found.items() if name != "Bernoulli" or not kind}
-    assert all(within(400, hits) for hits in asked.values()), asked
+    assert all(hits <= stats.binom.ppf(0.999, 60, 0.05) for hits in asked.values()), asked
+    assert stats.binom.ppf(0.001, 60 * len(asked), 0.05) <= sum(asked.values()), asked
 
 
 def test_the_usual_permutation_of_moran_would_reject_spread_records():
