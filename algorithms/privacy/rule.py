@@ -143,8 +143,8 @@ def _what_is_left(rule: Rule) -> tuple[str, ...]:
         return ()
     return (
         tr(
-            "Every region of the finest level has at least {people:,.0f} people. So has what is left of a larger region "
-            "without those inside it that show a class themselves, where the people live whom it shows of that class.",
+            "Every region of the finest level has at least {people:,.0f} people. So has what is left of a larger "
+            "region without some of those inside it, such as those that show a class themselves.",
             people=rule.least_population,
         ),
     )

@@ -274,9 +274,7 @@ def test_what_is_left_of_a_larger_region_has_the_least_population_of_a_rule_too(
     for level, region, *values in above:
         within = [i for i, of_area in enumerate(of_level[level - 1]) if of_area == region]
         left = [
-            i
-            for i in within
-            if not any((finer, of_level[finer - 1][i], *values) in shown for finer in range(1, level))
+            i for i in within if not any((finer, of_level[finer - 1][i], *values) in shown for finer in range(1, level))
         ]
         assert PER_AREA * len(left) >= 100
 
