@@ -99,14 +99,14 @@ def price_section(account: Account) -> Section:
         percent=shown(round(100.0 * (ours - theirs) / max(theirs, 1e-9), 1)),
     )
     suppressed = tr(
-        "Of the records of known areas {records} of such classes would be suppressed without it, and {ours} are.",
+        "Of the records of known areas {ours} are suppressed, and {records} would be without it.",
         records=shown(plan.profile.n_records - plain.n_released),
         ours=shown(plan.profile.n_records - plan.n_released),
     )
     paragraphs = [f"{price} {suppressed}"]
     if ask.published_margins or ask.published_counts is not None or ask.earlier is not None:
         paragraphs.append(
-            tr("The plan without it is held against nothing that is published, so that the price of that is in these.")
+            tr("The plan without it is held against nothing that is published: what that costs is in the difference.")
         )
     return Section(heading, [*paragraphs, *_decoys(account)])
 
