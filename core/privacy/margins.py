@@ -189,6 +189,8 @@ def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: 
 def _grouping(profile: Profile, margin: Sequence[str]) -> np.ndarray:
     """The combination of values of some quasi-identifiers that each class has, (C,) int64."""
     positions = [profile.quasi_identifiers.index(name) for name in margin]
+    if not positions:
+        return np.zeros(len(profile.classes), np.int64)
     columns = [profile.classes[:, position] for position in positions]
     return combine_codes(columns, [len(profile.categories[position]) for position in positions])[0]
 

@@ -45,7 +45,7 @@ def told_by_table(
     asked_of = {
         frozenset(members): (level, len(inside[level][region])) for (level, region, _), members in shown.items()
     }
-    for (level, region, one), members in shown.items():
+    for level, region, one in shown:
         if level < last and not finer:
             for top in range(level + 1, last + 1):
                 around = inside[top][regions[top][inside[level][region][0]]]
