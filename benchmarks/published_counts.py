@@ -4,9 +4,9 @@
 
 Every census publishes age by sex of each area. The demonstration city, and where the data are Winnipeg and Ottawa with
 as many generated people as live there, by age, sex, ethnicity and tenure; nested levels from the areas to the whole,
-k = 5 and 11. A count of a class follows, in an area, a region of any level or what smaller regions leave of it, where it
-lies within 1 to k - 1 in every table of people that fits; those of areas are decided exactly, by programs of this file,
-before and after. Mean distance is that of nested releases, in metres.
+k = 5 and 11. A count of a class follows, in an area, a region of any level or what smaller regions leave of it, where
+it lies within 1 to k - 1 in every table of people that fits; those of areas are decided exactly, by programs of this
+file, before and after. Mean distance is that of nested releases, in metres.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Attack:
 
 
 def _rows(sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """A matrix of the sums that are known, and what they are; sums : the sum of each unknown, those known, the totals."""
+    """A matrix of the sums that are known, and what they are; sums : of each unknown, those known, the totals."""
     parts = []
     for key, known, _ in sums:
         row = np.searchsorted(known, key)
@@ -119,7 +119,7 @@ def places() -> Iterator[tuple[Place, int]]:
 def main() -> None:
     """Print a row for each place and k."""
     print(
-        "| data | areas | records | k | counts of areas that follow: exact, within 1 to k - 1 | after | all counts that "
+        "| data | areas | records | k | counts of areas that follow: exact, within 1 to k - 1 | after | all that "
         "followed | follow anyway | left | shown more coarsely | suppressed | mean distance | after | CPU seconds |"
     )
     print("|---" * 14 + "|")

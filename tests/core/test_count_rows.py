@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vbas.core.areas import make_areas
-from vbas.core.disclosure.block import MANY
+from vbas.core.disclosure.count_tables import MANY
 from vbas.core.errors import InputError
 from vbas.core.generalising.rules import hierarchy_rule
 from vbas.core.generalising.table import hierarchy_tables
@@ -96,7 +96,9 @@ def test_values_of_a_table_of_hierarchies_meet_at_the_finest_level_that_both_hav
         1,
     )
     assert common_values("age", ["low", "high"], ["1", "3"], source, 1)[1] == {"1": "low", "3": "high"}
-    with pytest.raises(InputError, match="values of “age” that do not fit those of the records \\(x; the records show"):
+    with pytest.raises(
+        InputError, match="“age” that do not fit those of the records \\(“x”; the records show “1”, “2”"
+    ):
         common_values("age", ["1", "2"], ["x"], source, 0)
     with pytest.raises(InputError, match="do not fit"):
         common_values("age", ["1", "2"], ["low"], None, 0)
