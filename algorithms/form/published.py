@@ -27,7 +27,7 @@ def published_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield published_margins()
     yield source(
         "PUBLISHED_COUNTS",
-        tr("Counts by area published elsewhere"),
+        tr("Counts by area that others publish (a table)"),
         tr(
             "What a census publishes of the same people, such as age by sex of every area: a row for each area and "
             "each combination of some quasi-identifiers, which are recognised by their field names, and a count. "
@@ -43,7 +43,7 @@ def published_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "PUBLISHED_AREA",
-        tr("Field with the area, in the published counts"),
+        tr("Counts by area that others publish: field with the area"),
         "PUBLISHED_COUNTS",
         tr(
             "The identifiers of the areas; or, if it is named as a field of the areas, the values of that field: the "
@@ -54,7 +54,7 @@ def published_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "PUBLISHED_NUMBER",
-        tr("Field with the count, in the published counts"),
+        tr("Counts by area that others publish: field with the count"),
         "PUBLISHED_COUNTS",
         tr("Whole numbers; empty where a count is not published."),
         numeric=True,
