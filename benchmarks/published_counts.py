@@ -45,7 +45,7 @@ class Attack:
         n, u = counts.shape
         areas, columns = np.divmod(np.arange(n * u), u)
         equal, least = [(areas, np.arange(n), table.low[:, group])], []
-        below = np.zeros((0, 0))
+        below = np.zeros((0, 0), np.int64)
         last = len(plan.levels) - 1
         for level, region_of in enumerate(plan.levels.region_of):
             n_regions = plan.levels.crosswalks[level].n_regions
