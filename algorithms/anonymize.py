@@ -9,7 +9,7 @@ from qgis.core import QgsProcessingContext
 from ..core.configuration import CUSTOM
 from ..core.language import as_data, tr
 from .anonymized import anonymized
-from .form import approaches, regions
+from .form import approaches, published, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.effective import GIVEN, Condition, Conditions
@@ -21,7 +21,7 @@ from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.inputs import Inputs
-from .nested import coarser
+from .nested import coarser, disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
@@ -59,7 +59,12 @@ class Anonymize(FollowsRules):
             nested_levels.least_population(),
             *shared.for_whom(
                 tr("Nested levels only"),
-                [*nested_levels.level_parameters(), nested_levels.loss(), coarser.levels_coarser()],
+                [
+                    *disclosure.disclosure_parameters(),
+                    *nested_levels.level_parameters(),
+                    nested_levels.loss(),
+                    coarser.levels_coarser(),
+                ],
             ),
             shared.seed(),
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
@@ -80,14 +85,17 @@ class Anonymize(FollowsRules):
         tied: Condition = {
             "RELEASE": [nested_levels.NESTED],
             "PUBLISHED_MARGINS": GIVEN,
+            "PUBLISHED_COUNTS": GIVEN,
             "REGISTER_ACTION": [earlier.REPAIR],
         }
         own: Conditions = {
             **nested_levels.conditions(),
+            **disclosure.CONDITIONS_OF_RELEASE,
             **coarser.CONDITIONS,
             **PROTECTION,
             **GENERALISING,
             **earlier.CONDITIONS,
+            **published.CONDITIONS,
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}

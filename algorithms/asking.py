@@ -13,6 +13,8 @@ from ..core.nesting.planning import CELLS_AT_ONCE
 from ..core.records.table import RecordTable
 from ..core.ties import FIXED
 from .form.form import Form
+from .form.published import published_counts_of
+from .nested.disclosure import DISCLOSURE, held_against
 from .privacy.earlier import earlier_of
 from .privacy.rule import rule_of
 
@@ -35,6 +37,7 @@ def ask_of(
         rated(form, nested),
         least_population=max(people, rule.least_population if rule else 0.0),
         published_margins=form.text("PUBLISHED_MARGINS") if form.has("PUBLISHED_MARGINS") else "",
+        published_counts=published_counts_of(form, table),
         earlier=earlier_of(form, table),
         ties=form.text("TIES") if form.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
@@ -43,14 +46,15 @@ def ask_of(
 
 
 def rated(form: Form, nested: bool) -> Ask:
-    """What the form asks of every class, for what only rates a release."""
-    return Ask(
+    """What the form asks of every class and of where it is shown, for what only rates a release."""
+    ask = Ask(
         k=form.whole("K"),
         l_diversity=form.whole("L_DIVERSITY"),
         max_share=form.number("MAX_SHARE"),
         nested=nested,
         loss=_loss(form) if nested else MEAN_DISTANCE,
     )
+    return replace(ask, **held_against(form)) if nested and form.has(DISCLOSURE) else ask
 
 
 def _loss(form: Form) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from .anonymity import DEFAULT_K
 from .areas import Areas
 from .disclosure.published import Published
+from .disclosure.published_tables import published_table
 from .errors import InputError, PrivacyError
 from .evaluation import Measures, RegionAudit, evaluate
 from .generalising.hierarchies import Hierarchy
@@ -24,14 +25,15 @@ from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
 from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
-from .nesting.losses import MEAN_DISTANCE
+from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
+from .privacy.beside import Beside, hold_beside, tables_beside
+from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
-from .privacy.margins import hold_against_margins, parse_margins
 from .privacy.requirement import Protection, Requirement, measure
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
@@ -75,7 +77,10 @@ class Ask:
     least_population : float
         People that every region must have.
     published_margins : str
-        Sets of quasi-identifiers whose totals by region others publish, ``age;sex, ethnicity``.
+        Sets of quasi-identifiers whose totals by region others publish, ``age;sex, ethnicity``: those of the regions of
+        every level.
+    published_counts : CountRows, optional
+        Counts by area, or by another unit, that others publish.
     earlier : Earlier, optional
         What was published of the same people before; None where that is not looked at.
     nested : bool, optional
@@ -108,6 +113,7 @@ class Ask:
     max_share: float = 100.0
     least_population: float = 0.0
     published_margins: str = ""
+    published_counts: CountRows | None = None
     earlier: Earlier | None = None
     nested: bool | None = None
     loss: str = MEAN_DISTANCE
@@ -181,7 +187,7 @@ class Account:
     weights : str
         A warning of counts that look like survey weights; empty for none.
     notes : tuple of str
-        Sentences on earlier releases.
+        Sentences on what others publish and on earlier releases.
     published : Published, optional
         What the register of releases is to keep of this one.
     coarser : CoarserLevels, optional
@@ -238,6 +244,12 @@ class Account:
     def kept(self) -> Sequence[KeptField]:
         """What the kept fields of the rows tell."""
         return () if self.rows is None else self.rows.kept
+
+    @property
+    def no_small_count(self) -> bool:
+        """Whether the release was made so that no count below k follows, also for somebody who knows the method."""
+        plan = self.plan if self.coarser is None else self.coarser.plan
+        return self.ask.disclosure == NO_SMALL_COUNT and plan.in_zones
 
     @property
     def smallest(self) -> int | None:
@@ -315,7 +327,7 @@ def anonymise(
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
-    plan, notes, published = _held_against_published(plan, areas, at_hand, requirement, ask, log)
+    plan, coarser, notes, published = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
     nested = ask.is_nested(levels)
     rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
@@ -414,41 +426,41 @@ def _planned(
 
 
 def _held_against_published(
-    plan: Plan, areas: Areas, source: Source, requirement: Requirement, ask: Ask, log: Log
-) -> tuple[Plan, tuple[str, ...], Published | None]:
-    """The plan, from which nothing below k was found to follow with totals and releases that are published already;
-    sentences on earlier releases, and what this one publishes."""
-
-    margins = parse_margins(ask.published_margins, plan.profile.quasi_identifiers) if ask.published_margins else []
-
-    def against_margins(plan: Plan) -> Plan:
-        if not margins:
-            return plan
-        held, cost = hold_against_margins(plan, margins, ties=ties_of(ask.ties))
-        log.info(
-            plural(
-                "{n} further record is suppressed, so that no count below k follows from published totals.",
-                "{n} further records are suppressed, so that no count below k follows from published totals.",
-                cost,
-            )
-        )
-        return held
-
-    plan = against_margins(plan)
+    plan: Plan,
+    coarser: CoarserLevels | None,
+    areas: Areas,
+    source: Source,
+    requirement: Requirement,
+    ask: Ask,
+    log: Log,
+) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], Published | None]:
+    """The plan, from which nothing below k was found to follow with counts and releases that are published already;
+    what it was made from; sentences on that, and what this one publishes."""
+    table, profile = source.values(), source.profile
+    levels = {name: column.level for name, column in table.coarsened.items()}
+    beside = Beside(
+        areas,
+        tables_beside(plan, areas, profile, ask.published_margins, ask.published_counts, levels),
+        requirement,
+        ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
+        ask.ties,
+    )
+    plan, coarser, notes = hold_beside(plan, coarser, beside, log)
     if ask.earlier is None:
-        return plan, (), None
+        return plan, coarser, notes, None
     held = held_against_earlier(
         plan,
         areas,
-        source.values(),
+        table,
         source.sensitive_values(requirement),
         requirement,
         ask.earlier,
-        against_margins,
+        lambda plan: hold_beside(plan, None, beside, log)[0],
         ask.ties,
         log,
+        [published_table(counts, areas, ask.k) for counts in beside.tables],
     )
-    return held.plan, held.notes, held.published
+    return held.plan, coarser, (*notes, *held.notes), held.published
 
 
 def _measured(
@@ -517,11 +529,21 @@ def refuse_with_coarser(given: Sequence[str]) -> None:
         )
 
 
+def refuse_left_with_coarser(least_left_areas: int, least_left_people: float) -> None:
+    """Refuse least areas and people of what is left of a region, where values become coarser. Raises InputError."""
+    for name, least in (("LEAST_LEFT_AREAS", least_left_areas), ("LEAST_LEFT_PEOPLE", least_left_people)):
+        if least:
+            raise InputError(
+                tr(
+                    "{parameter} and {name} do not go together: an area may show a class itself at one value and not "
+                    "at another, so that it is neither left of a region nor taken away. Leave one of them out.",
+                    parameter="LEVELS_COARSER",
+                    name=name,
+                )
+            )
+
+
 def _refuse_together(levels: Levels, ask: Ask) -> None:
     if levels.coarser:
-        refuse_with_coarser(
-            [
-                *(["REGISTER"] if ask.earlier is not None else []),
-                *(["PUBLISHED_MARGINS"] if ask.published_margins.strip() else []),
-            ]
-        )
+        refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
+        refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])

@@ -44,6 +44,7 @@ PROTECTION = ("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHAR
 NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES", "BUDGET", "FAIR")
 LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
 APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
+OF_NESTED = ("LOSS", "DISCLOSURE", "CLOSED_BY_CHANCE", "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE")
 START = ("START",)  # of clustering, which the combination leaves open
 
 
@@ -148,14 +149,14 @@ NESTED = Chain(
         Step(
             "releaserecords",
             "2 The finest that hides, and release",
-            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED", "LOSS"),
+            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED", *OF_NESTED),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
             outputs=("RELEASED_RECORDS",),
         ),
         Step(
             "evaluate",
             "3 What it cost",
-            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", "LOSS"),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *OF_NESTED),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
             outputs=("REGION_AUDIT", "REPORT"),
         ),
@@ -178,7 +179,7 @@ IN_PLACE = Chain(
         Step(
             "anonymize",
             "2 Find the regions here",
-            (*REGIONS, *FIELDS, "K", "RULE", "UNMATCHED", "RELEASE", "LOSS", *LEVELS[:2], "GAPS_REGION", "SEED"),
+            (*REGIONS, *FIELDS, "K", "RULE", "UNMATCHED", "RELEASE", *OF_NESTED, *LEVELS[:2], "GAPS_REGION", "SEED"),
             {"RECORDS": ("profiledatabase", "PROFILE")},
             outputs=("CROSSWALK", "RELEASED_REGIONS", "REGION_AUDIT", "REPORT"),
             fixed={"RECORD_COUNT": "records"},
@@ -187,7 +188,7 @@ IN_PLACE = Chain(
             "releasedatabase",
             "3 Release them where they are",
             (
-                *(*PLACE, *FIELDS, "RECORD_COUNT", *COARSER, *REGIONS, "K", "RULE", "UNMATCHED", "LOSS"),
+                *(*PLACE, *FIELDS, "RECORD_COUNT", *COARSER, *REGIONS, "K", "RULE", "UNMATCHED", *OF_NESTED),
                 *("KEEP_FIELDS", *PROTECTION, "DESTINATION"),
             ),
             {"CROSSWALK": ("anonymize", "CROSSWALK"), "PROFILE": ("profiledatabase", "PROFILE")},

@@ -14,9 +14,13 @@ from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
 from ..form.guarantees import PROTECTION, k_parameter, protection_settings
 from ..form.public_report import public_report_parameter
-from ..form.records import published_margins, unmatched
+from ..form.published import CONDITIONS as PUBLISHED
+from ..form.published import published_parameters
+from ..form.records import unmatched
 from ..form.release import ties
 from ..nested.coarser import levels_coarser, with_levels_coarser
+from ..nested.disclosure import CONDITIONS as HELD_AGAINST
+from ..nested.disclosure import disclosure_parameters
 from ..nested.levels import loss
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
@@ -48,7 +52,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             *field_parameters(True),
             *generalising_parameters(),
             *protection_settings(),
-            published_margins(),
+            *published_parameters(),
             unmatched(),
             *regions.crosswalk_parameters(),
             earlier_profile(),
@@ -56,6 +60,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             rule_parameter(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
+            *disclosure_parameters(),
             levels_coarser(),
             *register_parameters(),
             ties(),
@@ -67,7 +72,8 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:
-        return with_levels_coarser({**CONDITIONS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS})
+        own = {**CONDITIONS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS, **HELD_AGAINST, **PUBLISHED}
+        return with_levels_coarser(own)
 
     def work(self, form: Form) -> dict[str, object]:
         engine = form.outputs.hold(opened(form))

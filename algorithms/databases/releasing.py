@@ -20,6 +20,7 @@ from ..form.form import Form
 from ..form.records import populated
 from ..handed_over import hand_over
 from ..nested.coarser import asks_for_coarser, levels_to_show, with_levels_asked
+from ..nested.disclosure import say_of_one_level
 from ..privacy.rule import rule_sentences
 from .counting import counted as counted_in_place
 
@@ -36,6 +37,8 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     records = counted_in_place(form, engine, form.progress(0, 40))
     seconds = {tr("counting"): form.seconds()}
     nested = coarser or regions.has_levels_in_crosswalk(form)
+    if not nested:
+        say_of_one_level(form)
     layer = areas_of(form) if form.given("REGIONS") else None
     areas, levels = levels_to_show(form, None if layer is None else layer.areas)
     matched = match_in_place(records.shown, areas, form.text("UNMATCHED"), form.whole("K"))

@@ -1,10 +1,11 @@
-"""The end of the log: three lines that say whether it holds, what it cost, and what to do next."""
+"""The end of the log: some lines that say whether it holds, what it cost, and what to do next."""
 
 from __future__ import annotations
 
 from ...core.anonymise import Account
 from ...core.evaluation import Measures
 from ...core.language import plural, tr
+from ...core.privacy.derivable import in_short
 from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 from .form import Form
 
@@ -22,6 +23,7 @@ def conclude(form: Form, account: Account, next_step: str = "") -> None:
         form.warn(NOTHING_RELEASED if n_levels == 1 else NOTHING_RELEASED_NESTED)
     form.conclusion = (
         _verdict(account),
+        *([in_short(account.ask.k)] if account.no_small_count and account.rows is not None else []),
         _cost(measures, n_levels),
         next_step or (RELEASE_NEXT if account.rows is None else LOOK),
     )

@@ -35,6 +35,10 @@ MAY_BE_SAID = (
         "LEVEL_FIELDS",
         "LOSS",
         "LEVELS_COARSER",
+        "DISCLOSURE",
+        "CLOSED_BY_CHANCE",
+        "LEAST_LEFT_AREAS",
+        "LEAST_LEFT_PEOPLE",
     ),
     *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
 )
@@ -90,6 +94,7 @@ def add_public_report(
                 version(),
                 now(),
                 () if account.coarser is None else account.coarser.in_words,
+                account.no_small_count,
             )
         ),
     )

@@ -34,7 +34,8 @@ from .effective import GIVEN, Conditions
 from .form import Form
 from .generalising import generalising_of, generalising_parameters
 from .guarantees import protection_parameters
-from .parameters import choice, field, source, text
+from .parameters import choice, field, source
+from .published import published_parameters
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -137,27 +138,11 @@ def keep_fields() -> QgsProcessingParameterDefinition:
 
 
 def released_fields() -> Iterable[QgsProcessingParameterDefinition]:
-    """KEEP_FIELDS, what protects persons beside k, PUBLISHED_MARGINS, and UNMATCHED."""
+    """KEEP_FIELDS, what protects persons beside k, what others publish, and UNMATCHED."""
     yield keep_fields()
     yield from protection_parameters()
-    yield published_margins()
+    yield from published_parameters()
     yield unmatched()
-
-
-def published_margins() -> QgsProcessingParameterDefinition:
-    """PUBLISHED_MARGINS."""
-    return text(
-        "PUBLISHED_MARGINS",
-        tr("Totals published elsewhere (censuses only)"),
-        "",
-        tr(
-            "Where the records are a full count, totals that anyone has give suppressed classes away by "
-            "subtraction. Write the sets of quasi-identifiers whose totals by region are published, such as "
-            "age;sex, ethnicity: further classes are suppressed until no count below k follows from them."
-        ),
-        optional=True,
-        advanced=True,
-    )
 
 
 def unmatched() -> QgsProcessingParameterDefinition:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
-from ...core.anonymise import refuse_with_coarser
+from ...core.anonymise import refuse_left_with_coarser, refuse_with_coarser
 from ...core.areas import Areas
 from ...core.generalising.asked import steps_asked
 from ...core.generalising.hierarchies import Hierarchy
@@ -18,11 +18,12 @@ from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.parameters import described
 from ..form.regions import levels_of_crosswalk
+from .disclosure import LEFT_AREAS, LEFT_PEOPLE
 from .levels import NESTED
 
 PARAMETER = "LEVELS_COARSER"
 CONDITIONS: Conditions = {PARAMETER: [{"RELEASE": [NESTED]}]}
-NOT_WITH = ("REGISTER", "PUBLISHED_MARGINS")
+NOT_WITH = ("REGISTER",)
 
 
 def levels_coarser() -> QgsProcessingParameterDefinition:
@@ -42,8 +43,7 @@ def levels_coarser() -> QgsProcessingParameterDefinition:
             "values”; a field of which some rows show coarser values is text. On the command line as a list, "
             "field and level in turn. Over a crosswalk the levels are added to those that it has; where these "
             "repeat the largest regions, as in the crosswalk of such a release, they are the same. “Evaluate "
-            "regions” and the models do not take it. Not together with earlier releases (REGISTER) or totals "
-            "that others publish (PUBLISHED_MARGINS)."
+            "regions” and the models do not take it. Not together with earlier releases (REGISTER)."
         ),
         advanced=True,
         optional=True,
@@ -67,6 +67,7 @@ def asks_for_coarser(form: Form) -> bool:
     if not any(str(cell).strip() for cell in form.cells(PARAMETER)):
         return False
     refuse_with_coarser([name for name in NOT_WITH if form.has(name) and form.given(name)])
+    refuse_left_with_coarser(form.whole(LEFT_AREAS), form.number(LEFT_PEOPLE))
     return True
 
 

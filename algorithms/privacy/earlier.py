@@ -21,7 +21,10 @@ from .releases import register_parameter
 
 CONDITIONS: Conditions = {
     **{name: [{"REGISTER": GIVEN}] for name in ("REGISTER_ACTION", "ALIASES")},
-    **{name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")},
+    **{
+        name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN, "PUBLISHED_COUNTS": GIVEN}]
+        for name in ("HIERARCHIES", "HIERARCHY_RULES")
+    },
 }
 
 

@@ -9,12 +9,14 @@ from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingParamet
 
 from ...core.errors import InputError
 from ...core.language import tr
-from ...core.privacy.derivable import not_proven
+from ...core.privacy.derivable import NO_SMALL_COUNT, not_proven
 from ...core.privacy.rules import NO_RULE, Rule, list_rules
 from ..form.base import VbasAlgorithm
 from ..form.parameters import choice
 from ..form.understanding import with_labels
 from ..layers.inputs import Inputs
+from ..nested.disclosure import DISCLOSURE
+from ..nested.levels import NESTED
 
 
 def own_rules() -> list[Path]:
@@ -66,7 +68,8 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
         NO_RULE,
         tr(
             "Raises k, the least population and the sensitive values to what a published rule asks for, and "
-            "names its source in the log and the report; “{no_rule}” leaves your own numbers. Whether a "
+            "names its source in the log and the report; “{no_rule}” leaves your own numbers. With nested levels "
+            "a rule that forbids counts that can be derived sets DISCLOSURE. Whether a "
             "release complies is for you to judge. {listed} Further rules: a file vbas_rules.csv in QGIS's "
             "settings folder, with the columns of core/privacy/rules.csv; a run with a RULE stops if a line of it "
             "cannot be read.",
@@ -98,11 +101,13 @@ def with_rule(inputs: Inputs) -> Inputs:
     rule = rule_of(inputs)
     if rule is None:
         return inputs
-    raised = {
+    raised: dict[str, object] = {
         "K": max(inputs.whole("K"), rule.k),
         "LEAST_POPULATION": max(_number(inputs, "LEAST_POPULATION"), rule.least_population),
         "L_DIVERSITY": max(inputs.whole("L_DIVERSITY"), rule.l_diversity),
     }
+    if rule.nor_derivable and (not inputs.has("RELEASE") or inputs.text("RELEASE") == NESTED):
+        raised[DISCLOSURE] = NO_SMALL_COUNT
     return inputs.with_parameters(**{name: value for name, value in raised.items() if inputs.has(name)})
 
 
@@ -118,4 +123,12 @@ def rule_sentences(inputs: Inputs, nested: bool) -> tuple[str, ...]:
     rule = rule_of(inputs)
     if rule is None:
         return ()
-    return (rule.sentence, not_proven(inputs.whole("K"))) if nested else (rule.sentence,)
+    if not nested:
+        return (rule.sentence,)
+    if not inputs.has(DISCLOSURE) or inputs.text(DISCLOSURE) != NO_SMALL_COUNT:
+        return (rule.sentence, not_proven(inputs.whole("K")))
+    set_by_rule = tr(
+        "Following the rule, DISCLOSURE is “{no_small_count}” in this run, whatever was chosen.",
+        no_small_count=NO_SMALL_COUNT,
+    )
+    return (rule.sentence, set_by_rule) if rule.nor_derivable else (rule.sentence,)

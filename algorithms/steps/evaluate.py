@@ -19,6 +19,8 @@ from ..form.lost import conditions_with_costs
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import hand_over
 from ..layers.reading.crosswalks import read_numbered_sites
+from ..nested.disclosure import CONDITIONS as HELD_AGAINST
+from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import NUMBERS, loss
 
 
@@ -49,16 +51,19 @@ class Evaluate(VbasAlgorithm):
             *protection_parameters(),
             unmatched(),
             loss(),
+            *disclosure_parameters(),
             regions.region_audit(),
             shared.report(tr("A page with the measures, all parameters and maps of the regions.")),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def conditions(self) -> Conditions:
-        return conditions_with_costs({**PROTECTION, **GENERALISING})
+        return conditions_with_costs({**PROTECTION, **GENERALISING, **HELD_AGAINST})
 
     def work(self, form: Form) -> dict[str, object]:
         nested = regions.has_levels_in_crosswalk(form)
+        if not nested:
+            say_of_one_level(form)
         layer = areas_of(form)
         _, levels = regions.levels_of_crosswalk(form, layer.areas)
         records = records_of(form, layer.areas, form.whole("K"))

@@ -16,10 +16,13 @@ from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter
 from ..form.public_report import public_report_parameter
+from ..form.published import CONDITIONS as PUBLISHED
 from ..form.records import populated, record_parameters, records_of, released_fields
 from ..form.release import released_records, ties
 from ..handed_over import hand_over
 from ..nested.coarser import asks_for_coarser, levels_coarser, levels_to_show, with_levels_asked, with_levels_coarser
+from ..nested.disclosure import CONDITIONS as HELD_AGAINST
+from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import loss
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
@@ -49,6 +52,7 @@ class ReleaseRecords(VbasAlgorithm):
             *released_fields(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
+            *disclosure_parameters(),
             levels_coarser(),
             *register_parameters(),
             ties(),
@@ -58,7 +62,7 @@ class ReleaseRecords(VbasAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:
-        return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED})
+        return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED, **HELD_AGAINST, **PUBLISHED})
 
     def work(self, form: Form) -> dict[str, object]:
         coarser = asks_for_coarser(form)
@@ -68,6 +72,8 @@ class ReleaseRecords(VbasAlgorithm):
             form.warn(
                 tr("CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at.")
             )
+        if not nested:
+            say_of_one_level(form)
         areas, levels = levels_to_show(form, None if layer is None else layer.areas)
         records = records_of(form, areas, form.whole("K"))
         areas = areas if layer is None else populated(layer, records)

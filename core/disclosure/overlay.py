@@ -186,6 +186,8 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
     column_of = np.full(len(release.classes) + 1, NONE)
     column_of[own[own >= 0]] = np.flatnonzero(own >= 0)
     low = np.zeros((n_regions + 1, len(own) + 1), np.int64)
+    if release.counts_from is not None:
+        return (*_counted(release, low, column_of), True)
     single = np.zeros_like(low)
     for finer in range(level + 1):
         here = np.flatnonzero((release.level == finer) & (column_of[release.class_of] >= 0))
@@ -214,6 +216,16 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
         high[known] = low[known]
     low[-1], high[-1], low[:, -1], high[:, -1] = 0, UNBOUNDED, 0, UNBOUNDED
     return low, high, level == last
+
+
+def _counted(release: Published, low: np.ndarray, column_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`low` and `high` of Sums for a table of counts; column_of : of its classes, NONE for none."""
+    high = np.full_like(low, UNBOUNDED)
+    here = np.flatnonzero(column_of[release.class_of] >= 0)
+    at = (release.region[here], column_of[release.class_of[here]])
+    low[at] = 0 if release.counts_from is None else release.counts_from[here]
+    high[at] = release.records[here]
+    return low, high
 
 
 def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[int, ...]]:

@@ -421,3 +421,8 @@ def _fits(problem: Problem, solution: np.ndarray) -> bool:
     sums = problem.rows @ table
     inside = (table >= problem.low).all() and (table <= problem.high).all()
     return bool(inside and (sums >= problem.row_low).all() and (sums <= problem.row_high).all())
+
+
+def solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, bool]:
+    """The table with the least objective, None where none is found within NODES; and whether there can be one."""
+    return _solve(problem, objective)

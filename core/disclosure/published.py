@@ -36,6 +36,8 @@ class Published:
     sensitive : the sensitive fields that are released, with their values in each equivalence class
     coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
     of_persons : whether a person may have several of its records: its k counts persons, what it shows are records
+    counts_from : of a table of counts that is no release, (L,) int64, the least people that each count may stand for,
+    the most being its records; counts of nobody are among them. None for a release
     in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
     """
 
@@ -56,6 +58,7 @@ class Published:
     sensitive: tuple[Values, ...] = ()
     coarsened: Mapping[str, int] = field(default_factory=dict)
     of_persons: bool = False
+    counts_from: np.ndarray | None = None
     in_zones: bool = False
 
     @property

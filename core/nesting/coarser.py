@@ -56,8 +56,19 @@ def nest_coarser(
         of_regions[region] + step * n for of_regions, region, n in zip(metres, places.region, to_list(places.n_coarser))
     ]
     if conditions is not None:
-        conditions = replace(conditions, people=conditions.people[area_of_cells(profile)])
+        conditions = replace(conditions, people=_people_of_cells(places, conditions.people))
     return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties, conditions=conditions)
+
+
+def _people_of_cells(places: Places, people: np.ndarray) -> np.ndarray:
+    """The people of each cell, (m,), where cells stand in the place of areas: with the first cell of an area that comes
+    to a coarsest class, those of the area, with the others nobody, so that nobody counts twice. people : (n,) of each
+    area."""
+    area, class_of = area_of_cells(places.profile), places.cells.counts.indices
+    _, first = np.unique(area * max(places.cells.counts.shape[1], 1) + class_of, return_index=True)
+    of_cells = np.zeros(len(area))
+    of_cells[first] = people[area[first]]
+    return of_cells
 
 
 def release_coarser(

@@ -16,6 +16,7 @@ from typing import Callable
 import numpy as np
 
 from .optimum import ProfileCells
+from .people_tell import PeopleTell
 from .tree import Tree
 from .zone_optimum import Allowed, cheapest_shown
 from .zones import (
@@ -105,6 +106,7 @@ class _Work:
         self.few = [np.minimum(np.floor(self.people[0]), k - 1)]
         for within, loss in zip(tree.within, tree.loss[1:]):
             self.few.append(np.bincount(within, self.few[-1], len(loss)))
+        self.told = PeopleTell(tree, people, k)
         self.classes = np.ones(int(cells.class_of.max(initial=-1)) + 1, bool)
 
     def _drawn(self, storey: Storey, level: int, name: str) -> np.ndarray:
@@ -167,13 +169,16 @@ class _Work:
         return lone
 
     def _failing(self, storeys: list[Storey], shown: list[np.ndarray]) -> list[np.ndarray]:
-        """Which rows show their class though too little is left of them, or what else is asked does not hold."""
+        """Which rows show their class though too little is left of them, though their people tell too much, or though
+        what else is asked does not hold."""
         fails = [np.zeros(len(storey), bool) for storey in storeys]
         for size, least in ((self.areas, self.conditions.least_areas), (self.people, self.conditions.least_people)):
             if least:
                 left = zones_of(storeys, shown, size).left
                 for level in range(1, len(storeys)):
                     fails[level] |= shown[level] & (left[level] < least)
+        if self.conditions.secrets is not None:
+            fails = [before | told for before, told in zip(fails, self.told.small_counts(storeys, shown))]
         if self.holds is not None:
             zone = zone_of_cells(storeys, shown, self.n_cells)
             cells = np.flatnonzero(zone >= 0)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linprog
 
 from ..arrays import to_list
@@ -23,6 +24,7 @@ from ..ties import Ties, ranks
 from .margin_programs import Cut, cut_off, fewest_to_add
 
 MOST_ROUNDS = 50
+MOST_WITNESSES, FEW_OPEN = 12, 3  # solutions that are looked for first, and open unknowns that are too few for that
 
 
 def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str, ...]]:
@@ -106,7 +108,14 @@ def hold_against_margins(
     >>> held.released.tolist(), n_records
     ([True, False, True, False], 3)
     """
-    if not margins:
+    return hold_against_totals(plan, [_grouping(plan.profile, margin) for margin in margins], progress, ties)
+
+
+def hold_against_totals(
+    plan: Plan, groupings: Sequence[np.ndarray], progress: Progress = silent, ties: Ties = None
+) -> tuple[Plan, int]:
+    """The same by totals of one's own: for each margin (C,) int64, the total in which each class counts."""
+    if not groupings:
         return plan, 0
     crosswalk, profile, k = plan.levels.crosswalks[-1], plan.profile, plan.k
     area = area_of_cells(profile)
@@ -120,11 +129,11 @@ def hold_against_margins(
     lost = np.bincount(place_of, plan.equivalence_class_of[inside] == SUPPRESSED, len(keys)) > 0
     before = lost.copy()
     region, class_of = np.divmod(keys, n_classes)
-    groups = [_groups(profile, region, class_of, margin) for margin in margins]
+    groups = [_totals(region, class_of, grouping) for grouping in groupings]
     concerned = np.unique(region[lost])
-    for done, own_region in enumerate(to_list(concerned)):
-        at = np.flatnonzero(region == own_region)
-        at = at[ranks(len(at), ties)]
+    starts, ends = np.searchsorted(region, concerned), np.searchsorted(region, concerned, side="right")
+    for done, (start, end) in enumerate(zip(to_list(starts), to_list(ends))):
+        at = start + ranks(end - start, ties)
         totals = [np.unique(group[at], return_inverse=True)[1].reshape(-1) for group in groups]
         lost[at] = _mended(totals, records[at], lost[at], k)
         progress((done + 1) / len(concerned))
@@ -174,10 +183,20 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
 
 def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: Sequence[str]) -> np.ndarray:
     """The number of the published total that each region and class counts in, (p,) int64."""
+    return _totals(region, class_of, _grouping(profile, margin))
+
+
+def _grouping(profile: Profile, margin: Sequence[str]) -> np.ndarray:
+    """The combination of values of some quasi-identifiers that each class has, (C,) int64."""
     positions = [profile.quasi_identifiers.index(name) for name in margin]
-    codes = [profile.classes[class_of, position] for position in positions]
-    sizes = [len(profile.categories[position]) for position in positions]
-    return combine_codes([region, *codes], [int(region.max(initial=0)) + 1, *sizes])[0]
+    columns = [profile.classes[:, position] for position in positions]
+    return combine_codes(columns, [len(profile.categories[position]) for position in positions])[0]
+
+
+def _totals(region: np.ndarray, class_of: np.ndarray, grouping: np.ndarray) -> np.ndarray:
+    """The number of the total that each region and class counts in, (p,) int64."""
+    group = grouping[class_of]
+    return combine_codes([region, group], [int(region.max(initial=0)) + 1, int(group.max(initial=0)) + 1])[0]
 
 
 def _smallest_to_add(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, k: int) -> np.ndarray:
@@ -213,29 +232,58 @@ def _disclosed(
     unknown = np.flatnonzero(lost)
     if not len(unknown):
         return []
-    rows = np.vstack(
-        [(group[unknown] == total).astype(float) for group in groups for total in np.unique(group[unknown])]
-    )
+    rows = sparse.vstack([_indicators(group[unknown]) for group in groups]).tocsr()
     wanted = np.setdiff1d(unknown if asked is None else asked, np.array(disclosed_anyway, np.int64))
     columns = disclosed_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted))
     return to_list(unknown[columns])
 
 
-def disclosed_columns(rows: np.ndarray, sums: np.ndarray, k: int, asked: np.ndarray | None = None) -> list[int]:
+def _indicators(group: np.ndarray) -> sparse.csr_matrix:
+    """(totals, places) matrix of 0 and 1: the places of each total that has any."""
+    used, row = np.unique(group, return_inverse=True)
+    ones, at = np.ones(len(group)), np.arange(len(group))
+    return sparse.csr_matrix((ones, (row.reshape(-1), at)), shape=(len(used), len(group)))
+
+
+def disclosed_columns(
+    rows: np.ndarray | sparse.csr_matrix, sums: np.ndarray, k: int, asked: np.ndarray | None = None
+) -> list[int]:
     """The unknowns that lie within 1 to k - 1 in every solution.
 
     rows : (s, u) of 0 and 1, the unknowns of each sum; sums : (s,) what they add up to; asked : the unknowns looked at,
     all where None
+    Solutions that are found on the way show many others free at once: a few that make all open unknowns small do most.
     """
-    disclosed = []
+    by_sum = sparse.csr_matrix(rows)
+    n = by_sum.shape[1]
     # No unknown is larger than any total it counts in: only those below k can be disclosed.
-    highest = np.min(np.where(rows > 0, sums[:, None], np.inf), axis=0)
-    for column in range(rows.shape[1]) if asked is None else to_list(asked):
-        wish = np.zeros(rows.shape[1])
+    entries = by_sum.tocoo()
+    highest = np.full(n, np.inf)
+    np.minimum.at(highest, entries.col, np.asarray(sums, float)[entries.row])
+    open_ = np.zeros(n, bool)
+    open_[np.arange(n) if asked is None else asked] = True
+
+    def best(wish: np.ndarray) -> np.ndarray:
+        """A solution with the least of a wish; what it shows free is no longer open."""
+        solution = np.asarray(linprog(wish, A_eq=by_sum, b_eq=sums, method="highs").x)
+        open_[(solution <= 0.5) | (solution >= k - 0.5)] = False
+        return solution
+
+    for _ in range(MOST_WITNESSES):
+        before = int(open_.sum())
+        if before < FEW_OPEN:
+            break
+        best(open_.astype(float))
+        if int(open_.sum()) == before:
+            break
+    disclosed = []
+    for column in to_list(np.flatnonzero(open_)):
+        if not open_[column]:
+            continue
+        wish = np.zeros(n)
         wish[column] = 1.0
-        high = highest[column]
-        if high >= k:
-            high = -linprog(-wish, A_eq=rows, b_eq=sums, method="highs").fun
-        if high < k - 0.5 and linprog(wish, A_eq=rows, b_eq=sums, method="highs").fun > 0.5:
+        if highest[column] >= k and best(-wish)[column] >= k - 0.5:
+            continue
+        if best(wish)[column] > 0.5:
             disclosed.append(column)
     return disclosed

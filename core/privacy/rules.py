@@ -19,11 +19,17 @@ from ..language import tr
 NO_RULE = "none"
 SHIPPED = Path(__file__).resolve().parent / "rules.csv"
 COLUMNS = ("name", "k", "least_population", "l_diversity", "says", "source", "year", "read")
+NOR_DERIVABLE = "nor_derivable"  # a column that a file of one's own need not have
+YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a rule asks for. says : in a sentence; source, year : where it stands; read : the text, or second hand."""
+    """What a rule asks for.
+
+    says : in a sentence; source, year : where it stands; read : the text, or second hand
+    nor_derivable : whether it forbids small counts that can be derived, too, beside those that are shown
+    """
 
     name: str
     k: int
@@ -33,6 +39,7 @@ class Rule:
     source: str
     year: str
     read: str
+    nor_derivable: bool = False
 
     @property
     def sentence(self) -> str:
@@ -192,7 +199,20 @@ def _rule(cells: Mapping[str, str], header: list[str], row: list[str], seen: set
                 smallest_k=SMALLEST_K,
             )
         )
-    return Rule(name, int(k), least, int(distinct), cells["says"], cells["source"], cells["year"], cells["read"])
+    derivable = cells.get(NOR_DERIVABLE, "").strip() or NO
+    if derivable not in (YES, NO):
+        raise InputError(
+            tr(
+                "{where}, column {column}: “{value}” is neither “{yes}” nor “{no}”: correct it.",
+                where=where,
+                column=NOR_DERIVABLE,
+                value=derivable,
+                yes=YES,
+                no=NO,
+            )
+        )
+    texts = (cells["says"], cells["source"], cells["year"], cells["read"])
+    return Rule(name, int(k), least, int(distinct), *texts, derivable == YES)
 
 
 def _number(cells: Mapping[str, str], column: str, kind: Callable[[str], float], where: str) -> float:

@@ -64,12 +64,14 @@ def held_against_earlier(
     also: Callable[[Plan], Plan],
     ties: str = FIXED,
     log: Log = QUIET,
+    tables: Sequence[Published] = (),
 ) -> HeldAgainst:
     """The plan, from which no count below k was found to follow together with earlier releases.
 
     table : the records or their cells, of which names and values are looked at; sensitive : their sensitive fields;
     also : what else must hold of a plan that is repaired, a function that suppresses further equivalence classes where
-    it does not. Raises PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases
+    it does not; tables : of counts that others publish, which are known together with the earlier releases. Raises
+    PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases
     contradict each other; InputError where somebody has to say which fields are the same.
     """
     refuse_data_dependent_groups(table, earlier.rules)
@@ -81,7 +83,7 @@ def held_against_earlier(
         log.warn(earlier.warning)
         return HeldAgainst(plan, published, (earlier.warning,))
     homogeneous = requirement.asks_for_values
-    same = related(earlier.releases, published, table, earlier.aliases, earlier.tables, earlier.rules)
+    same = related([*earlier.releases, *tables], published, table, earlier.aliases, earlier.tables, earlier.rules)
     log.info(*same.matched.said)
     log.warn(*same.matched.warnings)
     held_against = [same.relate(release) for release in same.earlier]

@@ -108,7 +108,7 @@ class Examiner:
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
         before = [self._earlier[i] for i in same]
-        if len(before) == 1 and not before[0].nested:  # k-anonymous by itself
+        if len(before) == 1 and not before[0].nested and before[0].counts_from is None:  # k-anonymous by itself
             return set()
         if same not in self._alone:
             self._alone[same] = {_identity(count) for count in find_disclosed([*before, _silent(new)], k).counts}

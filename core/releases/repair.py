@@ -97,7 +97,7 @@ def repair(
         while True:
             settled = new if also is None else also(new)
             settled = settled if requirement is None else holding(settled, requirement)
-            if settled.n_released == new.n_released:
+            if _same(settled, new):
                 new = settled
                 break
             new, published, after = work.until_nothing_tells(settled, False)
@@ -107,6 +107,15 @@ def repair(
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
         coarser = int(plan.profile.counts.data[moved].sum())
     return Repaired(new, published, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
+
+
+def _same(plan: Plan, other: Plan) -> bool:
+    """Whether two plans show the same cells at the same levels."""
+    if plan.n_released != other.n_released:
+        return False
+    if plan.level_of is None or other.level_of is None:
+        return True
+    return bool(np.array_equal(plan.level_of[plan.level_of >= 0], other.level_of[plan.level_of >= 0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +261,7 @@ def on_earlier_regions(
     """
     position = {identifier: i for i, identifier in enumerate(areas.identifiers.tolist())}
     for old in reversed(earlier):
-        if old.nested or set(old.areas.tolist()) != set(position):
+        if old.counts_from is not None or old.nested or set(old.areas.tolist()) != set(position):
             continue
         crosswalk = old.levels.crosswalks[0]
         region_of = np.empty(len(areas), np.int64)

@@ -15,8 +15,9 @@ from ..language import plural, tr
 from ..nesting.measures import LevelAudit
 from ..plain_text import value_text
 from ..plan import Plan
-from ..privacy.derivable import not_proven
+from ..privacy.derivable import not_proven, what_is_proven
 from ..release import NOTHING_RELEASED_NESTED
+from .chance import chance_section
 from .coarser import coarser_section
 from .cost import (
     by_value_rows,
@@ -66,7 +67,8 @@ def nested_report(
         classes_section(plan),
         measures_section(measures),
         *([protection_section(account)] if account.rows else []),
-        Section(tr("What levels tell"), (*LIMITS, not_proven(plan.k))),
+        *([chance_section(account)] if account.rows else []),
+        _limits_section(account),
         convergence_section(convergence),
         *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
@@ -118,6 +120,14 @@ LIMITS = (
         "behind a larger region live in those of its areas that do not show the class themselves."
     ),
 )
+
+
+def _limits_section(account: Account) -> Section:
+    """What can be derived from a release, or that it is not proven that nothing can."""
+    k = account.plan.k
+    return Section(
+        tr("What levels tell"), (*LIMITS, *(what_is_proven(k) if account.no_small_count else [not_proven(k)]))
+    )
 
 
 def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Measures] | None) -> Section:

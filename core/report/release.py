@@ -19,7 +19,7 @@ from ..evaluation import mean_distances
 from ..language import plural, tr
 from ..levels import Levels
 from ..plain_text import value_text
-from ..privacy.derivable import not_proven
+from ..privacy.derivable import not_proven, what_is_proven
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
@@ -53,6 +53,7 @@ class PublicReport:
     map_data : None where nothing is drawn; counts_people : whether a person can have several records, so that a class
     has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
+    no_small_count : whether the release was made so that no count below k follows
     """
 
     release: Release
@@ -66,6 +67,7 @@ class PublicReport:
     version: str = ""
     date: str = ""
     values: Sequence[str] = ()
+    no_small_count: bool = False
 
 
 def release_report(published: PublicReport) -> str:
@@ -87,10 +89,11 @@ def release_report(published: PublicReport) -> str:
     else:
         verdict = tr("No record is released.")
     made = [*published.parameters, (tr("Made with VBAS"), published.version)]
+    told = what_is_proven(k) if published.no_small_count else (not_proven(k),)
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),
-        Section(tr("What levels tell"), (not_proven(k),)) if nested else Section(""),
+        Section(tr("What levels tell"), told) if nested else Section(""),
         _map(published),
         _classes(published),
         _values(published),

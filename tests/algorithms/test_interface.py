@@ -14,14 +14,17 @@ from vbas.vbas_plugin.models import TITLES
 REGIONS = "REGIONS REGION_ID POPULATION"
 RECORDS = "RECORDS RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT GENERALISE HIERARCHIES HIERARCHY_RULES"
 NUMBER = "SITE_NUMBER GAPS_REGION GAPS_COEFFICIENT GAPS_EXPONENT LOG_BASE CUTOFF N_SITES BUDGET FAIR"
+HELD_AGAINST = "DISCLOSURE CLOSED_BY_CHANCE LEAST_LEFT_AREAS LEAST_LEFT_PEOPLE"
 LEVELS = "COARSEST RATIO LEVEL_FIELDS LEAST_POPULATION"
 MEASURES = (
     "N_SITES N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT COMPACTNESS DISCERNIBILITY NON_UNIFORM_ENTROPY RUNNING_TIME"
 )
+PUBLISHED = "PUBLISHED_MARGINS PUBLISHED_COUNTS PUBLISHED_AREA PUBLISHED_NUMBER"
 PROMISED = {
     "anonymize": (
         f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED COMBINATION {NUMBER} SITE_LOCATION AGGREGATION CAPACITY_FACTOR "
-        f"SEED RELEASE FINEST {LEVELS} LOSS TIES LEVELS_COARSER REGISTER REGISTER_ACTION ALIASES",
+        f"SEED RELEASE FINEST {LEVELS} {HELD_AGAINST} LOSS TIES LEVELS_COARSER REGISTER REGISTER_ACTION ALIASES "
+        f"{PUBLISHED}",
         f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES} N_LEVELS "
         "MEAN_DISTANCE",
     ),
@@ -35,7 +38,7 @@ PROMISED = {
         "CONNECTION SCHEMA TABLE FILTER RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT KEEP_FIELDS PERSON_ID SENSITIVE "
         "CROSSWALK K UNMATCHED DESTINATION REGIONS REGION_ID POPULATION LOSS PROFILE RULE REGISTER REGISTER_ACTION "
         "ALIASES GENERALISE HIERARCHIES HIERARCHY_RULES HOUSEHOLD_ID L_DIVERSITY MAX_SHARE PUBLISHED_MARGINS TIES "
-        "LEVELS_COARSER",
+        f"LEVELS_COARSER {HELD_AGAINST} {PUBLISHED}",
         "RELEASED_RECORDS REPORT RELEASE_REPORT N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
     "sitenumber": (f"{RECORDS} {NUMBER} K", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
@@ -55,11 +58,11 @@ PROMISED = {
     ),
     "releaserecords": (
         f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS TIES LEVELS_COARSER "
-        "REGISTER REGISTER_ACTION ALIASES",
+        f"REGISTER REGISTER_ACTION ALIASES {HELD_AGAINST} {PUBLISHED}",
         "RELEASED_RECORDS N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
     "evaluate": (
-        f"{REGIONS} {RECORDS} CROSSWALK SITES K LOSS",
+        f"{REGIONS} {RECORDS} CROSSWALK SITES K LOSS {HELD_AGAINST}",
         f"REGION_AUDIT REPORT {MEASURES} N_LEVELS MEAN_DISTANCE",
     ),
     "checkreleases": (
@@ -143,6 +146,7 @@ CHOICES = {
     ("anonymize", "FINEST"): ("areas", "configuration"),
     ("anonymize", "LOSS"): ("mean distance", "non-uniform entropy"),
     ("releaserecords", "LOSS"): ("mean distance", "non-uniform entropy"),
+    ("anonymize", "DISCLOSURE"): ("a class has k", "no small count follows"),
     ("anonymize", "TIES"): ("fixed", "secret"),
     ("releaserecords", "TIES"): ("fixed", "secret"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
@@ -161,6 +165,10 @@ DEFAULTS = {
     "RATIO": 2,
     "LEAST_POPULATION": 0,
     "LOSS": "mean distance",
+    "DISCLOSURE": "a class has k",
+    "CLOSED_BY_CHANCE": 0.2,
+    "LEAST_LEFT_AREAS": 0,
+    "LEAST_LEFT_PEOPLE": 0,
     "TIES": "fixed",
 }
 
@@ -200,13 +208,13 @@ def test_choices_keep_their_words(provider, name, parameter):
 def test_models_keep_their_names_and_inputs(provider):
     """What a model of one level asks for has an effect in it: levels are for the nested one."""
     common = set(f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED SITE_LOCATION AGGREGATION CAPACITY_FACTOR SEED".split())
-    of_levels = {*LEVELS.split(), "LOSS"}
+    of_levels = {*LEVELS.split(), "LOSS", *HELD_AGAINST.split()}
     inputs = {name: {parameter.name() for parameter in algorithm(name).parameterDefinitions()} for name in TITLES}
     assert common | {"COMBINATION", *NUMBER.split()} <= inputs["anonymizestepbystep"]
     assert not (of_levels | {"RELEASE", "FINEST"}) & inputs["anonymizestepbystep"]
     assert common | of_levels <= inputs["nestedstepbystep"]
     assert not {"RELEASE", "FINEST", "COMBINATION", "SITE_NUMBER"} & inputs["nestedstepbystep"]
-    of_place = {"CONNECTION", "SCHEMA", "TABLE", "FILTER", "DESTINATION", "RELEASE", "RULE", "PERSON_ID"}
+    of_place = {"CONNECTION", "SCHEMA", "TABLE", "FILTER", "DESTINATION", "RELEASE", "RULE", "PERSON_ID", "DISCLOSURE"}
     assert of_place | {"REGIONS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K"} <= inputs["inplacestepbystep"]
     assert not {"RECORDS", "PROFILE", "CROSSWALK", "COMBINATION"} & inputs["inplacestepbystep"]
 

@@ -237,15 +237,28 @@ def test_an_area_code_in_some_rows_of_a_csv_file_is_refused(run, clinic, tmp_pat
 
 
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
-def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(run, clinic, tmp_path, release):
+def test_a_rule_that_forbids_what_can_be_derived_asks_for_a_release_from_which_nothing_can(
+    run, clinic, tmp_path, release
+):
     """“No cell of 1 to 10 is shown, nor derivable” was said of releases of which thousands can be derived."""
     pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}
     done = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="CMS cell size", **pages))
     said = ["\n".join(done.log), *(Path(page).read_text(encoding="utf-8") for page in pages.values())]
     nested = release == "nested levels"
-    assert all(("It is not proven that no count of 1 to 10 can be derived." in one) == nested for one in said)
+    assert not any("It is not proven" in one for one in said)
+    assert all(("can be proven are the counts of its zones, each 11 or more" in one) == nested for one in said[:1])
+    assert all(("What can be proven from this release, also by somebody who" in one) == nested for one in said[1:])
+    assert ("Following the rule, DISCLOSURE is “no small count follows”" in said[0]) == nested
     assert not any("No cell of 1 to 10 is shown" in one for one in said)
     assert "It forbids to show a cell of 1 to 10" in said[0] and "It forbids to show a cell of 1 to 10" in said[1]
+
+
+def test_of_a_rule_that_asks_for_k_alone_nothing_more_is_said_to_be_proven(run, clinic, tmp_path):
+    pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}
+    done = run("anonymize", **parameters(clinic, tmp_path, RELEASE="nested levels", RULE="PCORnet", **pages))
+    for said in ("\n".join(done.log), *(Path(page).read_text(encoding="utf-8") for page in pages.values())):
+        assert "It is not proven that no count of 1 to 10 can be derived." in said
+        assert "counts of its zones" not in said
 
 
 HEADER = "name,k,least_population,l_diversity,says,source,year,read"

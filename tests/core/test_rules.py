@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vbas.core.errors import InputError
-from vbas.core.privacy.rules import COLUMNS, NO_RULE, list_rules, read_rules
+from vbas.core.privacy.rules import COLUMNS, NO_RULE, NOR_DERIVABLE, list_rules, read_rules
 
 
 def test_every_shipped_rule_names_its_source_and_says_how_it_was_read():
@@ -21,6 +21,7 @@ def test_every_shipped_rule_names_its_source_and_says_how_it_was_read():
         assert rule.source in rule.sentence
         assert "for you to judge" in rule.sentence
     assert rules["CMS cell size"].k == 11
+    assert [name for name, rule in rules.items() if rule.nor_derivable] == ["CMS cell size"]
     assert rules["HIPAA Safe Harbor geography"].least_population == 20_001
 
 
@@ -33,6 +34,19 @@ def test_a_file_of_ones_own_adds_rules_and_replaces_those_of_the_same_name(tmp_p
     assert (rules["Our ethics board"].k, rules["Our ethics board"].l_diversity) == (12, 2)
     assert rules["PCORnet"].k == 9
     assert len(rules) == len(read_rules()) + 1
+
+
+def test_a_file_may_say_that_counts_must_not_be_derivable_either(tmp_path):
+    file = tmp_path / "mine.csv"
+    lines = ("Ours,12,0,1,Ours.,Minutes,2026,text", "Theirs,12,0,1,Theirs.,Minutes,2026,text")
+    file.write_text("\n".join([",".join(COLUMNS), *lines]), encoding="utf-8")
+    assert not any(read_rules(file)[name].nor_derivable for name in ("Ours", "Theirs"))  # as files were before
+    header = f"{','.join(COLUMNS)},{NOR_DERIVABLE}"
+    file.write_text("\n".join([header, f"{lines[0]},yes", f"{lines[1]},no"]), encoding="utf-8")
+    assert [read_rules(file)[name].nor_derivable for name in ("Ours", "Theirs")] == [True, False]
+    file.write_text("\n".join([header, f"{lines[0]},maybe"]), encoding="utf-8")
+    with pytest.raises(InputError, match="line 2, column nor_derivable: “maybe” is neither “yes” nor “no”"):
+        read_rules(file)
 
 
 @pytest.mark.parametrize(

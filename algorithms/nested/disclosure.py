@@ -1,0 +1,118 @@
+"""What a nested release holds against: declared, read, and said where it has no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.language import tr
+from ...core.nesting.decoys import CLOSED_BY_CHANCE, MOST_CLOSED
+from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
+from ..form.effective import Condition, Conditions
+from ..form.form import Form
+from ..form.parameters import choice, number, whole
+from .levels import NESTED
+
+DISCLOSURE, CLOSED = "DISCLOSURE", "CLOSED_BY_CHANCE"
+LEFT_AREAS, LEFT_PEOPLE = "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE"
+PARAMETERS = (DISCLOSURE, CLOSED, LEFT_AREAS, LEFT_PEOPLE)
+HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
+# Where levels come with a crosswalk, so that nothing tells beforehand whether there are several.
+CONDITIONS: Conditions = {CLOSED: [HIDING]}
+# Where a choice says it.
+CONDITIONS_OF_RELEASE: Conditions = {
+    **{name: [{"RELEASE": [NESTED]}] for name in (DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE)},
+    CLOSED: [{"RELEASE": [NESTED]}, HIDING],
+}
+
+
+class Held(TypedDict):
+    """What `Ask` is told of it."""
+
+    disclosure: str
+    closed_by_chance: float
+    least_left_areas: int
+    least_left_people: float
+
+
+def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """DISCLOSURE, CLOSED_BY_CHANCE, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE."""
+    yield choice(
+        DISCLOSURE,
+        tr("What must hold"),
+        DISCLOSURES,
+        CLASS_HAS_K,
+        tr(
+            "Nested levels: “{class_has_k}” is k-anonymity: no class of fewer than k is shown. Somebody who knows the "
+            "method can still prove of many classes that fewer than k of their people live in a part of a region. "
+            "“{no_small_count}”: such counts cannot be proven either. For that, some classes are shown in a larger "
+            "region than they need be, drawn from the computer's own source and kept nowhere, never from SEED: about "
+            "a tenth more mean distance, no record less. Every run then gives another release: publish one only. One "
+            "level has nothing to choose, and DISCLOSURE no effect. A RULE that forbids counts that can be derived "
+            "asks for the second.",
+            class_has_k=CLASS_HAS_K,
+            no_small_count=NO_SMALL_COUNT,
+        ),
+        advanced=True,
+    )
+    yield number(
+        CLOSED,
+        tr("Closed by chance, % (more buys more uncertainty)"),
+        CLOSED_BY_CHANCE,
+        tr(
+            "With “{no_small_count}”: so many of the places that could show a class may not, whatever lives there. "
+            "What cannot be proven can still be guessed; the more places are closed, the less often a guess is right, "
+            "and the larger the regions. A little is always closed.",
+            no_small_count=NO_SMALL_COUNT,
+        ),
+        0.0,
+        MOST_CLOSED,
+        advanced=True,
+    )
+    yield whole(
+        LEFT_AREAS,
+        tr("Least areas that must be left of a region"),
+        0,
+        tr(
+            "Nested levels: the people whom a larger region shows live in those of its areas that do not show the "
+            "class themselves. So many areas with people must be left of it; else the class is shown in a larger "
+            "region. 0 asks for none. Not together with LEVELS_COARSER."
+        ),
+        0,
+        advanced=True,
+    )
+    yield number(
+        LEFT_PEOPLE,
+        tr("Least people who must be left of a region"),
+        0.0,
+        tr(
+            "The same by the people of these areas, whatever their class. Where every region has a least population, "
+            "as some RULEs ask, what is left of a larger one has it, too. 0 asks for none. Not together with "
+            "LEVELS_COARSER."
+        ),
+        0.0,
+        advanced=True,
+    )
+
+
+def held_against(form: Form) -> Held:
+    """What is asked of a nested release."""
+    return {
+        "disclosure": form.text(DISCLOSURE),
+        "closed_by_chance": form.number(CLOSED),
+        "least_left_areas": form.whole(LEFT_AREAS),
+        "least_left_people": form.number(LEFT_PEOPLE),
+    }
+
+
+def say_of_one_level(form: Form) -> None:
+    """Say that what was asked of nested levels has no effect, over a crosswalk of one."""
+    if form.text(DISCLOSURE) == NO_SMALL_COUNT or form.whole(LEFT_AREAS) or form.number(LEFT_PEOPLE):
+        form.info(
+            tr(
+                "CROSSWALK has one level: a region shows all records of a class or none, so that there is nothing to "
+                "choose. DISCLOSURE, LEAST_LEFT_AREAS and LEAST_LEFT_PEOPLE have no effect."
+            )
+        )

@@ -1,0 +1,113 @@
+"""Counts that others publish: of areas, or of groups of them, by some of the quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from ..crosswalk import Crosswalk
+from ..profile import Profile
+from ..records.columns import combine_codes
+from .values import as_text
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """A table of counts of all people of a profile of n areas and C classes.
+
+    title : what it is called in messages; names : its quasi-identifiers
+    zone_of : (n,) int64, the zone of each area, NONE where nothing is known; n_zones
+    group_of : (C,) int64, the combination of values in which each class counts, NONE where nothing is known; n_groups
+    low, high : (n_zones, n_groups) int64, the least and the most people of each, both the same where they are counted
+    values : of each combination its values as text; levels : of quasi-identifiers that are coarser than they were read
+    """
+
+    title: str
+    names: tuple[str, ...]
+    zone_of: np.ndarray
+    n_zones: int
+    group_of: np.ndarray
+    n_groups: int
+    low: np.ndarray
+    high: np.ndarray
+    values: tuple[tuple[str, ...], ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> bool:
+        """Whether its counts are of these very people."""
+        return bool((self.low == self.high).all())
+
+    def true_counts(self, profile: Profile) -> np.ndarray:
+        """The people of a profile by zone and combination, (n_zones, n_groups) int64."""
+        zones, groups = _members(self.zone_of, self.n_zones), _members(self.group_of, self.n_groups)
+        return np.asarray((zones @ profile.counts @ groups.T).toarray(), np.int64)
+
+
+def own_totals(
+    profile: Profile,
+    crosswalk: Crosswalk,
+    names: Sequence[str],
+    title: str = "",
+    levels: Mapping[str, int] | None = None,
+) -> CountTable:
+    """The totals of a profile itself, by region and these quasi-identifiers; levels : at which it shows them.
+
+    Examples
+    --------
+    >>> from vbas.core.disclosure.count_tables import own_totals
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
+    >>> own_totals(records.profile, crosswalk, ["sex"]).low.tolist()
+    [[2, 2], [3, 1]]
+    """
+    positions = [profile.quasi_identifiers.index(name) for name in names]
+    columns = [profile.classes[:, position] for position in positions]
+    group_of, groups = combine_codes(columns, [len(profile.categories[position]) for position in positions])
+    nothing = np.zeros((crosswalk.n_regions, len(groups)), np.int64)
+    texts = [as_text(profile.categories[position].tolist()) for position in positions]
+    values = tuple(tuple(text[code] for text, code in zip(texts, codes)) for codes in groups.tolist())
+    own = {name: level for name, level in (levels or {}).items() if name in names}
+    table = CountTable(
+        title,
+        tuple(names),
+        crosswalk.region_of,
+        crosswalk.n_regions,
+        group_of,
+        len(groups),
+        nothing,
+        nothing,
+        values,
+        own,
+    )
+    counts = table.true_counts(profile)
+    return replace(table, low=counts, high=counts)
+
+
+def blocks_of(divisions: Sequence[np.ndarray], n_classes: int) -> list[np.ndarray]:
+    """Classes that hang together: of which one division or another puts two and two in one part.
+
+    divisions : (C,) the part of each class, NONE for none
+    """
+    first, rows, columns = 0, [], []
+    for part_of in divisions:
+        there = np.flatnonzero(part_of >= 0)
+        rows.append(there)
+        columns.append(n_classes + first + part_of[there])
+        first += int(part_of.max(initial=NONE)) + 1
+    row, column = (np.concatenate([np.empty(0, np.int64), *parts]) for parts in (rows, columns))
+    size = n_classes + first
+    graph = sparse.csr_matrix((np.ones(len(row)), (row, column)), shape=(size, size))
+    block = sparse.csgraph.connected_components(graph, directed=False)[1][:n_classes]
+    order = np.argsort(block, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(block[order])) + 1) if n_classes else []
+
+
+def _members(part_of: np.ndarray, n: int) -> sparse.csr_matrix:
+    there = np.flatnonzero(part_of >= 0)
+    return sparse.csr_matrix((np.ones(len(there), np.int64), (part_of[there], there)), shape=(n, len(part_of)))

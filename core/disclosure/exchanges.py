@@ -1,0 +1,168 @@
+"""Small counts that no table of people pins down, found by exchanges of a few people.
+
+Who is in truth where is one table of people that fits all that is known. Another one differs from it by an exchange:
+some people of one area and class for as many of another class; and in another area the same the other way round. Where
+an exchange leaves nobody in a count, or puts k and more there, and fits all that is known, the count is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .block import Block, Family
+from .count_tables import NONE
+
+# How far from an area, in the order of the regions, areas are looked at to exchange people with.
+STEPS = np.array([1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160, 320])
+AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Counts of 1 to k - 1 people of one class in some areas: of an area, a region, what is left of it, or a zone.
+
+    part_of : (n, u) int64 the part in which each area and class counts, NONE for none
+    part, class_of, people : (q,) int64 of each count; area : (q,) the area that has most of its people
+    level : beyond whose regions people must be exchanged for that
+    """
+
+    part_of: np.ndarray
+    part: np.ndarray
+    class_of: np.ndarray
+    people: np.ndarray
+    area: np.ndarray
+    level: int
+
+    def __len__(self) -> int:
+        return len(self.part)
+
+    def some(self, at: np.ndarray) -> Places:
+        """Some of them."""
+        return Places(self.part_of, self.part[at], self.class_of[at], self.people[at], self.area[at], self.level)
+
+    def areas(self, number: int) -> np.ndarray:
+        """The areas of a count."""
+        return np.flatnonzero(self.part_of[:, self.class_of[number]] == self.part[number])
+
+
+def places_of(block: Block) -> Iterator[Places]:
+    """All counts of 1 to k - 1 people that are asked about: of each class in each area, in each region of each level
+    that shows classes as they are, in what smaller regions leave of it that show the class, and in each zone of a
+    table.
+    """
+    for table in block.tables:
+        if table.n_regions < block.n:
+            yield _small(block, np.where(table.region[:-1] < table.n_regions, table.region[:-1], NONE), 0)
+    for level in reversed(block.as_they_are):
+        yield _small(block, block.storeys.region_of[level], level)
+    if not block.as_they_are or block.families[0].n_regions < block.n:
+        yield _small(block, np.arange(block.n), NONE)
+    yield from left_places_of(block, np.ones(block.u, bool))
+
+
+def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
+    """The counts of some classes, (u,) bool, in what is left of regions without smaller ones that show the class."""
+    covered = np.zeros((block.n, block.u), bool)
+    for level in block.as_they_are:
+        region, shown = block.storeys.region_of[level], block.shown[level]
+        left = np.zeros(shown.shape, bool)
+        at, of = np.nonzero(covered & (region[:, None] >= 0))
+        left[region[at], of] = True
+        if left.any():
+            found = _small(block, np.where(covered, NONE, region[:, None]), level - 1, classes)
+            yield found.some(np.flatnonzero(left[found.part, found.class_of]))
+        inside = np.flatnonzero(region >= 0)
+        covered[inside] |= shown[region[inside]] > 0
+
+
+def _small(block: Block, part_of: np.ndarray, level: int, classes: np.ndarray | None = None) -> Places:
+    """The counts of 1 to k - 1 people of parts.
+
+    part_of : (n,) or (n, u); level : as in Places; classes : (u,) bool, all where None
+    """
+    people = block.people[:-1, :-1]
+    part_of = np.broadcast_to(part_of if part_of.ndim == 2 else part_of[:, None], people.shape)
+    area, class_of = np.nonzero(people if classes is None else people * classes)
+    part = part_of[area, class_of]
+    there = part >= 0
+    part, area, class_of = part[there], area[there], class_of[there]
+    people = block.people[area, class_of]
+    keys, at = np.unique(part * block.u + class_of, return_inverse=True)
+    at = at.reshape(-1)
+    total = np.bincount(at, people, len(keys)).astype(np.int64)
+    order = np.lexsort((-people, at))
+    first = order[np.flatnonzero(np.diff(at[order], prepend=-1))]
+    few = total < block.k
+    return Places(part_of, keys[few] // block.u, keys[few] % block.u, total[few], area[first][few], level)
+
+
+def freed_by_exchange(block: Block, places: Places, everywhere: bool = False) -> np.ndarray:
+    """Which counts an exchange frees, (q,) bool; everywhere : whether all areas are tried, or only some around."""
+    free = np.zeros(len(places), bool)
+    part_of = np.pad(places.part_of, ((0, 1), (0, 1)), constant_values=-2)
+    n_others = block.n + 1 if everywhere else 2 * len(STEPS) + 1
+    step = max(1, AT_ONCE // ((block.u + 1) * n_others))
+    classes = np.arange(block.u + 1)
+    known = block.known
+    for first in range(0, len(places), step):
+        at = slice(first, first + step)
+        area, class_of, people = places.area[at], places.class_of[at], places.people[at]
+        others = _others(block, area, everywhere)
+        outside = part_of[others, class_of[:, None]] != places.part[at][:, None]
+        count, position = np.nonzero(outside)
+        other = others[count, position]
+        alone = block.people[area, class_of] == people
+        for fewer in (False, True):
+            wanted = ~free[first + count] & (alone[count] if fewer else True)
+            who, where = np.repeat(count[wanted], len(classes)), np.repeat(other[wanted], len(classes))
+            company = np.tile(classes, int(wanted.sum()))
+            i, c = area[who], class_of[who]
+            if fewer:
+                fits = exchange_fits(known, block.people, i, c, where, company, people[who])
+            else:
+                fits = exchange_fits(known, block.people, i, company, where, c, block.k - people[who])
+            free[first + who[fits & (company != c)]] = True
+    return free
+
+
+def _others(block: Block, area: np.ndarray, everywhere: bool) -> np.ndarray:
+    """The areas with which each one may exchange people, (q, a); n for none."""
+    if everywhere:
+        return np.broadcast_to(np.arange(block.n + 1), (len(area), block.n + 1))
+    place = block.place[area][:, None] + np.concatenate([STEPS, -STEPS])
+    inside = (place >= 0) & (place < block.n)
+    near = np.where(inside, block.order[np.clip(place, 0, block.n - 1)], block.n)
+    return np.concatenate([near, np.full((len(area), 1), block.n)], axis=1)
+
+
+def exchange_fits(
+    known: Sequence[Family],
+    people: np.ndarray,
+    area: np.ndarray,
+    class_of: np.ndarray,
+    other: np.ndarray,
+    company: np.ndarray,
+    number: np.ndarray,
+) -> np.ndarray:
+    """Whether so many people of an area may be of the class `company` in place of `class_of`, and as many of another
+    area of `class_of` in place of `company`; (q,) bool of (q,) arrays.
+    """
+    at = np.flatnonzero((people[area, class_of] >= number) & (people[other, company] >= number))
+    for family in known:
+        here, there = family.region[area[at]], family.region[other[at]]
+        own, its = family.group[class_of[at]], family.group[company[at]]
+        moved = (here != there) & (own != its)
+        few = number[at]
+        fits = (
+            (family.down[here, own] >= few)
+            & (family.up[here, its] >= few)
+            & (family.down[there, its] >= few)
+            & (family.up[there, own] >= few)
+        )
+        at = at[~moved | fits]
+    found = np.zeros(len(area), bool)
+    found[at] = True
+    return found

@@ -1,0 +1,75 @@
+"""Small counts that follow from a release and the tables of counts that others publish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .block import Block
+from .exchanges import Places, freed_by_exchange, left_places_of, places_of
+from .undecided import freed_around, freed_by_programs
+
+AREAS_AROUND = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Open:
+    """A count that no table of people was found to free: one of `places`, by its number."""
+
+    places: Places
+    number: int
+
+    @property
+    def area(self) -> int:
+        """The area that has most of its people."""
+        return int(self.places.area[self.number])
+
+    @property
+    def class_of(self) -> int:
+        """Its class, a position in the block."""
+        return int(self.places.class_of[self.number])
+
+    @property
+    def people(self) -> int:
+        """How many people it counts."""
+        return int(self.places.people[self.number])
+
+    @property
+    def key(self) -> tuple[bytes, int]:
+        """What tells it from counts of other people."""
+        return self.places.areas(self.number).tobytes(), self.class_of
+
+
+def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
+    """The counts of 1 to k - 1 people that follow, or of which it is not found that they do not.
+
+    classes : (u,) bool, those of which something moved up since all counts were free: only what is left of regions is
+    new then; None for all counts
+    """
+    asked = places_of(block) if classes is None else left_places_of(block, classes)
+    left: list[Places] = []
+    for places in asked:
+        some = places.some(np.flatnonzero(~freed_by_exchange(block, places)))
+        left.append(some.some(np.flatnonzero(~freed_by_exchange(block, some, everywhere=True))))
+    freed = freed_by_programs(block, left)
+    counts: dict[tuple[bytes, int], Open] = {}
+    for places, done in zip(left, freed):
+        for number in np.flatnonzero(~done).tolist():
+            count = Open(places, number)
+            counts.setdefault(count.key, count)
+    return [count for count in counts.values() if not is_free(block, count)]
+
+
+def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.ndarray | None = None) -> bool:
+    """Whether some table of people, much like the true one, frees a count; n_areas, also : as for `freed_around`."""
+    if freed_by_exchange(block, count.places.some(np.array([count.number])), everywhere=True)[0]:
+        return True
+    return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)
+
+
+def follows_anyway(block: Block, counts: Sequence[Open]) -> list[bool]:
+    """Whether each count follows from the tables alone, whatever is released."""
+    alone = block.by_tables_alone()
+    return [not is_free(alone, count) for count in counts]

@@ -1,0 +1,134 @@
+"""Small counts that exchanges do not free: held against whole tables of people, found by linear programs.
+
+Of some areas at a time: all other people stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from .block import MANY, Block
+from .exchanges import Places
+from .programs import Problem, solve
+
+AT_ONCE = ((2_500, 1), (10_000, 2))  # unknowns of a program and turns, at first and for what is open then
+
+
+def freed_by_programs(
+    block: Block, places: Sequence[Places], sizes: Sequence[tuple[int, int]] = AT_ONCE
+) -> list[np.ndarray]:
+    """Which counts some table of people frees, (q,) bool for each."""
+    free = [np.zeros(len(some), bool) for some in places]
+    rng = np.random.default_rng(0)
+    for size, turns in sizes:
+        for areas in _stretches(block, size):
+            _free_within(block, places, free, areas, turns, rng)
+    return free
+
+
+def freed_around(block: Block, places: Places, number: int, n_areas: int, also: np.ndarray | None = None) -> bool:
+    """Whether people around a count can be placed so that it is free.
+
+    n_areas : of so many areas, of as many within it and beside it that have people of its class, and of those in `also`
+    """
+    middle, there = int(block.place[places.area[number]]), block.people[:-1, places.class_of[number]] > 0
+    first = max(0, min(middle - n_areas // 2, block.n - n_areas))
+    inside = np.zeros(block.n, bool)
+    inside[places.areas(number)] = True
+    near = [block.order[first : first + n_areas]]
+    for some in (there & inside, there & ~inside):
+        areas = np.flatnonzero(some)
+        near.append(areas[np.argsort(np.abs(block.place[areas] - middle), kind="stable")[:n_areas]])
+    free = [np.zeros(1, bool)]
+    chosen = np.unique(np.concatenate([*near, np.empty(0, np.int64) if also is None else also]))
+    _free_within(block, [places.some(np.array([number]))], free, chosen, 1)
+    return bool(free[0][0])
+
+
+def _stretches(block: Block, size: int) -> list[np.ndarray]:
+    """Areas that stand together, in parts of about so many unknowns."""
+    n_parts = max(1, -(-block.n * block.u // size))
+    return np.array_split(block.order, min(n_parts, block.n))
+
+
+def _free_within(
+    block: Block,
+    places: Sequence[Places],
+    free: list[np.ndarray],
+    areas: np.ndarray,
+    turns: int,
+    rng: np.random.Generator | None = None,
+) -> None:
+    """Mark the counts that some tables of the people of these areas free."""
+    inside = np.zeros(block.n, bool)
+    inside[areas] = True
+    chosen = [np.flatnonzero(~done & inside[some.area]) for some, done in zip(places, free)]
+    owner = np.repeat(np.arange(len(places)), [len(some) for some in chosen])
+    number = np.concatenate([np.empty(0, np.int64), *chosen])
+    if not len(number):
+        return
+    areas = np.sort(areas)
+    members = _members(block, places, owner, number, areas)
+    problem = problem_of(block, areas, members)
+    people = block.people[areas][:, :-1].ravel()
+    truth = np.concatenate([places[of].people[[at]] for of, at in zip(owner.tolist(), number.tolist())])
+    base = truth - members @ people
+    left = np.ones(len(number), bool)
+    for turn in range(turns):
+        for sign in (1.0, -1.0):
+            weights = np.ones(len(left)) if not turn or rng is None else rng.uniform(0.0, 1.0, len(left))
+            if not left.any():
+                break
+            table, _ = solve(problem, sign * (members.T @ (weights * left)))
+            if table is not None:
+                count = base + members @ table
+                left &= (count >= 1) & (count < block.k)
+    for of, at in zip(owner[~left].tolist(), number[~left].tolist()):
+        free[of][at] = True
+
+
+def _members(
+    block: Block, places: Sequence[Places], owner: np.ndarray, number: np.ndarray, areas: np.ndarray
+) -> sparse.csr_matrix:
+    """(q, areas * u) matrix of 0 and 1: who is in each count."""
+    rows, columns = [], []
+    for row, (of, at) in enumerate(zip(owner.tolist(), number.tolist())):
+        some = places[of]
+        class_of = int(some.class_of[at])
+        here = np.flatnonzero(some.part_of[areas, class_of] == some.part[at])
+        rows.append(np.full(len(here), row))
+        columns.append(here * block.u + class_of)
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    shape = (len(number), len(areas) * block.u)
+    return sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=shape)
+
+
+def problem_of(block: Block, areas: np.ndarray, asked: sparse.csr_matrix) -> Problem:
+    """The people of some areas as unknowns, all others where they are; asked : (q, areas * u) of 0 and 1."""
+    people = block.people[areas][:, :-1].ravel()
+    parts, lows, highs = [], [], []
+    for family in block.known:
+        key = (family.region[areas][:, None] * (family.n_groups + 1) + family.group[:-1]).ravel()
+        used, row = np.unique(key, return_inverse=True)
+        region, group = np.divmod(used, family.n_groups + 1)
+        sums = np.bincount(row.reshape(-1), people, len(used)).astype(np.int64)
+        down, up = family.down[region, group], family.up[region, group]
+        kept = (sums > down) | (up < MANY // 2)  # else nothing is known that these people could break
+        kept &= (region < family.n_regions) & (group < family.n_groups)
+        size = (len(used), len(people))
+        matrix = sparse.csr_matrix((np.ones(len(people), np.int64), (row.reshape(-1), np.arange(len(people)))), size)
+        parts.append(matrix[kept])
+        lows.append(np.maximum(sums - np.minimum(down, sums), 0)[kept])
+        highs.append(np.where(up >= MANY // 2, MANY, sums + up)[kept])
+    return Problem(
+        sparse.vstack(parts).tocsr(),
+        np.concatenate(lows),
+        np.concatenate(highs),
+        np.zeros(len(people), np.int64),
+        np.full(len(people), MANY),
+        asked,
+        np.zeros(asked.shape[0], np.int64),
+    )

@@ -1,0 +1,401 @@
+"""A release held against tables of counts that others publish: what would follow is shown more coarsely.
+
+Whoever takes what a release shows of an area away from a published total of it is left with the classes that it does
+not show there. Where only one can be left, its count is known. Another class of the same total goes up a level to keep
+it company, the one that loses least, until nothing follows; what no larger region hides is suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..areas import Areas
+from ..crosswalk import Crosswalk
+from ..disclosure.block import Block, Change, Storeys
+from ..disclosure.count_tables import NONE, CountTable, blocks_of
+from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
+from ..levels import Levels
+from ..nesting.losses import LOSSES, MEAN_DISTANCE
+from ..nesting.planning import promote
+from ..nesting.views import CoarserLevels, as_shown
+from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..ties import Ties, ranks
+from .margins import hold_against_totals
+from .requirement import Requirement
+
+MOST_TRIED = 150  # ways to mend a count, the cheapest first
+FEW_TRIED = 20  # those of which more is tried
+MOST_SIBLINGS = 6
+MOST_ROUNDS = 20
+OF_A_SUPPRESSED_RECORD = 1e9  # metres: more than any region is wide
+
+
+@dataclass(frozen=True, eq=False)
+class HeldAgainstCounts:
+    """A plan from which no small count follows beside tables of counts.
+
+    plan, coarser : by what is shown; and what that was made from, where last levels show coarser values
+    n_followed : counts that would have followed; n_anyway : counts that follow from the tables alone, and are not ours
+    n_left : counts that follow still, as nothing is left to be coarsened; n_coarser, n_suppressed : records shown in
+    larger regions, and no more, for it
+    """
+
+    plan: Plan
+    coarser: CoarserLevels | None = None
+    n_followed: int = 0
+    n_anyway: int = 0
+    n_left: int = 0
+    n_coarser: int = 0
+    n_suppressed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What is shown where, cell by cell of a profile, under levels; class_of : of each level, as in `Storeys`."""
+
+    profile: Profile
+    levels: Levels
+    class_of: Sequence[np.ndarray | None]
+    k: int
+    level_of: np.ndarray
+    in_zones: bool
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all classes that a coarsest region does not show have fewer than k records there."""
+        region = self.levels.crosswalks[-1].region_of[area_of_cells(self.profile)]
+        of, lost = self.class_of[-1], (region >= 0) & (self.level_of == SUPPRESSED)
+        class_of = self.profile.counts.indices if of is None else of[self.profile.counts.indices]
+        _, at = np.unique(region[lost] * len(self.profile.classes) + class_of[lost], return_inverse=True)
+        return bool((np.bincount(at.reshape(-1), self.profile.counts.data[lost]) < self.k).all())
+
+
+def hold_against_counts(
+    plan: Plan,
+    tables: Sequence[CountTable],
+    areas: Areas,
+    loss: str = MEAN_DISTANCE,
+    requirement: Requirement | None = None,
+    coarser: CoarserLevels | None = None,
+    progress: Progress = silent,
+    ties: Ties = None,
+) -> HeldAgainstCounts:
+    """The plan, with equivalence classes moved up a level, or suppressed, until no count of 1 to k - 1 follows.
+
+    A count is of a class: in an area, in a region of any level, in what smaller regions that show the class leave of
+    it, or in a zone of a table. It follows where it lies within 1 to k - 1 in every table of people that fits the
+    tables and what is released; where no table of people is found that says otherwise, it counts as following too.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of one level or several.
+    tables : sequence of CountTable
+        Of the plan's profile; of that of `coarser` where that is given.
+    areas : Areas
+        Those of the profile.
+    loss : str
+        A key of LOSSES: what moves up first is what loses least of it.
+    requirement : Requirement, optional
+        What is asked of equivalence classes beside k records.
+    coarser : CoarserLevels, optional
+        What the plan was made from, where its last levels show coarser values.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+    ties : Ties, optional
+        Decides among ways of the same loss.
+
+    Returns
+    -------
+    HeldAgainstCounts
+        The plan that holds, and what it cost.
+    """
+    if not tables:
+        return HeldAgainstCounts(plan, coarser)
+    before = _levels_of_cells(plan if coarser is None else coarser.plan)
+    level_of, followed, joined = before, 0, False
+    while True:
+        if coarser is None:
+            level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
+        shown = _shown(plan, coarser, level_of)
+        held, (more, anyway, left) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
+        followed += more
+        level_of = _holding(plan, coarser, held, requirement)
+        if np.array_equal(level_of, held):
+            break
+        joined = True
+    records = shown.profile.counts.data
+    moved = int(records[(level_of > before) & (before >= 0)].sum())
+    suppressed = int(records[(level_of == SUPPRESSED) & (before >= 0)].sum())
+    if not moved and not suppressed:
+        return HeldAgainstCounts(plan, coarser, followed, anyway, left)
+    if coarser is None:
+        new = replace(_with_levels(plan, level_of, requirement), in_zones=plan.in_zones and not joined)
+        return HeldAgainstCounts(new, None, followed, anyway, left, moved, suppressed)
+    places = coarser.places
+    made = plan_by_levels(places.cells, places.of_cells, plan.k, level_of)
+    made = replace(made, in_zones=coarser.plan.in_zones and not joined)
+    in_places = _of_members(made, requirement)
+    coarser = replace(coarser, plan=in_places)
+    return HeldAgainstCounts(as_shown(in_places, places), coarser, followed, anyway, left, moved, suppressed)
+
+
+def _levels_of_cells(plan: Plan) -> np.ndarray:
+    """The level at which each cell is shown, (m,), SUPPRESSED for none."""
+    return np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of].astype(np.int8)
+
+
+def _with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
+    """The plan with its cells shown at these levels."""
+    if plan.level_of is not None:
+        new = replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones)
+        return _of_members(new, requirement)
+    released = np.zeros(len(plan.records), bool)
+    released[plan.equivalence_class_of[level_of >= 0]] = True
+    return replace(plan, released=released)
+
+
+def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
+    if requirement is None or not requirement.members:
+        return plan
+    return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
+
+
+def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray) -> _Shown:
+    if coarser is None:
+        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones)
+    places = coarser.places
+    class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
+    return _Shown(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
+
+
+def _losses(shown: _Shown, areas: Areas, loss: str) -> list[np.ndarray]:
+    """Of each level what a record loses in each region; where values are coarser, more than any geography."""
+    own = [LOSSES[loss](areas, shown.profile, crosswalk) for crosswalk in shown.levels.crosswalks]
+    most = max(float(of_level.max(initial=0.0)) for of_level in own) + 1.0
+    return [
+        of_level + most * number for of_level, number in zip(own, np.cumsum([of is not None for of in shown.class_of]))
+    ]
+
+
+def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], ties: Ties) -> Plan:
+    """The plan, with the fewest classes suppressed that the totals of coarsest regions tell of.
+
+    Of a table these are known whose zones lie in one region and make up all of it.
+    """
+    coarsest = plan.levels.crosswalks[-1]
+    groupings = [_by_class(table.group_of) for table in tables if table.exact and _adds_up(table, coarsest)]
+    return hold_against_totals(plan, groupings, ties=ties)[0]
+
+
+def _adds_up(table: CountTable, coarsest: Crosswalk) -> bool:
+    inside = (coarsest.region_of >= 0) | (table.zone_of >= 0)
+    pairs = np.unique(np.column_stack([table.zone_of[inside], coarsest.region_of[inside]]), axis=0)
+    return bool((pairs >= 0).all() and len(pairs) == len(np.unique(pairs[:, 0])))
+
+
+def _by_class(group_of: np.ndarray) -> np.ndarray:
+    """The totals in which classes count; those of which a table says nothing, each in one of its own."""
+    return np.where(group_of >= 0, group_of, int(group_of.max(initial=NONE)) + 1 + np.arange(len(group_of)))
+
+
+def _holding(
+    plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, requirement: Requirement | None
+) -> np.ndarray:
+    """The level of each cell once what is asked of equivalence classes holds of those that were joined, too."""
+    if requirement is None or not requirement.asks_for_more or plan.level_of is None:
+        return level_of
+    if coarser is None:
+        return promote(plan.profile, plan.levels, level_of, requirement.holds)
+    return promote(coarser.places.cells, coarser.places.of_cells, level_of, requirement.holds)
+
+
+def _mended(
+    shown: _Shown,
+    tables: Sequence[CountTable],
+    losses: Sequence[np.ndarray],
+    progress: Progress,
+    ties: Ties,
+) -> tuple[np.ndarray, tuple[int, int, int]]:
+    """The level of each cell, and how many counts followed, follow anyway, and are left."""
+    divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
+    blocks = blocks_of(divisions, len(shown.profile.classes))
+    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded)
+    new, found = shown.level_of.copy(), np.zeros(3, np.int64)
+    for done, classes in enumerate(blocks):
+        work = _Work(shown, tables, classes, storeys, losses, ties)
+        work.mend()
+        work.write(new)
+        found += (work.n_followed, work.n_anyway, work.n_left)
+        progress((done + 1) / len(blocks))
+    followed, anyway, left = (int(number) for number in found)
+    return new, (followed, anyway, left)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Equivalence classes to move up one after the other, (level, region, group), and what that loses."""
+
+    loss: float
+    steps: tuple[tuple[int, int, int], ...]
+
+
+class _Work:
+    """The classes of one block, mended."""
+
+    def __init__(
+        self,
+        shown: _Shown,
+        tables: Sequence[CountTable],
+        classes: np.ndarray,
+        storeys: Storeys,
+        losses: Sequence[np.ndarray],
+        ties: Ties,
+    ) -> None:
+        counts = shown.profile.counts
+        self.losses, self.ties = losses, ties
+        self.cells = np.flatnonzero(np.isin(counts.indices, classes))
+        position = np.empty(counts.shape[1], np.int64)
+        position[classes] = np.arange(len(classes))
+        self.at = (area_of_cells(shown.profile)[self.cells], position[counts.indices[self.cells]])
+        people = np.zeros((counts.shape[0], len(classes)), np.int64)
+        people[self.at] = counts.data[self.cells]
+        levels = np.full(people.shape, SUPPRESSED, np.int8)
+        levels[self.at] = shown.level_of[self.cells]
+        self.block = Block(people, levels, storeys, tables, classes)
+        self.n_followed = self.n_anyway = self.n_left = 0
+
+    def write(self, level_of: np.ndarray) -> None:
+        """Write the level of each cell of the block into those of all."""
+        level_of[self.cells] = self.block.level_of[self.at]
+
+    def mend(self) -> None:
+        """Move up what must, until nothing of the block follows that does not follow anyway."""
+        settled: set[tuple[bytes, int]] = set()
+        classes: np.ndarray | None = None
+        for turn in range(MOST_ROUNDS):
+            found = [count for count in following(self.block, classes) if count.key not in settled]
+            anyway = follows_anyway(self.block, found)
+            settled.update(count.key for count, is_so in zip(found, anyway) if is_so)
+            self.n_anyway += sum(anyway)
+            ours = [count for count, is_so in zip(found, anyway) if not is_so]
+            if not turn:
+                self.n_followed = len(ours)
+            if not ours:
+                return
+            before = self.block.level_of.copy()
+            self.block.stronger = False
+            for count in sorted(ours, key=lambda count: (-count.places.level, count.area, count.class_of)):
+                if not self._hidden(count):
+                    settled.add(count.key)
+                    self.n_left += 1
+            classes = None if self.block.stronger else (before != self.block.level_of).any(axis=0)
+
+    def _hidden(self, count: Open) -> bool:
+        """Move up what hides a count; whether that could be done."""
+        done: list[tuple[_Way, list[Change]]] = []
+        while not is_free(self.block, count):
+            ways = self._by_loss(self._ways(count))
+            if not ways:
+                return False
+            chosen = self._first_that_frees(ways[:MOST_TRIED], count)
+            if chosen is None:
+                more = self._by_loss(self._with_company(ways[:FEW_TRIED], count))
+                chosen = self._first_that_frees(more[:MOST_TRIED], count)
+            way = ways[0] if chosen is None else chosen
+            done.append((way, self._do(way)))
+        if len(done) > 1:
+            self._without_what_need_not_be(done, count)
+        return True
+
+    def _without_what_need_not_be(self, done: list[tuple[_Way, list[Change]]], count: Open) -> None:
+        """Take back the moves without which a count is hidden too, the first first."""
+        for _, changes in reversed(done):
+            self.block.take_back(changes)
+        kept = [way for way, _ in done]
+        for way in list(kept):
+            fewer = [other for other in kept if other is not way]
+            changes = [change for other in fewer for change in self._do(other)]
+            if is_free(self.block, count):
+                kept = fewer
+            self.block.take_back(changes)
+        for way in kept:
+            self._do(way)
+
+    def _by_loss(self, ways: Iterable[_Way]) -> list[_Way]:
+        """The ways, the cheapest first; of the same loss by chance where ties are secret."""
+        every = list(ways)
+        return [every[i] for i in np.lexsort((ranks(len(every), self.ties), np.array([way.loss for way in every])))]
+
+    def _first_that_frees(self, ways: Sequence[_Way], count: Open) -> _Way | None:
+        """The cheapest way that frees a count: by an exchange at once, or of the first few by any table of people."""
+        levels = self.block.level_of
+        for number, way in enumerate(ways):
+            changes = self._do(way)
+            if not changes:
+                continue
+            also = np.unique(np.concatenate([np.atleast_1d(at[0]) for array, at, _ in changes if array is levels]))
+            frees = is_free(self.block, count, AREAS_AROUND if number < FEW_TRIED else 0, also[:AREAS_AROUND])
+            self.block.take_back(changes)
+            if frees:
+                return way
+        return None
+
+    def _do(self, way: _Way) -> list[Change]:
+        changes: list[Change] = []
+        for level, region, group in way.steps:
+            if self.block.families[level].low[region, group]:
+                changes += self.block.moved_up(level, region, group)
+        return changes
+
+    def _ways(self, count: Open) -> Iterator[_Way]:
+        """Equivalence classes that show people of the areas of a count, moved up beyond these areas."""
+        block, last = self.block, len(self.block.shown) - 1
+        areas = count.places.areas(count.number)
+        for level in range(last + 1):
+            region = np.unique(block.storeys.region_of[level][areas])
+            region = region[region >= 0]
+            shown = block.shown[level][region]
+            at, of = np.nonzero(shown)
+            for own, group in zip(region[at].tolist(), of.tolist()):
+                beyond = max(level, count.places.level)
+                for target in range(beyond + 1, min(beyond + 3, last) + 1):
+                    yield self._way_up(level, own, group, target)
+                if beyond == last:
+                    at_last = block.region_at(level, own, last), int(block.groups_at(level, last)[group])
+                    records = int(block.families[last].low[at_last])
+                    # All that is shown within joins there first, and then it is suppressed.
+                    yield _Way(OF_A_SUPPRESSED_RECORD * records, ((last, *at_last),) * 2)
+
+    def _way_up(self, level: int, region: int, group: int, target: int) -> _Way:
+        """An equivalence class moved up to a level."""
+        block, before = self.block, self.losses[level][region]
+        records, steps = int(block.shown[level][region, group]), []
+        for between in range(level, target):
+            steps.append((between, region, group))
+            region, group = int(block.parent[between][region]), block.group_above(between, group)
+        return _Way(records * float(self.losses[target][region] - before), tuple(steps))
+
+    def _with_company(self, ways: Sequence[_Way], count: Open) -> Iterator[_Way]:
+        """Ways together with another equivalence class of the class, of other areas, moved up to the same region."""
+        block = self.block
+        inside = np.zeros(block.n, bool)
+        inside[count.places.areas(count.number)] = True
+        for way in ways:
+            level, region, group = way.steps[-1]
+            if level + 1 == len(block.shown):
+                continue
+            target, around = level + 1, int(block.parent[level][region])
+            its = block.group_above(level, group)
+            others = []
+            for fine in range(target):
+                own = np.unique(block.storeys.region_of[fine][(block.storeys.region_of[target] == around) & ~inside])
+                at, of = np.nonzero(block.shown[fine][own] * (block.groups_at(fine, target) == its))
+                others += [self._way_up(fine, int(own[i]), int(j), target) for i, j in zip(at, of)]
+            for other in sorted(others, key=lambda other: other.loss)[:MOST_SIBLINGS]:
+                yield _Way(way.loss + other.loss, (*way.steps, *other.steps))

@@ -1,0 +1,106 @@
+"""Counts that others publish, through the forms: attacked with what the files say, by programs of their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from qgis.core import QgsProcessingException
+
+from ..core.table_attack import told_by_table
+from .conftest import make_layer
+from .nested_town import make_town
+
+K = 4
+
+
+@pytest.fixture(scope="module")
+def town():
+    return make_town(3)
+
+
+def counts_by(town, *names, zone=None):
+    """A table of counts by area and fields of the records, as a census has it: da, the fields, people."""
+    where = {name: i for i, name in enumerate(("home", "sex", "age"))}
+    unit = dict(zip(town.identifiers, town.identifiers if zone is None else getattr(town, zone)))
+    counted = Counter((unit[row[0]], *(row[where[name]] for name in names)) for row in town.records)
+    known = {key: n for key, n in counted.items() if None not in key}
+    columns = dict(zip(("da" if zone is None else zone, *names), map(list, zip(*known))))
+    return make_layer({**columns, "people": list(known.values())})
+
+
+@pytest.fixture
+def release(run, town):
+    """release(**parameters): vbas:anonymize of the town."""
+
+    def one(**changes):
+        parameters = {
+            "REGIONS": town.area_layer(),
+            "REGION_ID": "da",
+            "POPULATION": "people",
+            "RECORDS": town.record_layer(),
+            "RECORD_REGION": "home",
+            "QUASI_IDENTIFIERS": ["sex", "age"],
+            "K": K,
+            "RELEASE": "nested levels",
+            "RELEASED_RECORDS": "memory:",
+            "CROSSWALK": "memory:",
+            **changes,
+        }
+        return run("anonymize", **{name: value for name, value in parameters.items() if value is not None})
+
+    return one
+
+
+def told(done, town, names=("age",)):
+    """What a table of counts by area tells beside what was written."""
+    crosswalk = done.rows("CROSSWALK")
+    fields = sorted(name for name in crosswalk[0] if name.startswith("vbas_region_")) or ["vbas_region"]
+    fields.sort(key=lambda name: int(name.rsplit("_", 1)[-1]) if name[-1].isdigit() else 0)
+    regions = [{row["da"]: row[field] for row in crosswalk} for field in fields]
+    released = Counter(
+        (row.get("vbas_level", 1) - 1, row["vbas_region"], (row["sex"], row["age"]))
+        for row in done.rows("RELEASED_RECORDS")
+    )
+    live = town.live()
+    group_of = {one: one[1] for _, one in live}
+    table: Counter = Counter()
+    for (area, one), n in live.items():
+        table[area, group_of[one]] += n
+    return told_by_table(released, regions, table, group_of, live, K)
+
+
+def test_beside_a_table_of_counts_a_nested_release_tells_no_small_count(release, town):
+    without = release()
+    assert told(without, town)  # or there would be nothing to see
+    done = release(PUBLISHED_COUNTS=counts_by(town, "age"), PUBLISHED_AREA="da", PUBLISHED_NUMBER="people")
+    assert not told(done, town)
+    assert any("are shown in larger regions" in line for line in done.log)
+
+
+def test_own_totals_say_the_same_of_all_levels(release, town):
+    done = release(PUBLISHED_MARGINS="age")
+    assert not told(done, town)
+
+
+def test_beside_a_table_of_counts_one_level_tells_no_small_count(release, town):
+    done = release(
+        RELEASE="one level", PUBLISHED_COUNTS=counts_by(town, "age"), PUBLISHED_AREA="da", PUBLISHED_NUMBER="people"
+    )
+    assert not told(done, town)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"PUBLISHED_AREA": "people"}, "PUBLISHED_AREA and PUBLISHED_NUMBER are both “people”"),
+        ({"PUBLISHED_NUMBER": None}, "PUBLISHED_NUMBER: no field was chosen"),
+        ({"PUBLISHED_AREA": "age", "PUBLISHED_NUMBER": "people"}, "PUBLISHED_COUNTS counts no area there is"),
+    ],
+)
+def test_what_does_not_fit_ends_in_a_sentence(release, town, changes, words):
+    with pytest.raises(QgsProcessingException, match=words):
+        release(
+            **{"PUBLISHED_COUNTS": counts_by(town, "age"), "PUBLISHED_AREA": "da", "PUBLISHED_NUMBER": "people"}
+            | changes
+        )

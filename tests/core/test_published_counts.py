@@ -1,0 +1,181 @@
+"""Counts that others publish by area: held against every table of people that fits, in small cases."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.block import Block, Storeys
+from vbas.core.disclosure.count_tables import own_totals
+from vbas.core.disclosure.following import following
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
+from vbas.core.privacy.published_counts import hold_against_counts
+from vbas.core.profile import profile_records
+
+from .strategies import column_from_array
+
+K = 3
+
+
+@st.composite
+def towns(draw, n_areas: int = 4, most: int = 5):
+    """Areas, and people by sex and job, of which a few of each sex live in each area."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shares = rng.dirichlet([0.7, 0.7], (n_areas, 2))
+    numbers = rng.integers(0, most + 1, (n_areas, 2))
+    area, sex, job = [], [], []
+    for i in range(n_areas):
+        for s in range(2):
+            count = rng.binomial(numbers[i, s], shares[i, s, 0])
+            for j, number in enumerate((count, numbers[i, s] - count)):
+                area += [i] * number
+                sex += ["fm"[s]] * number
+                job += ["ab"[j]] * number
+    if not area:
+        area, sex, job = [0], ["f"], ["a"]
+    areas = make_areas([f"a{i}" for i in range(n_areas)], rng.random((n_areas, 2)) * 1000)
+    columns = {"sex": column_from_array(np.array(sex)), "job": column_from_array(np.array(job))}
+    return areas, profile_records(np.array(area), columns, n_areas)[0]
+
+
+def plans(areas, profile):
+    n = len(areas)
+    pairs, whole = Crosswalk(np.arange(n) // 2, (n + 1) // 2), Crosswalk(np.zeros(n, np.int64), 1)
+    yield nest(areas, profile, make_levels(areas, [own_regions(n), pairs, whole]), K)
+    yield nest(areas, profile, make_levels(areas, [own_regions(n), pairs]), K)
+    yield suppress(profile, pairs, K)
+
+
+def every_table(profile, table):
+    """All tables of people with the totals of a table by area, (tables, areas, classes)."""
+    n, n_classes = profile.counts.shape
+    shares = []
+    for zone in range(n):
+        of_zone = []
+        for group in range(table.n_groups):
+            members = np.flatnonzero(table.group_of == group)
+            total = int(table.low[zone, group])
+            of_zone.append(
+                [
+                    dict(zip(members.tolist(), numbers))
+                    for numbers in product(range(total + 1), repeat=len(members))
+                    if sum(numbers) == total
+                ]
+            )
+        shares += of_zone
+    tables = np.zeros((int(np.prod([len(share) for share in shares])), n, n_classes), np.int64)
+    for number, choice in enumerate(product(*shares)):
+        for position, numbers in enumerate(choice):
+            for one, people in numbers.items():
+                tables[number, position // table.n_groups, one] = people
+    return tables
+
+
+def fitting(tables: np.ndarray, plan: Plan) -> np.ndarray:
+    """Those tables of people from which the release could have come."""
+    fits = np.ones(len(tables), bool)
+    last = len(plan.levels) - 1
+    shown = [
+        (int(level), int(region), int(one), int(records))
+        for level, region, one, records, out in zip(plan.level, plan.region, plan.class_of, plan.records, plan.released)
+        if out
+    ]
+    area, of = area_of_cells(plan.profile), plan.levels.region_of
+    hidden = plan.equivalence_class_of == SUPPRESSED
+    lost = np.zeros((plan.levels.crosswalks[last].n_regions, tables.shape[2]), np.int64)
+    np.add.at(lost, (of[last][area[hidden]], plan.profile.counts.indices[hidden]), plan.profile.counts.data[hidden])
+    bounded = (lost < plan.k).all()
+    for level, crosswalk in enumerate(plan.levels.crosswalks):
+        for region in range(crosswalk.n_regions):
+            inside = np.flatnonzero(of[level] == region)
+            for one in range(tables.shape[2]):
+                least = sum(
+                    records
+                    for fine, part, same, records in shown
+                    if same == one and fine <= level and set(np.flatnonzero(of[fine] == part)) <= set(inside)
+                )
+                here = any(shown[:3] == (level, region, one) for shown in shown)
+                people = tables[:, inside, one].sum(axis=1)
+                fits &= people >= least
+                if (level == last and least) or (here and len(inside) == 1):
+                    fits &= people == least
+                if level == last and not least and bounded:
+                    fits &= people < plan.k
+    return tables[fits]
+
+
+def told(tables: np.ndarray, sets: list[tuple[list[int], int]], k: int) -> set[tuple[tuple[int, ...], int]]:
+    """The counts of some areas and a class that lie within 1 to k - 1 in all tables."""
+    counts = {(tuple(areas), one): tables[:, areas, one].sum(axis=1) for areas, one in sets}
+    return {key for key, count in counts.items() if count.min() >= 1 and count.max() < k}
+
+
+def asked_of(plan: Plan) -> list[tuple[list[int], int]]:
+    """Areas, regions, and what smaller regions that show a class leave of them."""
+    sets = []
+    n, n_classes = plan.profile.counts.shape
+    for one in range(n_classes):
+        sets += [([i], one) for i in range(n)]
+        for level, crosswalk in enumerate(plan.levels.crosswalks):
+            for region in range(crosswalk.n_regions):
+                inside = np.flatnonzero(crosswalk.region_of == region)
+                covered = np.zeros(n, bool)
+                for fine, part, same, out in zip(plan.level, plan.region, plan.class_of, plan.released):
+                    if out and same == one and fine < level:
+                        covered |= plan.levels.region_of[fine] == part
+                sets += [(inside.tolist(), one), (inside[~covered[inside]].tolist(), one)]
+    return [(areas, one) for areas, one in sets if areas]
+
+
+def block_of(plan: Plan, table) -> Block:
+    profile = plan.profile
+    level_of = np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of]
+    people, levels = profile.counts.toarray(), np.full(profile.counts.shape, SUPPRESSED, np.int8)
+    levels[area_of_cells(profile), profile.counts.indices] = level_of
+    area = area_of_cells(profile)
+    hidden = level_of == SUPPRESSED
+    lost = np.zeros((plan.levels.crosswalks[-1].n_regions, people.shape[1]), np.int64)
+    np.add.at(
+        lost, (plan.levels.region_of[-1][area[hidden]], profile.counts.indices[hidden]), profile.counts.data[hidden]
+    )
+    storeys = Storeys(plan.levels.region_of, [None] * len(plan.levels), plan.k, False, bool((lost < plan.k).all()))
+    return Block(people, levels, storeys, [table], np.arange(people.shape[1]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(towns())
+def test_what_is_found_to_follow_follows_and_what_is_found_free_is_free(case):
+    areas, profile = case
+    table = own_totals(profile, own_regions(len(areas)), ["sex"])
+    tables = every_table(profile, table)
+    for plan in plans(areas, profile):
+        block = block_of(plan, table)
+        assert all(family.is_true() for family in block.known)
+        possible = fitting(tables, plan)
+        assert (possible == profile.counts.toarray()).all(axis=(1, 2)).any()  # the truth is among them
+        really = told(possible, asked_of(plan), K)
+        found = {(tuple(count.places.areas(count.number).tolist()), count.class_of) for count in following(block)}
+        assert found == really
+
+
+@settings(max_examples=60, deadline=None)
+@given(towns())
+def test_nothing_follows_from_a_release_that_was_held_against_counts(case):
+    areas, profile = case
+    table = own_totals(profile, own_regions(len(areas)), ["sex"])
+    tables = every_table(profile, table)
+    for plan in plans(areas, profile):
+        held = hold_against_counts(plan, [table], areas)
+        new = held.plan
+        assert (new.records[new.released] >= K).all()
+        assert new.n_released == plan.n_released - held.n_suppressed
+        possible = fitting(tables, new)
+        anyway = told(tables, asked_of(new), K)
+        assert told(possible, asked_of(new), K) <= anyway or held.n_left
