@@ -7,7 +7,7 @@ release, is worked out beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Callable
 
@@ -144,10 +144,7 @@ class _Work:
             self.progress(turn / MOST_ROUNDS)
             published = self.published(plan, by_size)
             comparable = self.relate(published)
-            # Linear programs take long: they are asked where propagation finds nothing more. Of all classes they are
-            # asked where nothing is left of those that told something before.
-            looks = [(joint, False), (joint, True), *([] if joint is None else [(None, True)])]
-            for some, programs in looks:
+            for some, programs in _looks(joint):
                 findings = self.examiner.examine(comparable, some, programs)
                 chosen = _equivalence_classes_that_tell(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
@@ -172,8 +169,7 @@ class _Work:
         for turn in range(MOST_ROUNDS):
             self.progress(turn / MOST_ROUNDS)
             comparable = self.relate(self.published(new, False))
-            looks = [(joint, False), (joint, True), *([] if joint is None else [(None, True)])]
-            for some, programs in looks:
+            for some, programs in _looks(joint):
                 findings = self.examiner.examine(comparable, some, programs)
                 more = _proofs(new, comparable, findings)
                 if more:
@@ -223,6 +219,17 @@ class _Work:
         new_published = self.published(new, False)
         findings = self.examiner.examine(self.relate(new_published))
         return (plan, published, after) if findings.n_to_mend else (new, new_published, findings)
+
+
+def _looks(joint: np.ndarray | None) -> Iterator[tuple[np.ndarray | None, bool]]:
+    """One look after the other, until one finds something: the joint classes looked at, and whether by programs too.
+
+    Linear programs take long: they are asked where propagation finds nothing more. Of all classes they are asked where
+    nothing is left of those that told something before; joint : these, all where None
+    """
+    yield from ((joint, False), (joint, True))
+    if joint is not None:
+        yield None, True
 
 
 @dataclass(frozen=True, eq=False)
