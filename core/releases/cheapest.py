@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from ..arrays import to_list
 from ..disclosure.counts import Count
-from ..disclosure.overlay import NONE, UNBOUNDED, Overlay
+from ..disclosure.overlay import NONE, UNBOUNDED, Overlay, Sums
 
 DUAL = 1e-7
 NODES = 2_000
@@ -59,27 +59,27 @@ class _GroupSums:
             rows.append(members[told])
             low.append(family.low.ravel()[told])
             high.append(family.high.ravel()[told])
-            shown_by.append(self._shown_by(family.release, family.level, family.low.shape)[told])
+            shown_by.append(self._showing(family)[told])
         self._rows = sparse.vstack(rows).tocsr()
         self._low, self._high = np.concatenate(low), np.concatenate(high)
-        self._shown_by = np.concatenate(shown_by)
+        of_row = np.concatenate(shown_by)
         nobody = np.tile(over.nobody[joint].any(axis=1), over.n_cells)
         self._bounds = np.column_stack([np.zeros(n), np.where(nobody, 0.0, np.inf)])
         bounded = self._high < UNBOUNDED
         self._below = sparse.vstack([self._rows[bounded], -self._rows]).tocsr()
         self._numbers = np.concatenate([self._high[bounded], -self._low]).astype(float)
-        self._of_row = np.concatenate([self._shown_by[bounded], self._shown_by])
+        self._of_row = np.concatenate([of_row[bounded], of_row])
 
-    def _shown_by(self, release: int, level: int, shape: tuple[int, int]) -> np.ndarray:
+    def _showing(self, family: Sums) -> np.ndarray:
         """The equivalence class of the last release that shows each sum of a family, NONE for none."""
-        shown_by = np.full(shape, NONE)
-        if release == self._last:
-            published = self._over.releases[release]
-            used = np.unique(self._over.entries[self._joint, self._over.schema_of[release]])
-            own = self._over.own_class[release][used[used >= 0]]
+        shown_by = np.full(family.low.shape, NONE)
+        if family.release == self._last:
+            published = self._over.releases[self._last]
+            used = np.unique(self._over.entries[self._joint, self._over.schema_of[self._last]])
+            own = self._over.own_class[self._last][used[used >= 0]]
             column_of = np.full(len(published.classes) + 1, NONE)
             column_of[own[own >= 0]] = np.flatnonzero(own >= 0)
-            here = np.flatnonzero((published.level == level) & (column_of[published.class_of] >= 0))
+            here = np.flatnonzero((published.level == family.level) & (column_of[published.class_of] >= 0))
             shown_by[published.region[here], column_of[published.class_of[here]]] = here
         return shown_by.ravel()
 
