@@ -198,10 +198,10 @@ def _narrowing(published: PublicReport) -> Section:
         [everywhere, *(column.codes for column in columns)], [1, *(len(column.categories) for column in columns)]
     )
     sizes = [len(published.levels), *np.add(1, [release.region.max(), class_of.max()]).tolist()]
-    shown_as = combine_codes([release.level, release.region, class_of], sizes)[1].T
+    level, region, of_class = combine_codes([release.level, release.region, class_of], sizes)[1].T
     people = np.ones(len(published.levels.crosswalks[0].region_of)) if areas is None else areas.population
     known = _counts_people_of_areas(published)
-    return narrowing_section(published.levels, people, *shown_as, published.in_zones, known)
+    return narrowing_section(published.levels, people, level, region, of_class, published.in_zones, known)
 
 
 def _map(published: PublicReport) -> Section:

@@ -65,7 +65,8 @@ def test_decoys_are_those_that_a_count_of_each_part_finds(seed, k):
     area, shown_by = area_of_cells(plan.profile), plan.equivalence_class_of
     found = []
     for number in range(len(plan.records)):
-        level, parts = int(plan.level[number]), {}
+        level = int(plan.level[number])
+        parts: dict[int, int] = {}
         for cell in np.flatnonzero(shown_by == number).tolist():
             part = int(plan.levels.region_of[max(level - 1, 0)][area[cell]])
             parts[part] = parts.get(part, 0) + int(counts[cell])
