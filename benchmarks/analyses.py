@@ -26,7 +26,7 @@ from vbas.core.analysis.outcome import Outcome, outcome_of, p_values
 from vbas.core.analysis.rates import EMPIRICAL_BAYES, KERNEL, rate_map
 from vbas.core.analysis.released import ReleasedRows
 from vbas.core.analysis.scan import BERNOULLI, HIGH, POISSON, Circles, scan
-from vbas.core.analysis.spreading import AT_LEVEL_1, NONE, spread
+from vbas.core.analysis.spreading import AT_LEVEL_1, NONE, Spread, spread
 from vbas.core.areas import Areas
 from vbas.core.levels import Levels, own_regions
 from vbas.core.neighbours import neighbours_of, polygon_neighbours
@@ -92,7 +92,7 @@ def territory(name: str) -> Territory:
     ring[np.argsort(far)] = np.searchsorted(np.array([0.08, 0.35, 0.85]) * people[-1], people)
     districts = np.array(["centre", "inner suburb", "outer suburb", "rural"])[ring]
     north = (areas.points[:, 1] - middle[1]) > 0.7 * np.abs(areas.points[:, 0] - middle[0])
-    districts = np.where((ring == 1) & north, "north end", districts)
+    districts[(ring == 1) & north] = "north end"
     return Territory(name, areas, neighbours_of(areas), districts)
 
 
@@ -130,6 +130,7 @@ def readings(people: People) -> Iterator[tuple[str, Reading]]:
     levels = build_levels(areas, profile)
     for k in SETTINGS["k"]:
         plan = nest(areas, profile, levels, k)
+        assert plan.level_of is not None
         level_of = np.where(plan.equivalence_class_of >= 0, plan.level_of, -1).astype(np.int64)
         nested = _reading(people, levels, level_of)
         yield f"nested, k = {k}", nested
@@ -154,7 +155,7 @@ def _reading(people: People, levels: Levels, level_of: np.ndarray) -> Reading:
 
 
 @lru_cache(maxsize=8)
-def _spread(reading: Reading):
+def _spread(reading: Reading) -> Spread:
     return spread(reading.rows, reading.leave_out, ["class"])
 
 

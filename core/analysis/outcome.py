@@ -27,6 +27,7 @@ from .spreading import Spread
 DRAWS_AT_ONCE = 250
 # A draw by counting takes a step for each case, one by hypergeometric numbers about this many for each cell.
 STEPS_A_CELL = 30
+MOST_COUNTED = 2**26  # records: each takes a number while they are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +120,11 @@ class Outcome:
                     continue
                 people = int(at_risk.sum())
                 by_count = min(cases, people - cases) < STEPS_A_CELL * len(at_risk)
-                method = "count" if by_count and people < 2**28 else "marginals"
-                of_profiles[:, self.profile[start:stop]] += rng.multivariate_hypergeometric(
-                    at_risk, cases, size=n, method=method
+                draw = rng.multivariate_hypergeometric
+                of_profiles[:, self.profile[start:stop]] += (
+                    draw(at_risk, cases, size=n, method="count")
+                    if by_count and people < MOST_COUNTED
+                    else draw(at_risk, cases, size=n, method="marginals")
                 )
             progress((first + n) / n_draws)
             yield np.ascontiguousarray((spread @ of_profiles.T).T)

@@ -134,6 +134,7 @@ def test_where_all_areas_are_known_it_is_the_published_statistic(model, looked_f
     cases = rng.binomial(at_risk, 0.25)
     outcome = Outcome(sparse.identity(25, format="csr"), np.zeros(25, int), np.arange(25), at_risk, cases)
     result = scan(points, outcome, model, looked_for, n_draws=39)
+    assert result.most_likely is not None
     assert result.most_likely.llr == pytest.approx(best_circle(points, outcome, model, looked_for))
     drawn = np.concatenate(list(outcome.drawn(39, 0)))
     by_hand = [
@@ -153,6 +154,7 @@ def test_a_cluster_is_told_with_its_risk():
     is_case = (rng.random(len(rows)) < np.where(inside[home], 0.3, 0.1)).astype(int)
     outcome = outcome_of(rows, weights, is_case)
     found = scan(areas.points, outcome, n_draws=199).most_likely
+    assert found is not None
     assert found.p_value == 1 / 200
     assert np.mean(inside[found.areas]) > 0.7
     assert found.effective < found.expected  # some of it is spread
@@ -164,14 +166,15 @@ def test_areas_at_one_place_come_in_together():
     points = np.array([[0.0, 0], [0, 0], [500, 0], [900, 0], [1_300, 0]])
     at_risk, cases = np.full(5, 50), np.array([20, 1, 2, 2, 2])
     outcome = Outcome(sparse.identity(5, format="csr"), np.zeros(5, int), np.arange(5), at_risk, cases)
-    assert set(scan(points, outcome, n_draws=19).most_likely.areas.tolist()) == {0, 1}
+    found = scan(points, outcome, n_draws=19).most_likely
+    assert found is not None and set(found.areas.tolist()) == {0, 1}
 
 
 def test_moran_is_that_of_a_recount():
     rng = np.random.default_rng(2)
     outcome = random_outcome(2)
     pairs = np.array([(i, j) for i in range(7) for j in range(i + 1, 7) if rng.random() < 0.5 or j == i + 1]).T
-    neighbours = adjacency_of_pairs(*pairs, np.ones(pairs.shape[1]), 7)
+    neighbours = adjacency_of_pairs(pairs[0], pairs[1], np.ones(pairs.shape[1]), 7)
     found = moran(neighbours, outcome, n_draws=19)
     w = neighbours.matrix().toarray()
     w = w / w.sum(axis=1, keepdims=True)
@@ -234,7 +237,7 @@ def test_the_bandwidth_follows_the_pattern():
 
 def test_strata_and_people_from_elsewhere():
     areas = make_areas(["a", "b"], [(0, 0), (900, 0)], [30, 10])
-    shown = {"vbas_region": [1, 1, 2, 2], "age": ["old", "young", "old", "young"]}
+    shown: dict[str, list[object]] = {"vbas_region": [1, 1, 2, 2], "age": ["old", "young", "old", "young"]}
     columns = {name: column_from_values(values) for name, values in shown.items()}
     rows = released_rows(areas, Levels((own_regions(2),)), columns, np.array([10, 20, 30, 40]))
     weights = spread(rows)
