@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from .beside_counts import told_beside_counts
 from .given import Table
 from .people import OTHERS
 from .reading import identity, loose, plain, positions, rows_of, rows_of_output, typed
@@ -126,6 +127,7 @@ def release_of(case, outcome, regions, areas):
         yield f"N_RECORDS is {numbers['N_RECORDS']}, {records.total} records were given."
     if not regions:
         return
+    yield from told_beside_counts(case, outcome, records, released, regions, k)
     if nested:
         yield from _nested(case, records, released, regions, k)
     else:
@@ -140,8 +142,8 @@ def whole(value, default):
 def _more_is_asked(case):
     """Whether more than k decides over what is shown."""
     given = case.parameters
-    asked = [given.get(name) for name in ("PUBLISHED_MARGINS", "GENERALISE", "REGISTER", "LEVELS_COARSER")]
-    return any(asked) or given.get("RULE") not in (None, "none", "", 0)
+    asked = [given.get(name) for name in ("PUBLISHED_MARGINS", "PUBLISHED_COUNTS", "GENERALISE", "REGISTER")]
+    return any(asked) or given.get("LEVELS_COARSER") or given.get("RULE") not in (None, "none", "", 0)
 
 
 def _sensitive_hold(case, records, members):
