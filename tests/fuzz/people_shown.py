@@ -144,6 +144,7 @@ def _more_is_asked(case):
     """Whether more than k decides over what is shown."""
     given = case.parameters
     asked = [given.get(name) for name in ("PUBLISHED_MARGINS", "GENERALISE", "REGISTER", "LEVELS_COARSER")]
+    asked += [given.get(name) not in (None, "", 0) for name in ("LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE")]
     return any(asked) or given.get("RULE") not in (None, "none", "", 0)
 
 
