@@ -125,9 +125,10 @@ def _shared_out(problem: Problem, group: np.ndarray, people: np.ndarray, rng: np
     return shared
 
 
-def decide(problem: Problem, k: int) -> Answers:
+def decide(problem: Problem, k: int, values: np.ndarray | None = None) -> Answers:
     """Which of the sums asked about lie within 1..k-1 in every table that fits.
 
+    values : (q, tables) what the sums are in tables that fit, where some are known, NONE of a sum that they leave open
     Sums whose unknowns are free of each other must be none of those that their bounds alone pin down.
     """
     n_asked = problem.asked.shape[0]
@@ -148,7 +149,8 @@ def decide(problem: Problem, k: int) -> Answers:
         components = due[batch == number]
         asked = np.flatnonzero(np.isin(of_asked, components))
         part = problem.part(np.isin(of_unknown, components), np.isin(of_row, components), asked)
-        _decide_batch(part, k, answers, still[asked])
+        seen = None if values is None else values[still[asked]]
+        _decide_batch(part, k, answers, still[asked], seen)
     return answers
 
 
@@ -212,12 +214,18 @@ def _left_by_rows(problem: Problem) -> np.ndarray:
     return limits + problem.low
 
 
-def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) -> None:
-    """Decide the sums of a few components; at : (q,) where their answers go."""
+def _decide_batch(
+    problem: Problem, k: int, answers: Answers, at: np.ndarray, seen: np.ndarray | None = None
+) -> None:
+    """Decide the sums of a few components; at : (q,) where their answers go; seen : (q, tables) of tables that fit."""
     left = np.ones(len(at), bool)
     values: list[np.ndarray] = []
+    if seen is not None and (seen != NONE).all():
+        values += list(seen.T)
+        left = np.logical_and.reduce([_still_open(problem, of, k, left) for of in values])
     rng = np.random.default_rng(0)
-    for draw in range(DRAWS):
+    first = 0 if values else 1
+    for draw in range(DRAWS if left.any() else 0):
         before = int(left.sum())
         weights = rng.uniform(0.5, 1.5, len(at)) if not draw else rng.uniform(-1.0, 1.0, len(at))
         objective = problem.asked.T @ (weights * left)
@@ -228,7 +236,7 @@ def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) ->
             if table is not None:
                 values.append(problem.asked @ table)
                 left = _still_open(problem, values[-1], k, left)
-        if not left.any() or (draw and int(left.sum()) == before):
+        if not left.any() or (draw >= first and int(left.sum()) == before):
             break
     answers.decided[at[~left]] = True
     if left.any():
@@ -424,5 +432,7 @@ def _fits(problem: Problem, solution: np.ndarray) -> bool:
 
 
 def solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, bool]:
-    """The table with the least objective, None where none is found within NODES; and whether there can be one."""
-    return _solve(problem, objective)
+    """The table with the least objective, None where none is found within NODES or there are more than MOST_UNKNOWNS;
+    and whether there can be one.
+    """
+    return (None, True) if len(objective) > MOST_UNKNOWNS else _solve(problem, objective)
