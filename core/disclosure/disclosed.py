@@ -152,8 +152,7 @@ def _found_in(
 
 def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
     """The disclosed counts of a chunk; programs : whether linear programming decides what is open."""
-    tables = _tables(chunk) if programs else None
-    asked = asked_of(chunk, tables)
+    asked = asked_of(chunk, _tables(chunk) if programs else None)
     low, high, members = asked.low.copy(), asked.high.copy(), asked.members
     disclosed = (low >= 1) & (high < chunk.k)
     open_ = ~disclosed & (low < chunk.k) & (high >= 1)
@@ -161,7 +160,7 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
     not_decided = [(cells, joint, 0, chunk.k - 1) for cells, joint in asked.left_out]
     if open_.any():
         at = np.flatnonzero(open_)
-        answers = _decided(chunk, members[at], asked.taken[at], tables or ())
+        answers = _decided(chunk, members[at], asked.taken[at])
         still = at[~answers.decided & ~answers.contradicted]
         n_undecided += len(still)
         for row in to_list(still):
@@ -207,21 +206,12 @@ def _tables(chunk: Chunk) -> list[Table]:
     return tables
 
 
-def _decided(chunk: Chunk, asked: sparse.csr_matrix, taken: np.ndarray, tables: Sequence[Table]) -> Answers:
-    """What linear programming says of sums that propagation leaves open, less what is taken away from each.
-
-    tables : people who fit all that is known, (cells, u)
-    """
+def _decided(chunk: Chunk, asked: sparse.csr_matrix, taken: np.ndarray) -> Answers:
+    """What linear programming says of sums that propagation leaves open, less what is taken away from each."""
     problem, free = _problem(chunk)
     low = chunk.bounds.low.ravel()
-    of_free = asked[:, free].tocsr()
-    base = asked @ low - of_free @ low[free] - taken
-    values = None
-    if tables:
-        people = np.column_stack([table.people.ravel()[free] for table in tables])
-        open_ = np.column_stack([table.open.ravel()[free] for table in tables]).astype(np.int64)
-        values = np.where(of_free @ open_ > 0, NONE, of_free @ people)
-    return decide(replace(problem, asked=of_free, base=base), chunk.k, values)
+    base = asked @ low - asked[:, free] @ low[free] - taken
+    return decide(replace(problem, asked=asked[:, free], base=base), chunk.k)
 
 
 def _problem(chunk: Chunk) -> tuple[Problem, np.ndarray]:

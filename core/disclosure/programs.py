@@ -125,10 +125,9 @@ def _shared_out(problem: Problem, group: np.ndarray, people: np.ndarray, rng: np
     return shared
 
 
-def decide(problem: Problem, k: int, values: np.ndarray | None = None) -> Answers:
+def decide(problem: Problem, k: int) -> Answers:
     """Which of the sums asked about lie within 1..k-1 in every table that fits.
 
-    values : (q, tables) what the sums are in tables that fit, where some are known, NONE of a sum that they leave open
     Sums whose unknowns are free of each other must be none of those that their bounds alone pin down.
     """
     n_asked = problem.asked.shape[0]
@@ -149,8 +148,7 @@ def decide(problem: Problem, k: int, values: np.ndarray | None = None) -> Answer
         components = due[batch == number]
         asked = np.flatnonzero(np.isin(of_asked, components))
         part = problem.part(np.isin(of_unknown, components), np.isin(of_row, components), asked)
-        seen = None if values is None else values[still[asked]]
-        _decide_batch(part, k, answers, still[asked], seen)
+        _decide_batch(part, k, answers, still[asked])
     return answers
 
 
@@ -214,18 +212,12 @@ def _left_by_rows(problem: Problem) -> np.ndarray:
     return limits + problem.low
 
 
-def _decide_batch(
-    problem: Problem, k: int, answers: Answers, at: np.ndarray, seen: np.ndarray | None = None
-) -> None:
-    """Decide the sums of a few components; at : (q,) where their answers go; seen : (q, tables) of tables that fit."""
+def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) -> None:
+    """Decide the sums of a few components; at : (q,) where their answers go."""
     left = np.ones(len(at), bool)
     values: list[np.ndarray] = []
-    if seen is not None and (seen != NONE).all():
-        values += list(seen.T)
-        left = np.logical_and.reduce([_still_open(problem, of, k, left) for of in values])
     rng = np.random.default_rng(0)
-    first = 0 if values else 1
-    for draw in range(DRAWS if left.any() else 0):
+    for draw in range(DRAWS):
         before = int(left.sum())
         weights = rng.uniform(0.5, 1.5, len(at)) if not draw else rng.uniform(-1.0, 1.0, len(at))
         objective = problem.asked.T @ (weights * left)
@@ -236,7 +228,7 @@ def _decide_batch(
             if table is not None:
                 values.append(problem.asked @ table)
                 left = _still_open(problem, values[-1], k, left)
-        if not left.any() or (draw >= first and int(left.sum()) == before):
+        if not left.any() or (draw and int(left.sum()) == before):
             break
     answers.decided[at[~left]] = True
     if left.any():

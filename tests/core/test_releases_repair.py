@@ -157,7 +157,7 @@ def test_what_is_not_decided_is_mended(monkeypatch, with_values):
 
 
 @pytest.mark.parametrize("limit", ["MOST_UNKNOWNS", "MOST_MEMBERS"])
-def test_a_release_stops_where_counts_are_not_decided(monkeypatch, limit):
+def test_a_release_stops_or_is_mended_where_counts_are_not_decided(monkeypatch, limit):
     monkeypatch.setattr(*(programs, limit, 0) if limit == "MOST_UNKNOWNS" else (asked, limit, 0))
     for seed in range(200):
         areas, plan, earlier = plans_of(np.random.default_rng(seed), 6, 3, False, 1)
@@ -170,6 +170,9 @@ def test_a_release_stops_where_counts_are_not_decided(monkeypatch, limit):
     table = RecordTable(Column(np.zeros(1, np.int64), areas.identifiers), quasi, {})
     with pytest.raises(PrivacyError, match="hard to decide"):
         held_against_earlier(plan, areas, table, (), Requirement(plan.k), Earlier(earlier), lambda plan: plan)
+    mended = repair(plan, areas, earlier)
+    assert not mended.published.bounded
+    assert mended.after.n_to_mend == examine(mended.published, earlier).n_to_mend == 0
 
 
 def test_what_else_must_hold_holds_after_a_repair():
