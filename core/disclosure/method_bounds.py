@@ -1,11 +1,11 @@
 """What follows from a nested release for somebody who takes it that each class is shown as finely as it can be.
 
 The release shows m records of a class in a region. How many of them live in a part of it (a region of the level below,
-or an area)? Had the part k of them or more, they would be shown there, unless too few were left to go anywhere for less.
-So the part has fewer than k, or so many that the rest could not do without them; where the class is shown in a larger
-region around this one, the rest could have joined that, at a cost that is known. All parts together hold m. What is left
-is a bound of each part (methods: section 13). A bound errs where a release is not quite the optimum, or where regions
-were drawn to show less than they could, as under DISCLOSURE.
+or an area)? Had the part k of them or more, they would be shown there, unless too few were left to go anywhere for
+less. So the part has fewer than k, or so many that the rest could not do without them; where the class is shown in a
+larger region around this one, the rest could have joined that, at a cost that is known. All parts together hold m. What
+is left is a bound of each part (methods: section 13). A bound errs where a release is not quite the optimum, or where
+regions were drawn to show less than they could, as under DISCLOSURE.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..levels import Levels
 class MethodBounds:
     """Bounds of the parts of the regions that show a class above level 1, arrays (p,).
 
-    shown : the position of what is shown, as it was given; part : the region of the level below; areas : inhabited areas
-    of the part that do not show the class at level 1; low, high : of the records that are shown and live there
+    shown : the position of what is shown, as it was given; part : the region of the level below; areas : inhabited
+    areas of the part that do not show the class at level 1; low, high : of the records that are shown and live there
     """
 
     shown: np.ndarray
@@ -145,7 +145,9 @@ def _parts_of(index: _Index, level: int, losses: Sequence[np.ndarray], k: int) -
     least_rest = np.where(np.isinf(around), 1, np.clip(least_rest, 1, k)).astype(np.int64)
     for step in (-1, 1):  # rounding
         rest = np.maximum(least_rest + min(step, 0), 1)
-        enough = np.isinf(around) | ((records - rest) * own + rest * np.where(np.isinf(around), 0, around) >= records * loss)
+        enough = np.isinf(around) | (
+            (records - rest) * own + rest * np.where(np.isinf(around), 0, around) >= records * loss
+        )
         least_rest = np.where(enough, np.minimum(least_rest, rest), np.maximum(least_rest, rest + 1))
     few, least, most = few, records - most_rest, records - least_rest
     least, most = np.where(least <= most, least, 0), np.where(least <= most, most, -1)
