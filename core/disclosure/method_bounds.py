@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..levels import Levels
+from .zone_tables import Shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +48,6 @@ class MethodBounds:
     def n_parts(self) -> int:
         """Parts of several areas that are."""
         return int((self.small & (self.areas > 1)).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What a release shows: arrays (L,) of level, region, class and records."""
-
-    levels: Levels
-    level: np.ndarray
-    region: np.ndarray
-    class_of: np.ndarray
-    records: np.ndarray
 
 
 def method_bounds(shown: Shown, people: np.ndarray, losses: Sequence[np.ndarray], k: int) -> MethodBounds:

@@ -17,9 +17,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
 from ..levels import Levels
+from ..plan import Plan
 
 CLASSES_AT_ONCE = 4_000_000  # areas x classes
 MOST_PAIRS = 10_000_000  # of a zone and an area
+MOST_PEOPLE = 2**31 - 1  # of an area, what a flow can hold
 LEAST_TABLES, MOST_TABLES, MOST_PROGRAMS = 3, 30, 1_000
 
 
@@ -36,6 +38,13 @@ class Shown:
     class_of: np.ndarray
     records: np.ndarray
     in_zones: bool
+
+
+def shown_by(plan: Plan) -> tuple[Shown, np.ndarray]:
+    """What a plan shows, and the position of each among its equivalence classes."""
+    at = np.flatnonzero(plan.released)
+    columns = (plan.level[at], plan.region[at], plan.class_of[at], plan.records[at])
+    return Shown(plan.levels, *columns, plan.in_zones), at
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +97,7 @@ def zones_of(shown: Shown, people: np.ndarray) -> Zones:
     used, zone, size = np.unique(position, return_inverse=True, return_counts=True)
     zone = zone.reshape(-1)
     single = size[zone] == 1
-    room = np.floor(people).astype(np.int64)
+    room = np.minimum(np.floor(people), MOST_PEOPLE).astype(np.int64)
     np.subtract.at(room, area[single], shown.records[used[zone[single]]])
     renumbered = np.cumsum(size > 1) - 1
     several = used[size > 1]
@@ -286,9 +295,10 @@ def _decided(tables: Tables, of: Parts, open_: _Open, n_tables: int) -> Found:
             if still[part] and questions.n_asked < MOST_PROGRAMS and questions.pins(part, bool(rest)):
                 small[rest].append(part)
                 still[part] = False
-    found = (np.array(some, np.int64) for some in small)
-    left = (np.flatnonzero(some) for some in (open_.parts, open_.rests))
-    return Found(tables.zones, of, *found, *left, open_.asked_rest, False, n_tables, questions.n_asked)
+    parts, rests = (np.array(some, np.int64) for some in small)
+    open_parts, open_rests = (np.flatnonzero(some) for some in (open_.parts, open_.rests))
+    found = parts, rests, open_parts, open_rests
+    return Found(tables.zones, of, *found, open_.asked_rest, False, n_tables, questions.n_asked)
 
 
 class _Questions:

@@ -13,18 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..disclosure.zone_tables import Shown, proven_small
+from ..disclosure.zone_tables import Found, proven_small, shown_by
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, plan_by_levels
 from ..privacy.requirement import Requirement
 
-MOST_ROUNDS = 40
-
-
-def shown_by(plan: Plan) -> tuple[Shown, np.ndarray]:
-    """What a plan shows, and the position of each among its equivalence classes."""
-    at = np.flatnonzero(plan.released)
-    columns = (plan.level[at], plan.region[at], plan.class_of[at], plan.records[at])
-    return Shown(plan.levels, *columns, plan.in_zones), at
+MOST_ROUNDS, MOST_TRIED = 40, 10
 
 
 def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None = None) -> Plan:
@@ -40,40 +33,67 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
         if not len(telling):
             break
         zones, first = np.unique(found.of.zone[telling], return_index=True)
-        of = at[found.zones.shown[zones]]
-        columns = (plan.level[of], plan.region[of], plan.class_of[of])
-        for part, level, region, class_of in zip(telling[first].tolist(), *(column.tolist() for column in columns)):
-            within = int(found.of.level[part]), int(found.of.region[part])
-            joined = None if turn > MOST_ROUNDS // 2 else _joined(plan, *within, (level, region, class_of), requirement)
-            plan = _given_up(plan, level, region, class_of) if joined is None else joined
+        chosen = np.zeros(len(plan.records), bool)
+        for zone, part in zip(zones.tolist(), telling[first].tolist()):
+            company: tuple[int, ...] = ()
+            if turn <= MOST_ROUNDS // 2:
+                company = _company(plan, found, at, zone, part, requirement)
+            chosen[list(company) if company else at[found.zones.shown[zone]]] = True
+        plan = _given_up(plan, chosen)
     return plan
 
 
-def _joined(
-    plan: Plan, level: int, region: int, zone: tuple[int, int, int], requirement: Requirement | None
-) -> Plan | None:
-    """The plan in which another class has a zone of areas in a region and beside it; None where none can have one.
+def _company(
+    plan: Plan, found: Found, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
+) -> tuple[int, ...]:
+    """The equivalence classes of another class that are to be given up to keep a zone company; none where none can.
 
-    level, region : -1 and the area for an area; zone : level, region and class of the one that needs company. An
-    equivalence class within the region joins one around it; where that has no areas beside it, together with one from
-    there. The fewest records are moved.
+    at : the equivalence class of each of what is shown; zone, part : of what was found, the part being known too well.
+    One in the region of the part, so that it joins a larger zone with areas beside the part; or that and one beside it,
+    so that both join the same; first those of the fewest records.
     """
+    level, region = int(found.of.level[part]), int(found.of.region[part])
     if level < 0:
         level, region = 0, int(plan.levels.crosswalks[0].region_of[region])
-    inside = _within(plan, level, region, zone[2])
-    beside = np.setdiff1d(_within(plan, *zone), inside)
-    alone = inside[np.argsort(plan.records[inside], kind="stable")]
-    smallest = {}  # of each class beside the region
-    for other in beside[np.argsort(-plan.records[beside], kind="stable")].tolist():
-        smallest[int(plan.class_of[other])] = other
-    pairs = [(own, smallest[of]) for own in alone.tolist() if (of := int(plan.class_of[own])) in smallest]
-    pairs.sort(key=lambda pair: int(plan.records[list(pair)].sum()))
-    outside = plan.levels.crosswalks[level].region_of != region
-    for some in [*((own,) for own in alone.tolist()), *pairs]:
-        moved = _moved(plan, some)
-        if _areas_of(moved, plan, some[0])[outside].any() and _holds(moved, plan, some, requirement):
-            return moved
-    return None
+    own = int(at[found.zones.shown[zone]])
+    areas = np.zeros(len(found.zones.room), bool)
+    areas[found.zones.area[found.zones.zone == zone]] = True
+    beside_part = areas & (plan.levels.crosswalks[level].region_of != region)
+    inside = _within(plan, level, region, int(plan.class_of[own]))
+    beside = np.setdiff1d(_within(plan, int(plan.level[own]), int(plan.region[own]), int(plan.class_of[own])), inside)
+    inside, beside = _touching(plan, inside, areas & ~beside_part), _touching(plan, beside, beside_part)
+    joins, others_join = _around_each(plan, inside), _around_each(plan, beside)
+    reach = np.unique(at[found.zones.shown[found.zones.zone[beside_part[found.zones.area]]]])
+    choices: list[tuple[int, ...]] = [(one,) for one in inside[np.isin(joins, reach)].tolist()]
+    smallest: dict[tuple[int, int], int] = {}  # of each class beside the part, by what it would join
+    for of in np.argsort(-plan.records[beside], kind="stable").tolist():
+        smallest[int(plan.class_of[beside[of]]), int(others_join[of])] = int(beside[of])
+    for one, target in zip(inside.tolist(), joins.tolist()):
+        other = smallest.get((int(plan.class_of[one]), target))
+        choices += [] if other is None else [(one, other)]
+    choices.sort(key=lambda some: int(plan.records[list(some)].sum()))
+    return next((some for some in choices[:MOST_TRIED] if _holds(plan, some, requirement)), ())
+
+
+def _around_each(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
+    """The equivalence class that each would join if it were given up; -1 for none, so that it goes to the coarsest."""
+    level, region = plan.level[equivalence_classes], plan.region[equivalence_classes].copy()
+    joins = np.full(len(level), -1)
+    for above in range(1, len(plan.levels)):
+        below = level < above
+        region[below] = plan.levels.parents(above - 1)[region[below]]
+        there = plan.equivalence_classes_of_places(above, region, plan.class_of[equivalence_classes])
+        joins = np.where(below & (joins < 0) & np.append(plan.released, False)[there], there, joins)
+    return joins
+
+
+def _touching(plan: Plan, equivalence_classes: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """Those of some equivalence classes in whose region some areas are; areas : (n,) bool."""
+    touches = np.zeros(len(equivalence_classes), bool)
+    for level, region_of in enumerate(plan.levels.region_of):
+        inside = np.isin(plan.region[equivalence_classes], region_of[areas])
+        touches |= (plan.level[equivalence_classes] == level) & inside
+    return equivalence_classes[touches]
 
 
 def _within(plan: Plan, level: int, region: int, but: int) -> np.ndarray:
@@ -86,46 +106,23 @@ def _within(plan: Plan, level: int, region: int, but: int) -> np.ndarray:
     return some[around_it == region]
 
 
-def _areas_of(moved: Plan, before: Plan, equivalence_class: int) -> np.ndarray:
-    """The areas, (n,) bool, of the zone in which an equivalence class of the plan before is now."""
-    (now,) = np.unique(moved.equivalence_class_of[before.equivalence_class_of == equivalence_class]).tolist()
-    level, class_of = int(moved.level[now]), int(moved.class_of[now])
-    inside = moved.levels.crosswalks[level].region_of == moved.region[now]
-    for finer in range(level):
-        region_of = moved.levels.crosswalks[finer].region_of
-        at = moved.equivalence_classes_of_places(finer, region_of, np.full(len(region_of), class_of))
-        inside &= ~np.append(moved.released, False)[at]
-    return np.asarray(inside)
-
-
-def _given_up(plan: Plan, level: int, region: int, class_of: int) -> Plan:
-    """The plan without this equivalence class, if it is there still."""
-    (at,) = plan.equivalence_classes_of_places(level, np.array([region]), np.array([class_of])).tolist()
-    if at == SUPPRESSED or not plan.released[at]:
-        return plan
-    if level + 1 < len(plan.levels):
-        return _moved(plan, (at,))
-    level_of = np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of].astype(np.int8)
+def _given_up(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
+    """The plan without some equivalence classes, (L,) bool: they join the next ones around; of those of the coarsest
+    level the class is suppressed in that region."""
+    last = len(plan.levels) - 1
+    level_of = around(plan, equivalence_classes & (plan.level < last))
     coarsest = plan.levels.crosswalks[-1].region_of[area_of_cells(plan.profile)]
-    level_of[(coarsest == region) & (plan.profile.counts.indices == class_of)] = SUPPRESSED
-    return _with_levels(plan, level_of)
-
-
-def _moved(plan: Plan, equivalence_classes: Sequence[int]) -> Plan:
-    """The plan in which some equivalence classes have joined the next one around, those of the coarsest level not."""
-    chosen = np.isin(np.arange(len(plan.records)), equivalence_classes) & (plan.level + 1 < len(plan.levels))
-    return _with_levels(plan, around(plan, chosen))
-
-
-def _with_levels(plan: Plan, level_of: np.ndarray) -> Plan:
+    for at in np.flatnonzero(equivalence_classes & (plan.level == last)).tolist():
+        level_of[(coarsest == plan.region[at]) & (plan.profile.counts.indices == plan.class_of[at])] = SUPPRESSED
     return replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=True)
 
 
-def _holds(moved: Plan, before: Plan, equivalence_classes: Sequence[int], requirement: Requirement | None) -> bool:
-    """Whether what is asked beside k records holds of those in which some equivalence classes are now."""
+def _holds(plan: Plan, equivalence_classes: Sequence[int], requirement: Requirement | None) -> bool:
+    """Whether what is asked beside k records holds of what some equivalence classes join once they are given up."""
     if requirement is None or not requirement.asks_for_more:
         return True
-    now = np.unique(moved.equivalence_class_of[np.isin(before.equivalence_class_of, equivalence_classes)])
+    moved = _given_up(plan, np.isin(np.arange(len(plan.records)), equivalence_classes))
+    now = np.unique(moved.equivalence_class_of[np.isin(plan.equivalence_class_of, equivalence_classes)])
     cells = np.flatnonzero(np.isin(moved.equivalence_class_of, now))
     of = np.searchsorted(now, moved.equivalence_class_of[cells])
     return bool(requirement.holds(cells, of, len(now)).all())

@@ -10,9 +10,9 @@ from vbas.benchmarks import attack_places
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure import zone_tables
-from vbas.core.disclosure.zone_tables import proven_small
+from vbas.core.disclosure.zone_tables import proven_small, shown_by
 from vbas.core.levels import make_levels, own_regions
-from vbas.core.nesting.company import in_company, shown_by
+from vbas.core.nesting.company import in_company
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
