@@ -6,10 +6,10 @@ import numpy as np
 from qgis.core import QgsField
 
 from ...core.analysis.released import ReleasedRows
-from ...core.analysis.spreading import Spread
+from ...core.analysis.spreading import Spread, alike
 from ...core.drawing import voronoi_cells_of
 from ...core.language import as_data, tr
-from ...core.records.columns import Column, column_from_values, column_numbers, combine_codes
+from ...core.records.columns import Column, column_from_values, column_numbers
 from ...core.tables.analysis import AREA_COUNTS, EXPOSURES, SPREAD
 from ..form import parameters as shared
 from ..form.areas import values_of
@@ -134,36 +134,18 @@ def _taken(identifiers: list[object], positions: np.ndarray) -> Column:
     return Column(positions, values)
 
 
-def _classes(rows: ReleasedRows, weights: Spread, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """A row of each class that shows the same and has the same weights, (Q,), and the records of each, (Q,) int64.
-
-    They are sorted by level, region and what they show.
-    """
-    group_of, groups = rows.groups(names)
-    most = max(crosswalk.n_regions for crosswalk in rows.levels.crosswalks)
-    sizes = [len(rows.levels), most, len(groups), weights.profiles.shape[0]]
-    class_of, classes = combine_codes([rows.level, rows.region, group_of, weights.profile_of], sizes)
-    one = np.empty(len(classes), np.int64)
-    one[class_of] = np.arange(len(class_of))
-    return one, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)
-
-
 def _shown(form: Form, rows: ReleasedRows, names: list[str], at: np.ndarray) -> tuple[dict[str, TableColumn], list]:
     """Where the rows at these positions are shown, and the fields that they show."""
-    number = np.empty(len(at), np.int64)
-    for level, crosswalk in enumerate(rows.levels.crosswalks):
-        here = rows.level[at] == level
-        number[here] = crosswalk.numbers[rows.region[at[here]]]
     fields = shown_fields(form.source("RECORDS"), names, ())
     own = [
         (field, Column(rows.fields[name].codes[at], rows.fields[name].categories)) for field, name in zip(fields, names)
     ]
-    return {LEVEL: rows.level[at] + 1, NUMBER: number}, own
+    return {LEVEL: rows.level[at] + 1, NUMBER: rows.numbers(at)}, own
 
 
 def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """SPREAD: class by class, its areas in the order of the layer."""
-    one, records = _classes(rows, weights, names)
+    one, records = alike(rows, weights, names)
     matrix = weights.profiles[weights.profile_of[one]].tocsr()
     matrix.eliminate_zeros()
     matrix.sort_indices()
@@ -178,7 +160,7 @@ def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spr
 
 def _exposures(form: Form, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """EXPOSURES, class by class."""
-    one, records = _classes(rows, weights, names)
+    one, records = alike(rows, weights, names)
     columns, own = _shown(form, rows, names, one)
     columns["records"] = records
     for name in form.field_names("EXPOSURE_FIELDS"):

@@ -40,6 +40,14 @@ class ReleasedRows:
         """How many records each row stands for, (R,) float."""
         return np.ones(len(self)) if self.counts is None else self.counts.astype(float)
 
+    def numbers(self, at: np.ndarray) -> np.ndarray:
+        """The numbers that the regions of the rows at these positions have in the release, int64."""
+        found = np.empty(len(at), np.int64)
+        for level, crosswalk in enumerate(self.levels.crosswalks):
+            here = self.level[at] == level
+            found[here] = crosswalk.numbers[self.region[at[here]]]
+        return found
+
     def column(self, name: str) -> Column:
         """A field of the release. Raises InputError for one that there is not."""
         if name not in self.fields:

@@ -70,6 +70,11 @@ class Spread:
         known.data *= self.in_one_area[self._row_of]
         return AreaCounts(*(by_area(weights, self.records) for weights in (self.profiles, present, squared, known)))
 
+    def total(self, of_rows: ArrayLike) -> np.ndarray:
+        """A quantity of the rows, (R,), spread over the areas by their weights and added up there, (n,)."""
+        of_profiles = np.bincount(self.profile_of, np.asarray(of_rows, float), self.profiles.shape[0])
+        return np.asarray(self.profiles.T @ of_profiles)
+
     def exposure(self, values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """The mean of a quantity of the areas over where each row may live, and its standard deviation there, (R,).
 
@@ -261,3 +266,17 @@ def _possible(
             )
         )
     return left
+
+
+def alike(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The classes of rows that share level, region, these fields and their weights, sorted by them.
+
+    Returns the position of one row of each, (Q,) int64, and the records of each, (Q,) int64.
+    """
+    group_of, groups = rows.groups(names)
+    most = max(crosswalk.n_regions for crosswalk in rows.levels.crosswalks)
+    sizes = [len(rows.levels), most, len(groups), weights.profiles.shape[0]]
+    class_of, classes = combine_codes([rows.level, rows.region, group_of, weights.profile_of], sizes)
+    one = np.empty(len(classes), np.int64)
+    one[class_of] = np.arange(len(class_of))
+    return one, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)

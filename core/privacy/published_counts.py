@@ -189,7 +189,7 @@ def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], ties: Ties) 
     Of a table these are known whose zones lie in one region and make up all of it.
     """
     coarsest = plan.levels.crosswalks[-1]
-    groupings = [_by_class(table.group_of) for table in tables if table.exact and _adds_up(table, coarsest)]
+    groupings = [_by_class(table.group_of) for table in tables if table.is_full and _adds_up(table, coarsest)]
     return hold_against_totals(plan, groupings, ties=ties)[0]
 
 
@@ -295,6 +295,7 @@ class _Work:
                     settled.add(count.key)
                     self.n_left += 1
             classes = None if self.block.stronger else (before != self.block.level_of).any(axis=0)
+        self.n_left += sum(count.key not in settled for count in following(self.block))
 
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""

@@ -117,6 +117,9 @@ def town():
             {"prov": ["46"] * 60, "sex": ["F", "M", "M"] * 20, "age": ["young", "old"] * 30, "weight": [36.5] * 60}
         ),
     }
+    by_area = Counter(zip(records["area"], records["age_group"]))
+    census = {name: list(column) for name, column in zip(("area", "age_group"), zip(*by_area))}
+    layers["census"] = make_layer({**census, "people": list(by_area.values())})
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
@@ -288,6 +291,13 @@ FORMS: dict[str, dict[str, Any]] = {
     },
 }
 NESTED = {"RELEASE": "nested levels"}
+CENSUS = {"PUBLISHED_COUNTS": "@census", "PUBLISHED_AREA": "area", "PUBLISHED_NUMBER": "people"}
+HELD = {
+    "DISCLOSURE": "no small count follows",
+    "CLOSED_BY_CHANCE": 5.0,
+    "LEAST_LEFT_AREAS": 2,
+    "LEAST_LEFT_PEOPLE": 300.0,
+}
 # The same forms with other choices made.
 COARSER = {
     "GENERALISE": ["age_group", "1", "sex", "1"],
@@ -361,6 +371,16 @@ OTHERS = {
         **NESTED,
         **COARSER_LEVELS,
     },
+    "anonymize, nested from which no small count follows": {**REGIONS, **PEOPLE, **NESTED, **HELD},
+    "releaserecords, from which no small count follows": {**REGIONS, **PEOPLE, **HELD, "CROSSWALK": "@levels"},
+    "evaluate, whether no small count follows": {**REGIONS, **PEOPLE, **HELD, "CROSSWALK": "@levels"},
+    "releasedatabase, from which no small count follows": {
+        **IN_PLACE,
+        **REGIONS,
+        **HELD,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+    },
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {
         **REGIONS,
@@ -401,6 +421,16 @@ OTHERS = {
         **IN_PLACE,
         **REGIONS,
         **COARSER_LEVELS,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+    },
+    "anonymize, beside counts of a census": {**REGIONS, **PEOPLE, **CENSUS},
+    "anonymize, nested beside counts of a census": {**REGIONS, **PEOPLE, **NESTED, **CENSUS},
+    "releaserecords, beside counts of a census": {**PEOPLE, **CENSUS, "CROSSWALK": "@levels"},
+    "releasedatabase, beside counts of a census": {
+        **IN_PLACE,
+        **REGIONS,
+        **CENSUS,
         "CROSSWALK": "@levels",
         "DESTINATION": "#released.parquet",
     },
