@@ -41,9 +41,6 @@ def running(folder: Path) -> Iterator[Cluster]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "2",
-        # Each query would be compiled, which takes a hundred times as long as to run it over these few rows.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.warehouse.dir": str(folder / "tables"),
         "spark.local.dir": str(folder / "own"),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
