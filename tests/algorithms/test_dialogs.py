@@ -26,7 +26,7 @@ from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.synthetic.city import CRS, demonstration_city
-from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA
+from vbas.core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.core.tables.testdata import GENERATED
 
 from ..engines_there import needed
@@ -239,6 +239,15 @@ FORMS: dict[str, dict[str, Any]] = {
         "CROSSWALK": "@levels",
         "LEVEL": 2,
     },
+    "spreadrelease": {
+        **REGIONS,
+        "POPULATION": "population",
+        "RECORDS": "@nested",
+        "QUASI_IDENTIFIERS": ["age_group", "sex"],
+        "CROSSWALK": "@levels",
+        "GROUPS": ["age_group"],
+        "EXPOSURE_FIELDS": ["population"],
+    },
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
@@ -279,6 +288,12 @@ FORMS: dict[str, dict[str, Any]] = {
     },
 }
 NESTED = {"RELEASE": "nested levels"}
+HELD = {
+    "DISCLOSURE": "no small count follows",
+    "CLOSED_BY_CHANCE": 5.0,
+    "LEAST_LEFT_AREAS": 2,
+    "LEAST_LEFT_PEOPLE": 300.0,
+}
 # The same forms with other choices made.
 COARSER = {
     "GENERALISE": ["age_group", "1", "sex", "1"],
@@ -351,6 +366,16 @@ OTHERS = {
         **PEOPLE,
         **NESTED,
         **COARSER_LEVELS,
+    },
+    "anonymize, nested from which no small count follows": {**REGIONS, **PEOPLE, **NESTED, **HELD},
+    "releaserecords, from which no small count follows": {**REGIONS, **PEOPLE, **HELD, "CROSSWALK": "@levels"},
+    "evaluate, whether no small count follows": {**REGIONS, **PEOPLE, **HELD, "CROSSWALK": "@levels"},
+    "releasedatabase, from which no small count follows": {
+        **IN_PLACE,
+        **REGIONS,
+        **HELD,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
     },
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {
@@ -452,7 +477,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
         if out.name() in expected:
             title = TITLES.get(out.description(), out.description())
             kind = title[title.rindex("(") :]
-            assert kind in [f"({one})" for one in (FOR_RELEASE, INTERNAL, TEST_DATA)]
+            assert kind in [f"({one})" for one in (FOR_RELEASE, INTERNAL, TEST_DATA, ESTIMATE)]
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
     assert_together(done.layers)
