@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ from vbas.core.privacy.published_counts import hold_against_counts
 from vbas.core.profile import profile_records
 
 from .strategies import column_from_array
+
+pytestmark = pytest.mark.slow
 
 K = 3
 
