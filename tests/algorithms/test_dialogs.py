@@ -104,6 +104,7 @@ def town():
                 "vbas_region": [1, 2, 3, 4] * 6 + [1, 2] * 6,
                 "age_group": ["young"] * 24 + ["old"] * 12,
                 "sex": ["F"] * 36,
+                "ill": [1, 0, 0, 0] * 6 + [0] * 12,
             }
         ),
         "crosswalk": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 for i in range(len(city))]}),
@@ -117,6 +118,9 @@ def town():
             {"prov": ["46"] * 60, "sex": ["F", "M", "M"] * 20, "age": ["young", "old"] * 30, "weight": [36.5] * 60}
         ),
     }
+    by_area = Counter(zip(records["area"], records["age_group"]))
+    census = {name: list(column) for name, column in zip(("area", "age_group"), zip(*by_area))}
+    layers["census"] = make_layer({**census, "people": list(by_area.values())})
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
@@ -224,6 +228,14 @@ def _is_layer(value):
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "area"}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": ["age_group", "sex"]}
 IN_PLACE = {"CONNECTION": "#people.csv", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "age_group;sex"}
+STUDIED = {
+    **REGIONS,
+    "POPULATION": "population",
+    "RECORDS": "@nested",
+    "QUASI_IDENTIFIERS": ["age_group", "sex"],
+    "CROSSWALK": "@levels",
+    "CASE_FIELD": "ill",
+}
 FORMS: dict[str, dict[str, Any]] = {
     "anonymize": {**REGIONS, **PEOPLE},
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
@@ -248,6 +260,9 @@ FORMS: dict[str, dict[str, Any]] = {
         "GROUPS": ["age_group"],
         "EXPOSURE_FIELDS": ["population"],
     },
+    "ratemap": STUDIED,
+    "clusterscan": {**STUDIED, "DRAWS": 19, "LEVEL": 0.5},
+    "moran": {**STUDIED, "DRAWS": 19, "LEVEL": 0.5},
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
@@ -288,6 +303,7 @@ FORMS: dict[str, dict[str, Any]] = {
     },
 }
 NESTED = {"RELEASE": "nested levels"}
+CENSUS = {"PUBLISHED_COUNTS": "@census", "PUBLISHED_AREA": "area", "PUBLISHED_NUMBER": "people"}
 HELD = {
     "DISCLOSURE": "no small count follows",
     "CLOSED_BY_CHANCE": 5.0,
@@ -417,6 +433,16 @@ OTHERS = {
         **IN_PLACE,
         **REGIONS,
         **COARSER_LEVELS,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+    },
+    "anonymize, beside counts of a census": {**REGIONS, **PEOPLE, **CENSUS},
+    "anonymize, nested beside counts of a census": {**REGIONS, **PEOPLE, **NESTED, **CENSUS},
+    "releaserecords, beside counts of a census": {**PEOPLE, **CENSUS, "CROSSWALK": "@levels"},
+    "releasedatabase, beside counts of a census": {
+        **IN_PLACE,
+        **REGIONS,
+        **CENSUS,
         "CROSSWALK": "@levels",
         "DESTINATION": "#released.parquet",
     },
