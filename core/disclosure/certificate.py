@@ -61,9 +61,9 @@ class Certificate:
         """Counts that were tried."""
         return sum(family.tried for family in self.families)
 
-    def of(self, kind: str) -> Family | None:
-        """A family, None where nothing of that kind was tried."""
-        return next((family for family in self.families if family.kind == kind), None)
+    def of(self, kind: str) -> Family:
+        """The counts of a kind, none tried where it is not among the families."""
+        return next((family for family in self.families if family.kind == kind), Family(kind, 0, 0))
 
 
 def certify(shown: Shown, people: np.ndarray | None, k: int, losses: Sequence[np.ndarray] | None = None) -> Certificate:
