@@ -73,7 +73,9 @@ def _parsed(field: DataField, column: Column, missing: str | None) -> Column:
         try:
             values.append(read(value))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise NotAsDescribed(f"{field.name}: {value!r} is no {field.type}") from error
+            raise NotAsDescribed(
+                tr("“{field}” has {value}, which is no {type}", field=field.name, value=repr(value), type=field.type)
+            ) from error
     position = {(type(value), value): i for i, value in enumerate(dict.fromkeys(values))}
     distinct = np.empty(len(position), dtype=object)
     distinct[:] = [value for _, value in position]
@@ -111,7 +113,7 @@ def _csv_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tuple[o
             _check_names(next(rows, []), names)
             while chunk := list(islice(rows, ROWS_AT_ONCE)):
                 if set(map(len, chunk)) != {len(names)}:
-                    raise NotAsDescribed("a row has more or fewer cells than there are fields")
+                    raise NotAsDescribed(tr("a row has more or fewer cells than there are fields"))
                 yield chunk  # type: ignore[misc]
     except UnicodeDecodeError as error:
         raise NotAsDescribed(str(error)) from error
@@ -169,4 +171,6 @@ def _shapes_of(metadata: Mapping[bytes, bytes]) -> set[str]:
 
 def _check_names(there: Sequence[str], names: Sequence[str]) -> None:
     if list(there) != list(names):
-        raise NotAsDescribed("the fields are {}, not {}".format(", ".join(there), ", ".join(names)))
+        raise NotAsDescribed(
+            tr("the fields are {there}, not {described}", there=", ".join(there), described=", ".join(names))
+        )

@@ -88,6 +88,9 @@ def write_geopackage(file: Path, tables: Sequence[DataTable]) -> None:
     """Write tables into one new GeoPackage, each under its name. Raises sqlite3.Error."""
     make_geopackage(file, {table.name: _sqlite_types(table) for table in tables})
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        # The file is new and nobody reads it yet: what fails is thrown away, and needs no journal.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
         connection.execute("BEGIN")
         for table in tables:
             connection.execute(

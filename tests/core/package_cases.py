@@ -86,8 +86,10 @@ def shapes_of(account: Account) -> list[np.ndarray]:
     ]
 
 
-def tables_with_shapes(account: Account) -> tuple[DataTable, ...]:
-    """The tables of a release, its regions drawn."""
+def tables_of(account: Account, drawn: bool = True) -> tuple[DataTable, ...]:
+    """The tables of a release, its regions drawn or not."""
+    if not drawn:
+        return tables_of_release(account)
     return tables_of_release(account, "area", shapes_of(account), Crs("EPSG:3347", "PROJCS[]"))
 
 
@@ -163,9 +165,7 @@ def with_class_below(records: DataTable, row: int, k: int) -> DataTable:
     return changed(replace(records, copies=copies), "records", row, k - 1)
 
 
-def write_damaged(
-    folder: Path, damaged: Damage, package: dict[str, Any], written: str, hashes_put_right: bool
-) -> None:
+def write_damaged(folder: Path, damaged: Damage, package: dict[str, Any], written: str, hashes_put_right: bool) -> None:
     """Write damaged tables over those of a folder; with hashes that say so, or with those of before."""
     shutil.rmtree(folder)
     folder.mkdir()
@@ -185,4 +185,3 @@ def write_damaged(
 def format_of(i: int) -> str:
     """Mostly CSV, which is written fastest."""
     return GEOPACKAGE if i % 10 == 3 else PARQUET if i % 10 == 7 else CSV
-

@@ -20,7 +20,7 @@ from .package_cases import (
     damage,
     drawn_account,
     format_of,
-    tables_with_shapes,
+    tables_of,
     verify_module,
     write_damaged,
 )
@@ -52,7 +52,7 @@ def agree_on_drawn_folders(tmp_path, numbers):
         account, written = drawn_account(rng), format_of(number)
         folder = tmp_path / "release"
         folder.mkdir()
-        tables = {table.name: table for table in tables_with_shapes(account)}
+        tables = {table.name: table for table in tables_of(account, drawn=written != CSV)}
         package = write_folder(folder, account, list(tables.values()), written)
         assert all(both(verify, folder).values())
         damaged = damage(rng, tables, account.ask.k)
@@ -86,7 +86,7 @@ def folder(tmp_path):
     account = drawn_account(np.random.default_rng(5))
     folder = tmp_path / "release"
     folder.mkdir()
-    write_folder(folder, account, tables_with_shapes(account), CSV)
+    write_folder(folder, account, tables_of(account), CSV)
     return folder
 
 
