@@ -299,7 +299,7 @@ def claims_of_classes(table, ours, k):
 def claims_of_places(tables, n_levels):
     """That the regions of records are there, that levels nest, and that regions have the records counted for them."""
     if len(tables) < len(TABLES):
-        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "levels", "counts of regions"))
+        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "levels", "counts"))
         return
     records, crosswalk, regions = (tables[name] for name in TABLES)
     nested = bool(records.positions("level"))
@@ -312,7 +312,7 @@ def claims_of_places(tables, n_levels):
         shown = places_of_records(records, nested)
     except (ValueError, IndexError) as error:
         yield "levels", FAILS, str(error)
-        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "counts of regions"))
+        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "counts"))
         return
     chains = Counter()  # how many areas have these regions, from the finest level to the coarsest
     at = [crosswalk.names.index(name) for name in expected]
@@ -329,7 +329,7 @@ def claims_of_places(tables, n_levels):
     wrong = [place for place in {*held, *told} if not nests(place, told, held, above, nested)]
     yield judged("levels", not wrong, "every region lies in one of the next level", f"{len(wrong)} regions do not")
     differing = counted_otherwise(told, {place: weight for place, (_, weight) in shown.items()}, nested)
-    yield judged("counts of regions", not differing, "they are those of the records", f"{differing} regions differ")
+    yield judged("counts", not differing, "they are those of the records", f"{differing} regions differ")
 
 
 def told_of_regions(regions, nested):

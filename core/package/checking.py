@@ -261,13 +261,13 @@ def _claims_of_classes(classes: _Classes, table: DataTable, ours: Mapping[str, A
 
 def _claims_of_places(tables: Mapping[str, DataTable], ours: Mapping[str, Any]) -> Iterator[Claim]:
     if len(tables) < len(TABLES):
-        yield from map(_unseen, ("regions", "levels", "counts of regions"))
+        yield from map(_unseen, ("regions", "levels", "counts"))
         return
     try:
         places = _Places(tables, len(ours["levels"]))
     except (ValueError, IndexError) as error:
         yield Claim("levels", False, tr("The levels of the tables are not those described: {error}.", error=str(error)))
-        yield from map(_unseen, ("regions", "counts of regions"))
+        yield from map(_unseen, ("regions", "counts"))
         return
     unknown = places.rows_nowhere()
     yield Claim(
@@ -287,7 +287,7 @@ def _claims_of_places(tables: Mapping[str, DataTable], ours: Mapping[str, Any]) 
     )
     differing = places.counted_otherwise()
     yield Claim(
-        "counts of regions",
+        "counts",
         not differing,
         plural(
             "{n} region has other records than are counted for it.",

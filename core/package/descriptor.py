@@ -92,7 +92,7 @@ def described(
         "made_by": {
             key: value
             for key, value in {
-                "program": "VBAS for QGIS",
+                "program": "VBAS",
                 "version": said.version,
                 "commit": said.commit,
                 "algorithm": said.algorithm,

@@ -27,7 +27,7 @@ CSV, PARQUET, GEOPACKAGE = "CSV", "Parquet", "GeoPackage"
 FORMATS = (CSV, PARQUET, GEOPACKAGE)
 ENDINGS = {CSV: ".csv", PARQUET: ".parquet", GEOPACKAGE: ".gpkg"}
 # What stands for a missing value in a CSV file: the first of these that is no value of the table.
-MISSING = ("", "NA", "N/A", "NULL", "None", "<missing>", "<no value>")
+MISSING = ("", "NA", "N/A", "NULL", "None", "<missing>", "<?>")
 ROWS_AT_ONCE = 1 << 17
 SHAPE = "geom"
 OWN_CRS = 100_000  # the number of a reference system that has none at EPSG
@@ -243,13 +243,15 @@ def _by_duckdb(file: Path, table: DataTable) -> None:
         # What cannot be bound here is quoted.
         source = ", ".join((_text_of(str(rows)), f"columns = {{{typed}}}", *options))
         read = " ".join(("SELECT * FROM read_csv(", source, ")"))
-        to = ["FORMAT parquet", "COMPRESSION zstd"]
+        to = ["FORMAT PARQUET", "COMPRESSION ZSTD"]
         if table.shapes is not None:
             connection.execute("CREATE TABLE drawn (vbas_row BIGINT, geom BLOB)")
             connection.executemany("INSERT INTO drawn VALUES (?, ?)", list(enumerate(_wkb(table))))
             numbered = " ".join(("SELECT *, row_number() OVER () - 1 AS vbas_row FROM (", read, ")"))
-            read = " ".join(("SELECT r.* EXCLUDE (vbas_row), geom FROM (", numbered, ") r JOIN drawn USING (vbas_row)"))
-            read += " ORDER BY vbas_row"
+            read = " ".join(
+                ("SELECT r.* EXCLUDE (vbas_row), geom FROM (", numbered, ") AS r JOIN DRAWN USING (VBAS_ROW)")
+            )
+            read += " ORDER BY VBAS_ROW"
             to.append(f"KV_METADATA {{geo: {_text_of(_of_shapes(table))}}}")
         connection.execute(" ".join(("COPY (", read, ") TO", _text_of(str(file)), "(", ", ".join(to), ")")))
 

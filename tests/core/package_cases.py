@@ -103,7 +103,7 @@ def changed(table: DataTable, name: str, row: int, value: object) -> DataTable:
     codes[-1] = len(categories) - 1
     columns[at] = Column(codes, categories)
     copies = np.append(table.copies, 1)
-    copies[row] -= 1
+    copies[row] = max(copies[row] - 1, 0)
     shapes = None if table.shapes is None else np.append(table.shapes, table.shapes[row : row + 1])
     return replace(table, columns=tuple(columns), copies=copies, shapes=shapes)
 
