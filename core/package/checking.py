@@ -122,7 +122,13 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
         claims.append(_values_claim(table, by_name[name]))
     if len(hashes) == len(TABLES):
         same = hash_of_all(hashes) == ours.get("content_sha256")
-        claims.append(Claim("content", same, tr("The hash of the whole release is {hash}.", hash=hash_of_all(hashes))))
+        claims.append(
+            Claim(
+                "content",
+                same,
+                tr("The hash of the whole release is {content_hash}.", content_hash=hash_of_all(hashes)),
+            )
+        )
     else:
         claims.append(_unseen("content"))
     asked = max(int(ours["k"]), k or 0)
@@ -173,7 +179,7 @@ def _content_claim(table: DataTable, resource: Mapping[str, Any], found: str) ->
     return Claim(
         f"content {table.name}",
         same,
-        tr("“{table}”: content hash {hash} of {n:,} rows.", table=table.name, hash=found, n=len(table)),
+        tr("“{table}”: content hash {content_hash} of {n:,} rows.", table=table.name, content_hash=found, n=len(table)),
     )
 
 
