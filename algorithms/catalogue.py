@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .analysis.spread_release import SpreadRelease
 from .anonymize import Anonymize
 from .baselines.crop_identifiers import CropIdentifiers
 from .baselines.merge_adjacent import MergeAdjacent
@@ -59,4 +60,5 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     PartitionCells,
     MendPartition,
     DotMap,
+    SpreadRelease,
 )

@@ -27,6 +27,7 @@ GROUPS = {
     "cells": tr("7. Cells over time"),
     "baselines": tr("8. Baselines"),
     "testdata": tr("9. Test data"),
+    "analysis": tr("A. Analyse a release"),
 }
 # The page of the guide (docs/) that tells more, by group; and of algorithms that have a page of their own. Each
 # algorithm has its page in docs/reference too, which leads there.
@@ -40,9 +41,10 @@ PAGES = {
     "cells": "cells",
     "baselines": "baselines",
     "testdata": "tutorial",
+    "analysis": "analysing",
     "anonymizestepbystep": "model-designer",
     "nestlevels": "nested",
-    "flattenrelease": "nested",
+    "flattenrelease": "analysing",
     "nestedstepbystep": "nested",
     "inplacestepbystep": "large-tables",
     "checkrelease": "privacy",
@@ -77,6 +79,7 @@ TOOLBOX = {
     "partitioncells": (tr("Partition cells over time"), "cells"),
     "mendpartition": (tr("Mend a partition of cells"), "cells"),
     "dotmap": (tr("Dot map"), "cells"),
+    "spreadrelease": (tr("Spread a release over the areas"), "analysis"),
 }
 
 

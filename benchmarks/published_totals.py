@@ -24,6 +24,7 @@ from vbas.benchmarks.nested_release import city
 from vbas.benchmarks.scenarios import SELECTIONS
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
+from vbas.core.disclosure.count_tables import combinations_of
 from vbas.core.plan import Plan, suppress
 from vbas.core.privacy import margins as core
 from vbas.core.profile import Profile, profile_records
@@ -62,12 +63,13 @@ def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int
     released = np.zeros(counts.shape, bool)
     released[plan.region[plan.released], plan.class_of[plan.released]] = True
     suppressed = exact = single = disclosed = 0
+    groupings = [combinations_of(plan.profile, margin)[0] for margin in margins]
     for region in range(counts.shape[0]):
         here = counts[region].toarray()[0]
         classes = np.flatnonzero(here)
         lost = ~released[region, classes]
         suppressed += int(lost.sum())
-        groups = [core._groups(plan.profile, np.zeros(len(classes), np.int64), classes, margin) for margin in margins]
+        groups = [np.unique(grouping[classes], return_inverse=True)[1].reshape(-1) for grouping in groupings]
         alone = core._disclosed(groups, here[classes], np.ones(len(classes), bool), K, np.flatnonzero(lost))
         for place in core._disclosed(groups, here[classes], lost, K, None, alone):
             disclosed += 1

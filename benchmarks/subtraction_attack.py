@@ -274,7 +274,7 @@ def case_of(seed: int, repaired: bool = True) -> Case:
             done = repair(plan, areas, earlier, f"release {number}")
             published, plan = done.published, done.plan
             undecided += done.after.n_undecided
-            if done.after.n_counts:  # the form stops: nothing is published
+            if done.after.n_to_mend:  # the form stops: nothing is published
                 continue
         n_suppressed += int(profile.counts.sum()) - plan.n_released
         earlier.append(replace(published, held_back=None))

@@ -29,7 +29,7 @@ if __name__ == "__main__":  # before anything that holds texts is imported
 from vbas.algorithms.form.parameters import ADVANCED, INTEGER, OPTIONAL
 from vbas.algorithms.named import DOCS, GROUPS, TOOLBOX, guide_page
 from vbas.core.tables import schema, table_of
-from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, kind_of_output
+from vbas.core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, kind_of_output
 
 FOLDER = DOCS / "reference"
 LIST = "README.md"
@@ -212,7 +212,11 @@ def _split_choices(parameter: QgsProcessingParameterDefinition) -> tuple[str, li
 def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     """Heading, what it is, whether it may be published, help."""
     kind = kind_of_output(parameter.description())
-    publish = {FOR_RELEASE: tr("may be published under your rules"), INTERNAL: f"**{tr('not to be published')}**"}
+    publish = {
+        FOR_RELEASE: tr("may be published under your rules"),
+        INTERNAL: f"**{tr('not to be published')}**",
+        ESTIMATE: tr("an estimate, no count"),
+    }
     what = tr("a page (HTML)") if parameter.type() == "fileDestination" else tr("a layer or table")
     facts = [
         what,

@@ -95,6 +95,7 @@ def add_public_report(
                 now(),
                 () if account.coarser is None else account.coarser.in_words,
                 account.no_small_count,
+                account.plan.in_zones,
             )
         ),
     )

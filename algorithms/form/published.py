@@ -27,7 +27,7 @@ def published_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield published_margins()
     yield source(
         "PUBLISHED_COUNTS",
-        tr("Counts by area that others publish: table"),
+        tr("Counts by area that others publish (a table)"),
         tr(
             "What a census publishes of the same people, such as age by sex of every area: a row for each area and "
             "each combination of some quasi-identifiers, which are recognised by their field names, and a count. "

@@ -13,7 +13,7 @@ from typing import Any
 from qgis.core import QgsFeatureRequest, QgsMapLayer, QgsProcessingContext, QgsProject, QgsVectorLayer
 
 from ...core.areas import identifier_text
-from ...core.tables.schema import FOR_RELEASE, INTERNAL, kind_of_output
+from ...core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, kind_of_output
 from ..compat import geometry_kind, python_value
 from .usual_names import AREA_IDS, ROW_NUMBERS, usual_field
 
@@ -40,17 +40,17 @@ class Join:
 
 
 def is_own_output(layer: QgsVectorLayer) -> bool:
-    """Whether a layer is what a form gave, for release or internal; test data are none."""
+    """Whether a layer is what a form gave, for release, internal or estimated; test data are none."""
     titles = layer.metadata().title(), layer.name()
-    ours = any(kind_of_output(title) in (FOR_RELEASE, INTERNAL) for title in titles)
+    ours = any(kind_of_output(title) in (FOR_RELEASE, INTERNAL, ESTIMATE) for title in titles)
     return ours or any(name.lower().startswith(OURS) for name in layer.fields().names())
 
 
 def is_released_table(layer: QgsVectorLayer) -> bool:
     """Whether a table is released records: their region stands before all else."""
     names = [name.lower() for name in layer.fields().names() if name.lower() not in ROW_NUMBERS]
-    internal = any(kind_of_output(title) == INTERNAL for title in (layer.metadata().title(), layer.name()))
-    return not layer.isSpatial() and not internal and names[:1] in (["vbas_region"], ["vbas_level"])
+    others = any(kind_of_output(title) in (INTERNAL, ESTIMATE) for title in (layer.metadata().title(), layer.name()))
+    return not layer.isSpatial() and not others and names[:1] in (["vbas_region"], ["vbas_level"])
 
 
 def is_crosswalk(layer: QgsVectorLayer) -> bool:

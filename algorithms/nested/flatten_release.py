@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.analysis.released import positions
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
@@ -18,7 +19,7 @@ from ..form.guarantees import k_parameter
 from ..form.records import record_count
 from ..form.release import rows_table
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from .rows import positions, rows_of
+from .rows import rows_of
 
 
 class FlattenRelease(VbasAlgorithm):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFile
 
+from ...core.analysis.released import positions, whole_numbers
 from ...core.anonymity import SMALLEST_K
 from ...core.arrays import to_list
 from ...core.crosswalk import number_compactly
@@ -32,7 +33,6 @@ from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, filled, of_rows
-from ..nested.rows import positions, whole_numbers
 from .fields_of_releases import Wanted, field_for, fields_for, looked_for
 from .relating import aliases_in
 

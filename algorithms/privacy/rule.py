@@ -52,15 +52,7 @@ def refusal(problem: str) -> str:
 def rule_parameter() -> QgsProcessingParameterDefinition:
     """RULE. The list has what can be read of the rules; a run stops where that is not all."""
     listing = list_rules(*own_rules())
-    listed = " ".join(
-        tr(
-            "“{name}”: k {k}, {least_population:g} people.",
-            name=rule.name,
-            k=rule.k,
-            least_population=rule.least_population,
-        )
-        for rule in listing.rules.values()
-    )
+    listed = " ".join(map(_in_short, listing.rules.values()))
     return choice(
         "RULE",
         tr("Published rule to follow"),
@@ -69,7 +61,8 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
         tr(
             "Raises k, the least population and the sensitive values to what a published rule asks for, and "
             "names its source in the log and the report; “{no_rule}” leaves your own numbers. With nested levels "
-            "a rule that forbids counts that can be derived sets DISCLOSURE. Whether a "
+            "a rule that forbids counts that can be derived (“nor derivable”) sets DISCLOSURE; one of k alone does "
+            "not. Whether a "
             "release complies is for you to judge. {listed} Further rules: a file vbas_rules.csv in QGIS's "
             "settings folder, with the columns of core/privacy/rules.csv; a run with a RULE stops if a line of it "
             "cannot be read.",
@@ -78,6 +71,14 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
         ),
         advanced=True,
     )
+
+
+def _in_short(rule: Rule) -> str:
+    """A rule in the list of the help."""
+    asked = {"name": rule.name, "k": rule.k, "least_population": rule.least_population}
+    if rule.nor_derivable:
+        return tr("“{name}”: k {k}, {least_population:g} people, nor derivable.", **asked)
+    return tr("“{name}”: k {k}, {least_population:g} people.", **asked)
 
 
 def rule_of(inputs: Inputs) -> Rule | None:
@@ -125,10 +126,25 @@ def rule_sentences(inputs: Inputs, nested: bool) -> tuple[str, ...]:
         return ()
     if not nested:
         return (rule.sentence,)
+    said = (rule.sentence, *_what_is_left(rule))
     if not inputs.has(DISCLOSURE) or inputs.text(DISCLOSURE) != NO_SMALL_COUNT:
-        return (rule.sentence, not_proven(inputs.whole("K")))
+        return (*said, not_proven(inputs.whole("K")))
     set_by_rule = tr(
         "Following the rule, DISCLOSURE is “{no_small_count}” in this run, whatever was chosen.",
         no_small_count=NO_SMALL_COUNT,
     )
-    return (rule.sentence, set_by_rule) if rule.nor_derivable else (rule.sentence,)
+    return (*said, set_by_rule) if rule.nor_derivable else said
+
+
+def _what_is_left(rule: Rule) -> tuple[str, ...]:
+    """That a least population of every region is one of what is left of a larger region, too: one of the finest level
+    at least. LEAST_LEFT_PEOPLE would ask for no more, and cost distance."""
+    if not rule.least_population:
+        return ()
+    return (
+        tr(
+            "Every region of the finest level has at least {people:,.0f} people. So has what is left of a larger "
+            "region without some of those inside it, such as those that show a class themselves.",
+            people=rule.least_population,
+        ),
+    )

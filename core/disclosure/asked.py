@@ -17,6 +17,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 from scipy import sparse
 
+from ..arrays import to_list
 from ..records.columns import combine_codes
 from .chunk import Chunk
 from .class_rests import left_of_classes
@@ -29,6 +30,7 @@ AT_ONCE = 2_000_000  # places x groups
 MOST_UNIONS = 300  # of the regions of a level
 MOST_NAMES = 5  # quasi-identifiers of which all choices are asked about
 MOST_MEMBERS = 20_000_000  # of all counts that are asked about
+MOST_NAMED = 1_000  # of those that are more than that
 KEY_OF_TAKEN = 0x9E3779B97F4A7C15 - 2**64  # odd, and as irregular as the keys
 
 
@@ -66,7 +68,16 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
             for name, values in arrays.items()
         },
         n_left_out=sum(part.n_left_out for part in parts) + len(order) - len(few),
+        left_out=() if tables is None else tuple(_left_out(places, groups, place, group, order[len(few) :])),
     )
+
+
+def _left_out(
+    places: _Places, groups: _Groups, place: np.ndarray, group: np.ndarray, which: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The cells and the joint classes of counts that are too large to be decided, the first MOST_NAMED of them."""
+    for row in to_list(which[:MOST_NAMED]):
+        yield places.members[place[row]].indices, groups.members[group[row]].indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..plan import SUPPRESSED
-from .count_tables import NONE, CountTable
-from .overlay import UNBOUNDED, Sums
+from .count_tables import MANY, NONE, CountTable
+from .overlay import Sums
 
-MANY = int(UNBOUNDED)
 Change = tuple[np.ndarray, Any, Any]
 """An array, a place in it, and what stood there."""
 

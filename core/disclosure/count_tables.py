@@ -11,9 +11,10 @@ from scipy import sparse
 from ..crosswalk import Crosswalk
 from ..profile import Profile
 from ..records.columns import combine_codes
+from .overlay import NONE, UNBOUNDED
 from .values import as_text
 
-NONE = -1
+MANY = int(UNBOUNDED)  # the most where nothing is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,12 @@ class CountTable:
 
     @property
     def exact(self) -> bool:
-        """Whether its counts are of these very people."""
+        """Whether all that it counts is of these very people."""
+        return bool((self.low == self.high)[self.high < MANY].all())
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it says how many there are of each combination in each zone."""
         return bool((self.low == self.high).all())
 
     def true_counts(self, profile: Profile) -> np.ndarray:
@@ -66,11 +72,9 @@ def own_totals(
     >>> own_totals(records.profile, crosswalk, ["sex"]).low.tolist()
     [[2, 2], [3, 1]]
     """
-    positions = [profile.quasi_identifiers.index(name) for name in names]
-    columns = [profile.classes[:, position] for position in positions]
-    group_of, groups = combine_codes(columns, [len(profile.categories[position]) for position in positions])
+    group_of, groups = combinations_of(profile, names)
     nothing = np.zeros((crosswalk.n_regions, len(groups)), np.int64)
-    texts = [as_text(profile.categories[position].tolist()) for position in positions]
+    texts = [as_text(profile.categories[profile.quasi_identifiers.index(name)].tolist()) for name in names]
     values = tuple(tuple(text[code] for text, code in zip(texts, codes)) for codes in groups.tolist())
     own = {name: level for name, level in (levels or {}).items() if name in names}
     table = CountTable(
@@ -87,6 +91,18 @@ def own_totals(
     )
     counts = table.true_counts(profile)
     return replace(table, low=counts, high=counts)
+
+
+def combinations_of(profile: Profile, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The combination of values of some quasi-identifiers that each class has, (C,) int64, and these as rows of codes.
+
+    Without names all classes have the same one.
+    """
+    positions = [profile.quasi_identifiers.index(name) for name in names]
+    if not positions:
+        return np.zeros(len(profile.classes), np.int64), np.zeros((1, 0), np.int64)
+    columns = [profile.classes[:, position] for position in positions]
+    return combine_codes(columns, [len(profile.categories[position]) for position in positions])
 
 
 def blocks_of(divisions: Sequence[np.ndarray], n_classes: int) -> list[np.ndarray]:

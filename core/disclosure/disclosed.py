@@ -21,7 +21,7 @@ from ..progress import Progress, silent
 from .asked import asked_of
 from .bounds import Bounds
 from .chunk import Chunk, chunk_of, cut_overlay
-from .counts import HOMOGENEOUS, KINDS, Count, persons_in
+from .counts import HOMOGENEOUS, KINDS, SUM, Count, persons_in
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
@@ -38,7 +38,8 @@ class DisclosedCounts:
     counts : the disclosed counts, the overlay cells first; k : counts below it are looked for
     n_undecided : counts that were too many or too hard to decide, contradictions apart
     contradicted : joint classes of which the releases contradict each other: they are not of the same people
-    n_programs : counts that propagation left open
+    n_by_programs : counts that only programs found; undecided : those that are not decided, where programs were asked,
+    with bounds that hold; of those that were too many, some
     """
 
     overlay: Overlay
@@ -48,6 +49,7 @@ class DisclosedCounts:
     contradicted: np.ndarray
     n_by_programs: int = 0
     bounds: list[tuple[np.ndarray, Bounds]] = field(default_factory=list)
+    undecided: list[Count] = field(default_factory=list)
 
     @property
     def n_persons(self) -> int:
@@ -80,7 +82,8 @@ def find_disclosed(
     k = min(release.k for release in releases) if k is None else k
     over = overlay(releases)
     counts: list[Count] = []
-    undecided = by_programs = 0
+    n_undecided = by_programs = 0
+    undecided: list[Count] = []
     contradicted, kept = [], []
     fields = sensitive_fields(releases)
     chunks = cut_overlay(over, np.arange(len(over.entries)) if joint is None else joint)
@@ -93,7 +96,8 @@ def find_disclosed(
             looked_at = np.union1d(looked_at, chunk.joint)
             for count in findings.counts:
                 known.setdefault(count.key, count)
-            undecided += findings.n_undecided
+            n_undecided += findings.n_undecided
+            undecided += findings.undecided
             by_programs += findings.n_by_programs
             contradicted.append(chunk.joint[findings.contradicted])
         counts += known.values()
@@ -106,14 +110,14 @@ def find_disclosed(
     counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)
     wrong = np.unique(np.concatenate([nobody, *contradicted]))
-    return DisclosedCounts(over, k, counts, undecided, wrong, by_programs, kept if keep_bounds else [])
+    return DisclosedCounts(over, k, counts, n_undecided, wrong, by_programs, kept if keep_bounds else [], undecided)
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
     """What is disclosed in a chunk.
 
-    n_undecided : counts that are open still; n_by_programs : how many only programs decided to be disclosed
+    n_undecided, undecided : counts that are open still; n_by_programs : how many only programs decided to be disclosed
     contradicted : (u,) bool, joint classes of the chunk
     """
 
@@ -121,6 +125,7 @@ class _Found:
     n_undecided: int
     n_by_programs: int
     contradicted: np.ndarray
+    undecided: list[Count]
 
 
 def _found_in(
@@ -151,11 +156,16 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
     low, high, members = asked.low.copy(), asked.high.copy(), asked.members
     disclosed = (low >= 1) & (high < chunk.k)
     open_ = ~disclosed & (low < chunk.k) & (high >= 1)
-    by_programs, undecided = 0, asked.n_left_out
+    by_programs, n_undecided = 0, asked.n_left_out
+    not_decided = [(cells, joint, 0, chunk.k - 1) for cells, joint in asked.left_out]
     if open_.any():
         at = np.flatnonzero(open_)
         answers = _decided(chunk, members[at], asked.taken[at])
-        undecided += int((~answers.decided & ~answers.contradicted).sum())
+        still = at[~answers.decided & ~answers.contradicted]
+        n_undecided += len(still)
+        for row in to_list(still):
+            cells, joint = (np.unique(part) for part in np.divmod(members[row].indices, chunk.n_joint))
+            not_decided.append((cells, joint, int(low[row]), int(high[row])))
         new = at[answers.low > 0]
         low[new], high[new] = answers.low[answers.low > 0], answers.high[answers.low > 0]
         disclosed[new] = True
@@ -177,7 +187,12 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
                 count = chunk.count(str(asked.kind[row]), cells, joint, *bounds, of)
             # A sum of counts may be what is left of another: one count is enough.
             counts.setdefault(count.key, count)
-    return _Found(list(counts.values()), undecided, by_programs, chunk.contradicted)
+    undecided = [
+        chunk.count(SUM, cells, joint, least, most, chunk.releases_of(int(cells[0])))
+        for cells, joint, least, most in not_decided
+        if not chunk.contradicted[joint].any()
+    ]
+    return _Found(list(counts.values()), n_undecided, by_programs, chunk.contradicted, undecided)
 
 
 def _tables(chunk: Chunk) -> list[Table]:

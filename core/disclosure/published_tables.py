@@ -7,8 +7,7 @@ import numpy as np
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT, Crosswalk
 from ..levels import Levels
-from .block import MANY
-from .count_tables import CountTable
+from .count_tables import MANY, CountTable
 from .published import Published
 
 

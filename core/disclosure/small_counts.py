@@ -14,7 +14,8 @@ class Asked:
 
     members : (q, cells * u) matrix of 0 and 1; low, high : (q,) int64 bounds; taken : (q,) int64, what is taken away
     from the people of the members; kind : (q,) object array of KINDS; release : (q,) whose counts are taken away, or
-    whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were wanted
+    whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were
+    wanted, and those that are too large to be decided; left_out : some of these: their cells and joint classes
     """
 
     members: sparse.csr_matrix
@@ -24,6 +25,7 @@ class Asked:
     kind: np.ndarray
     release: np.ndarray
     n_left_out: int
+    left_out: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
 
 def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:

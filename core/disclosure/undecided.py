@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from .block import MANY, Block
+from .block import Block
+from .count_tables import MANY
 from .exchanges import Places
 from .programs import Problem, solve
 

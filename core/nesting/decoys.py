@@ -15,6 +15,8 @@ from typing import Callable
 
 import numpy as np
 
+from ..plan import Plan, area_of_cells
+from ..privacy.requirement import Requirement
 from .optimum import ProfileCells
 from .people_tell import PeopleTell
 from .tree import Tree
@@ -84,6 +86,23 @@ def levels_in_zones(
         work.solve()
         work.close_what_fails()
     return work.levels()
+
+
+def hold_decoys(plan: Plan, requirement: Requirement) -> np.ndarray:
+    """Which equivalence classes of a plan hold a decoy, (L,) bool: of what they show k or more are from one region of
+    the level below, of records, or of persons where k counts these. Internal: which ones do must stay secret."""
+    held = np.zeros(len(plan.records), bool)
+    records = requirement.members_of_cells(plan.profile.counts.data)
+    area, shown_by = area_of_cells(plan.profile), plan.equivalence_class_of
+    for level in range(1, len(plan.levels)):
+        cells = np.flatnonzero((shown_by >= 0) & (plan.level[shown_by] == level))
+        below = plan.levels.crosswalks[level - 1]
+        part = below.region_of[area[cells]]
+        cells, part = cells[part >= 0], part[part >= 0]
+        keys, number = np.unique(shown_by[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
+        from_part = np.bincount(number.reshape(-1), records[cells], len(keys))
+        held[keys[from_part >= plan.k] // below.n_regions] = True
+    return held
 
 
 class _Work:

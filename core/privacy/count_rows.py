@@ -9,8 +9,7 @@ from typing import Union
 import numpy as np
 
 from ..areas import Areas, identifier_text
-from ..disclosure.block import MANY
-from ..disclosure.count_tables import NONE, CountTable
+from ..disclosure.count_tables import MANY, NONE, CountTable
 from ..errors import InputError, first_values
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable

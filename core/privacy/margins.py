@@ -14,10 +14,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from ..arrays import to_list
+from ..disclosure.count_tables import combinations_of
 from ..errors import InputError
 from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import combine_codes
 from ..ties import Ties, ranks
@@ -108,7 +108,7 @@ def hold_against_margins(
     >>> held.released.tolist(), n_records
     ([True, False, True, False], 3)
     """
-    return hold_against_totals(plan, [_grouping(plan.profile, margin) for margin in margins], progress, ties)
+    return hold_against_totals(plan, [combinations_of(plan.profile, margin)[0] for margin in margins], progress, ties)
 
 
 def hold_against_totals(
@@ -179,18 +179,6 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
         if not len(more):
             return mended
         mended[more] = True
-
-
-def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: Sequence[str]) -> np.ndarray:
-    """The number of the published total that each region and class counts in, (p,) int64."""
-    return _totals(region, class_of, _grouping(profile, margin))
-
-
-def _grouping(profile: Profile, margin: Sequence[str]) -> np.ndarray:
-    """The combination of values of some quasi-identifiers that each class has, (C,) int64."""
-    positions = [profile.quasi_identifiers.index(name) for name in margin]
-    columns = [profile.classes[:, position] for position in positions]
-    return combine_codes(columns, [len(profile.categories[position]) for position in positions])[0]
 
 
 def _totals(region: np.ndarray, class_of: np.ndarray, grouping: np.ndarray) -> np.ndarray:

@@ -189,7 +189,7 @@ def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], ties: Ties) 
     Of a table these are known whose zones lie in one region and make up all of it.
     """
     coarsest = plan.levels.crosswalks[-1]
-    groupings = [_by_class(table.group_of) for table in tables if table.exact and _adds_up(table, coarsest)]
+    groupings = [_by_class(table.group_of) for table in tables if table.is_full and _adds_up(table, coarsest)]
     return hold_against_totals(plan, groupings, ties=ties)[0]
 
 

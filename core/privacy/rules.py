@@ -55,7 +55,14 @@ class Rule:
         else:
             source = tr("Source, known second hand: {source} ({year}).", source=self.source, year=self.year)
         judge = tr("Whether the release complies is for you to judge.")
-        return " ".join(filter(None, (asked, self.says and tr(self.says), source, judge)))
+        return " ".join(filter(None, (asked, self.says and tr(self.says), self.against, source, judge)))
+
+    @property
+    def against(self) -> str:
+        """What following it holds against: counts that are shown, or those that can be derived, too."""
+        if self.nor_derivable:
+            return tr("Followed here against counts that are shown, and against counts that can be derived.")
+        return tr("Followed here against counts that are shown, not against counts that can be derived.")
 
 
 @dataclass(frozen=True)

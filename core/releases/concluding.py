@@ -19,7 +19,7 @@ def concluded(
     """
     of_persons = bool(requirement.members) or any(release.of_persons for release in same.releases)
     warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(findings, k, requirement)]
-    sure = not (same.warnings or findings.n_undecided or of_persons)
+    sure = not (same.warnings or _undecided(findings) or of_persons)
     result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
     (log.info if sure else log.warn)(result)
@@ -37,12 +37,12 @@ def counts_rows(k: int) -> str:
 
 def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]:
     warnings = []
-    if findings.n_undecided:
+    if _undecided(findings):
         warnings.append(
             plural(
                 "{n} count was too hard to decide.",
                 "{n} counts were too many or too hard to decide.",
-                findings.n_undecided,
+                _undecided(findings),
             )
         )
     if findings.n_homogeneous and not requirement.asks_for_values:
@@ -65,6 +65,11 @@ def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]
             )
         )
     return warnings
+
+
+def _undecided(findings: Examined) -> int:
+    """Counts that nobody can say of whether they follow, those too that the earlier releases alone leave open."""
+    return 0 if findings.disclosed is None else findings.disclosed.n_undecided
 
 
 def _given_away_before(findings: Examined) -> int:

@@ -89,9 +89,9 @@ def held_against_earlier(
     held_against = [same.relate(release) for release in same.earlier]
     findings = examine(same.relate(published), held_against, homogeneous=homogeneous)
     _refuse_contradictions(findings)
-    if findings.n_counts and earlier.action == STOP:
+    if findings.n_to_mend and earlier.action == STOP:
         raise PrivacyError(_stopped(findings, plan.k))
-    if findings.n_counts:
+    if findings.n_to_mend:
         done = repair(
             plan,
             areas,
@@ -114,15 +114,10 @@ def held_against_earlier(
 def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
     """Say what a repair cost, and what the regions of an earlier release would: `other`. Raises PrivacyError."""
     k = done.plan.k
-    if done.after.n_counts:
+    if done.after.n_to_mend:
         raise PrivacyError(_stopped(done.after, k))
     log.warn(
-        plural(
-            "Together with earlier ones this release would have given away {n} count of fewer than {k} people.",
-            "Together with earlier ones this release would have given away {n} counts of fewer than {k} people.",
-            done.before.n_counts,
-            k=k,
-        ),
+        *_given_away(done.before, k),
         tr(
             "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
             suppressed=counted.records(done.n_suppressed),
@@ -152,6 +147,29 @@ def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
         )
 
 
+def _given_away(findings: Examined, k: int) -> list[str]:
+    """What would have been given away, and what was taken to be as it was not decided."""
+    said = []
+    if findings.n_counts:
+        said.append(
+            plural(
+                "Together with earlier ones this release would have given away {n} count of fewer than {k} people.",
+                "Together with earlier ones this release would have given away {n} counts of fewer than {k} people.",
+                findings.n_counts,
+                k=k,
+            )
+        )
+    if findings.n_undecided:
+        said.append(
+            plural(
+                "{n} count was too hard to decide, and was taken to be given away.",
+                "{n} counts were too many or too hard to decide, and were taken to be given away.",
+                findings.n_undecided,
+            )
+        )
+    return said
+
+
 def _refuse_contradictions(findings: Examined) -> None:
     if findings.n_contradicted:
         raise PrivacyError(
@@ -170,6 +188,17 @@ def _refuse_contradictions(findings: Examined) -> None:
 
 
 def _stopped(findings: Examined, k: int) -> str:
+    if not findings.n_counts:
+        return plural(
+            "{n} count of this release and those of REGISTER was too hard to decide, and is taken for one of fewer "
+            "than {k} people: use the crosswalk and the quasi-identifiers of the earlier release, or set "
+            "REGISTER_ACTION to “repair”.",
+            "{n} counts of this release and those of REGISTER were too many or too hard to decide, and are taken for "
+            "ones of fewer than {k} people: use the crosswalk and the quasi-identifiers of the earlier release, or set "
+            "REGISTER_ACTION to “repair”.",
+            findings.n_undecided,
+            k=k,
+        )
     return plural(
         "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: use the "
         "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,12 +23,16 @@ class Examined:
     changes : for each earlier release of the same regions, its position and the counts that changed by a few people
     n_homogeneous : groups of k people and more whom only the releases together show to have one sensitive value; they
     are among the counts and changes only where that was asked for
+    n_undecided, undecided : counts that were too many or too hard to decide, of classes of which the new release tells
+    anything; of those that were too many, some
     """
 
     disclosed: DisclosedCounts | None
     counts: list[Count]
     changes: list[tuple[int, Changes]]
     n_homogeneous: int = 0
+    n_undecided: int = 0
+    undecided: list[Count] = field(default_factory=list)
 
     @property
     def n_counts(self) -> int:
@@ -41,9 +45,9 @@ class Examined:
         return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property
-    def n_undecided(self) -> int:
-        """Counts that were too many or too hard to decide."""
-        return 0 if self.disclosed is None else self.disclosed.n_undecided
+    def n_to_mend(self) -> int:
+        """Counts that may not be given away: what is not decided is taken to be."""
+        return self.n_counts + self.n_undecided
 
 
 def examine(
@@ -97,7 +101,9 @@ class Examiner:
         n_homogeneous += sum(count.kind == HOMOGENEOUS for count in counts)
         if not self._homogeneous:
             counts = [count for count in counts if count.kind != HOMOGENEOUS]
-        return Examined(disclosed, counts, changes, n_homogeneous)
+        undecided = _of_what_is_told(disclosed, new)
+        n_undecided = disclosed.n_undecided - len(disclosed.undecided) + len(undecided)
+        return Examined(disclosed, counts, changes, n_homogeneous, n_undecided, undecided)
 
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
@@ -107,6 +113,16 @@ class Examiner:
         if same not in self._alone:
             self._alone[same] = {_identity(count) for count in find_disclosed([*before, _silent(new)], k).counts}
         return self._alone[same]
+
+
+def _of_what_is_told(disclosed: DisclosedCounts, new: Published) -> list[Count]:
+    """The counts not decided of which the new release tells anything: without it the others are as hard to decide."""
+    if not disclosed.undecided or new.bounded or new.held_back is not None:
+        return disclosed.undecided
+    over, last = disclosed.overlay, len(disclosed.overlay.releases) - 1
+    told = np.append(np.isin(over.own_class[last], new.class_of), False)[over.entries[:, over.schema_of[last]]]
+    groups = np.unique(over.group_of[told])
+    return [count for count in disclosed.undecided if np.isin(over.group_of[count.joint], groups).any()]
 
 
 Identity = tuple[tuple[bytes, bytes, int], int, int, tuple[tuple[str, str, int], ...]]

@@ -1,18 +1,20 @@
 """A new release kept from giving counts away together with earlier ones.
 
-Under one level the smallest class that tells is suppressed, under several it is shown more coarsely, until the same
-check finds nothing. The other way out, the regions of an earlier release, is worked out beside it.
+Under one level the fewest records are suppressed by which nothing is told, under several classes that tell are shown
+more coarsely, the smallest first, until the same check finds nothing. The other way out, the regions of an earlier
+release, is worked out beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Callable
 
 import numpy as np
 
 from ..areas import Areas
+from ..arrays import to_list
 from ..disclosure.counts import REST, Count
 from ..disclosure.overlay import NONE, Overlay
 from ..disclosure.published import AS_THEY_ARE, Published, publish
@@ -21,6 +23,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_lev
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
+from .cheapest import cheapest, proofs_of
 from .examining import Examined, Examiner
 from .updates import Changes
 
@@ -65,8 +68,9 @@ def repair(
     relate: Relate = as_it_is,
     coarsened: Mapping[str, int] = AS_THEY_ARE,
     requirement: Requirement | None = None,
+    fewest: bool = True,
 ) -> Repaired:
-    """Suppress or coarsen equivalence classes of a plan, the smallest first, until nothing is given away.
+    """Suppress or coarsen equivalence classes of a plan until nothing is given away.
 
     areas : those of the plan's profile; sensitive : the fields that are released too; homogeneous : whether people who
     are shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
@@ -74,9 +78,11 @@ def repair(
     one size, the first where None; relate : makes what the plan publishes comparable with the earlier releases, which
     are comparable already, and keeps the equivalence classes in their order; coarsened : as in Published; requirement :
     what is asked of equivalence classes beside k records
-    What the earlier releases give away without this one stays as it is. What is asked of equivalence classes is looked
-    at again once some were joined, as those that hold by themselves need not hold together (`holding`). Every round
-    suppresses or coarsens at least one; with none of a class left, this release tells nothing of it.
+    fewest : whether under one level the fewest records are looked for; else the smallest equivalence class goes first
+    What the earlier releases give away without this one stays as it is; what is not decided is taken to be given away.
+    What is asked of equivalence classes is looked at again once some were joined, as those that hold by themselves need
+    not hold together (`holding`). Every round suppresses or coarsens at least one; with none of a class left, this
+    release tells nothing of it.
     """
     work = _Work(
         areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, homogeneous=homogeneous), progress, ties
@@ -84,10 +90,10 @@ def repair(
     published = work.published(plan, True)
     before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0
-    if before.n_counts:
-        new = work.until_nothing_tells(plan, True)[0]
+    if before.n_to_mend:
+        new = work.cheapest(plan) if fewest and plan.level_of is None else work.until_nothing_tells(plan, True)[0]
         new, published, after = work.until_nothing_tells(new, False)
-        if plan.level_of is None and not after.n_counts:
+        if plan.level_of is None and not after.n_to_mend:
             new, published, after = work.given_back(plan, new, published, after)
         while True:
             settled = new if also is None else also(new)
@@ -138,20 +144,45 @@ class _Work:
             self.progress(turn / MOST_ROUNDS)
             published = self.published(plan, by_size)
             comparable = self.relate(published)
-            # Linear programs take long: they are asked where propagation finds nothing more. Of all classes they are
-            # asked where nothing is left of those that told something before.
-            looks = [(joint, False), (joint, True), *([] if joint is None else [(None, True)])]
-            for some, programs in looks:
+            for some, programs in _looks(joint):
                 findings = self.examiner.examine(comparable, some, programs)
                 chosen = _equivalence_classes_that_tell(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
                     break
             else:
                 return plan, published, findings
-            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in findings.counts)])
+            joint = np.concatenate(
+                [np.empty(0, np.int64), *(count.joint for count in (*findings.counts, *findings.undecided))]
+            )
             plan = without(plan, chosen)
         published = self.published(plan, by_size)
         return plan, published, self.examiner.examine(self.relate(published))
+
+    def cheapest(self, plan: Plan) -> Plan:
+        """The plan of one level without the fewest records by which nothing is told; see `cheapest`.
+
+        Where a count has no proof, or what is chosen goes in circles, something may be told still.
+        """
+        weights = plan.records + ranks(len(plan.records), self.ties) / (2.0 * len(plan.records))
+        proofs: list[np.ndarray] = []
+        joint, new = None, plan
+        for turn in range(MOST_ROUNDS):
+            self.progress(turn / MOST_ROUNDS)
+            comparable = self.relate(self.published(new, False))
+            for some, programs in _looks(joint):
+                findings = self.examiner.examine(comparable, some, programs)
+                more = _proofs(new, comparable, findings)
+                if more:
+                    break
+            else:
+                return new
+            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in findings.counts)])
+            proofs += more
+            chosen = cheapest(proofs, weights)
+            if chosen is None:
+                return new
+            new = replace(plan, released=plan.released & ~chosen)
+        return new
 
     def given_back(
         self, first: Plan, plan: Plan, published: Published, after: Examined
@@ -187,7 +218,18 @@ class _Work:
             return plan, published, after
         new_published = self.published(new, False)
         findings = self.examiner.examine(self.relate(new_published))
-        return (plan, published, after) if findings.n_counts or findings.n_undecided else (new, new_published, findings)
+        return (plan, published, after) if findings.n_to_mend else (new, new_published, findings)
+
+
+def _looks(joint: np.ndarray | None) -> Iterator[tuple[np.ndarray | None, bool]]:
+    """One look after the other, until one finds something: the joint classes looked at, and whether by programs too.
+
+    Linear programs take long: they are asked where propagation finds nothing more. Of all classes they are asked where
+    nothing is left of those that told something before; joint : these, all where None
+    """
+    yield from ((joint, False), (joint, True))
+    if joint is not None:
+        yield None, True
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +316,7 @@ def _equivalence_classes_that_tell(
     by_class = _EquivalenceClasses(over, last)
     size = np.empty(len(released), np.int64)
     size[np.lexsort((ranks(len(released), ties), plan.records[released]))] = np.arange(len(released))
-    for count in findings.counts:
+    for count in (*findings.counts, *findings.undecided):
         equivalence_classes = by_class.showing(count)
         if not len(equivalence_classes) and count.kind == REST:
             equivalence_classes = by_class.beside(count)
@@ -283,6 +325,18 @@ def _equivalence_classes_that_tell(
         if len(equivalence_classes) and not chosen[released[equivalence_classes]].any():
             chosen[released[equivalence_classes[np.argmin(size[equivalence_classes])]]] = True
     return chosen
+
+
+def _proofs(plan: Plan, published: Published, findings: Examined) -> list[np.ndarray]:
+    """What proves the counts that are given away, equivalence classes of the plan; none of counts without a proof."""
+    released = np.flatnonzero(plan.released)  # the order of what is published
+    proofs = [
+        released[[one]] for _, changes in findings.changes for one in to_list(np.unique(_changed(published, changes)))
+    ]
+    if findings.disclosed is not None:
+        found = proofs_of(findings.disclosed.overlay, findings.counts)
+        proofs += [released[proof] for proof in found if proof is not None and len(proof)]
+    return list({proof.tobytes(): proof for proof in proofs}.values())
 
 
 def _changed(published: Published, changes: Changes) -> np.ndarray:

@@ -33,6 +33,7 @@ from .page import Report, Section, render
 from .pictures import horizontal_bars, region_map
 from .protection import protection_section
 from .provenance import Provenance, how_it_was_done
+from .zones import narrowing_section, price_section
 
 MOST_DRAWN = 2_500  # regions on one map
 POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points
@@ -68,6 +69,7 @@ def nested_report(
         measures_section(measures),
         *([protection_section(account)] if account.rows else []),
         *([chance_section(account)] if account.rows else []),
+        *([price_section(account), _narrowing_section(account)] if account.coarser is None else []),
         _limits_section(account),
         convergence_section(convergence),
         *how_it_was_done(notes, provenance, tr("Step"), seconds),
@@ -128,6 +130,13 @@ def _limits_section(account: Account) -> Section:
     return Section(
         tr("What levels tell"), (*LIMITS, *(what_is_proven(k) if account.no_small_count else [not_proven(k)]))
     )
+
+
+def _narrowing_section(account: Account) -> Section:
+    plan = account.plan
+    here = plan.released
+    shown_as = (plan.level[here], plan.region[here], plan.class_of[here])
+    return narrowing_section(plan.levels, account.areas.population, *shown_as, plan.in_zones)
 
 
 def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Measures] | None) -> Section:

@@ -21,6 +21,7 @@ from ..levels import Levels
 from ..plain_text import value_text
 from ..privacy.derivable import not_proven, what_is_proven
 from ..privacy.risk import risk_of
+from ..records.columns import combine_codes
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
 from .map_data import MapData, released_map
@@ -28,6 +29,7 @@ from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
 from .provenance import settings
+from .zones import narrowing_section
 
 NOT_SAID = (
     tr(
@@ -54,6 +56,7 @@ class PublicReport:
     has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
     no_small_count : whether the release was made so that no count below k follows
+    in_zones : whether each region shows all records of a class that no region within shows
     """
 
     release: Release
@@ -68,6 +71,7 @@ class PublicReport:
     date: str = ""
     values: Sequence[str] = ()
     no_small_count: bool = False
+    in_zones: bool = False
 
 
 def release_report(published: PublicReport) -> str:
@@ -94,6 +98,7 @@ def release_report(published: PublicReport) -> str:
         _measures(published),
         _levels(published) if nested else Section(""),
         Section(tr("What levels tell"), told) if nested else Section(""),
+        _narrowing(published) if nested else Section(""),
         _map(published),
         _classes(published),
         _values(published),
@@ -178,6 +183,25 @@ def _levels(published: PublicReport) -> Section:
     columns = (tr("Values"),) if published.values else ()
     header = (tr("Level"), tr("Regions"), *columns, tr("Records shown here"), tr("% of the release"))
     return Section(tr("The levels"), (text,), header, rows)
+
+
+def _narrowing(published: PublicReport) -> Section:
+    """How far regions can be narrowed down, by the released rows and the areas. What it costs that no small count
+    follows is not for this page: another plan would have to be made from the records."""
+    if published.values or not published.release.n_records:
+        return Section("")
+    release, areas = published.release, published.areas
+    columns = list(release.fields.values())[: published.n_quasi_identifiers]
+    # There may be no quasi-identifier at all.
+    everywhere = np.zeros(len(release.region), np.int64)
+    class_of, _ = combine_codes(
+        [everywhere, *(column.codes for column in columns)], [1, *(len(column.categories) for column in columns)]
+    )
+    sizes = [len(published.levels), *np.add(1, [release.region.max(), class_of.max()]).tolist()]
+    level, region, of_class = combine_codes([release.level, release.region, class_of], sizes)[1].T
+    people = np.ones(len(published.levels.crosswalks[0].region_of)) if areas is None else areas.population
+    known = _counts_people_of_areas(published)
+    return narrowing_section(published.levels, people, level, region, of_class, published.in_zones, known)
 
 
 def _map(published: PublicReport) -> Section:

@@ -13,10 +13,15 @@ from functools import partial
 from ..language import in_turn, tr
 
 FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), tr("internal"), tr("test data")
+ESTIMATE = tr("estimate")
 ADVICE = {
     FOR_RELEASE: tr("For release."),
     INTERNAL: tr("Internal: suppressed counts could be derived from it, so do not publish it."),
     TEST_DATA: tr("Nobody in it exists."),
+    ESTIMATE: tr(
+        "Estimates, made from what is published alone: they tell nothing new of anybody. Say so wherever you show "
+        "them, and do not publish them as counts."
+    ),
 }
 # What a field holds; a NUMBER is whole where all of its values are.
 INTEGER, LONG, NUMBER, REAL, TEXT, AS_GIVEN = "integer", "long", "number", "real", "text", "given"
@@ -80,7 +85,7 @@ class OutputField:
 class OutputTable:
     """A table that an algorithm writes.
 
-    parameter : of the algorithm; title : of the layer; audience : FOR_RELEASE, INTERNAL or TEST_DATA
+    parameter : of the algorithm; title : of the layer; audience : FOR_RELEASE, INTERNAL, TEST_DATA or ESTIMATE
     help : what its rows are; fields : in their order; geometry : none, points or polygons, which
     only some have unless it is always_drawn
     feature : what a row is called on the map, empty where nothing is told of it there; legend : what the numbers in the
@@ -137,7 +142,7 @@ def own(label: str) -> OutputField:
 
 
 def kind_of_output(title: str) -> str | None:
-    """FOR_RELEASE, INTERNAL or TEST_DATA, as the title of an output ends; None where it says none."""
+    """FOR_RELEASE, INTERNAL, TEST_DATA or ESTIMATE, as the title of an output ends; None where it says none."""
     return next((kind for kind in ADVICE if title.endswith(f"({kind})")), None)
 
 

@@ -97,12 +97,29 @@ def test_what_classes_of_coarser_last_levels_have_in_common_is_told_as_of_a_laye
 
 def test_what_last_levels_of_coarser_values_do_not_go_with_is_said_before_anything_is_counted(there, levels, tmp_path):  # noqa: F811
     given = {"CROSSWALK": levels, "LEVELS_COARSER": ["age", "1"], "DESTINATION": str(tmp_path / "released.parquet")}
-    for name, value in (("REGISTER", str(tmp_path / "r.gpkg")), ("PUBLISHED_MARGINS", "age")):
-        with pytest.raises(QgsProcessingException, match=f"LEVELS_COARSER and {name} do not go together"):
-            there("releasedatabase", RECORD_REGION="no such field", **given, **{name: value})
+    with pytest.raises(QgsProcessingException, match="LEVELS_COARSER and REGISTER do not go together"):
+        there("releasedatabase", RECORD_REGION="no such field", **given, REGISTER=str(tmp_path / "r.gpkg"))
     with pytest.raises(QgsProcessingException, match="nothing says what its coarser values are"):
         there("releasedatabase", **given)
     assert {path.name for path in tmp_path.iterdir()} == {"people.parquet"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("coarser", [False, True])
+def test_beside_counts_that_others_publish_it_is_the_release_of_a_layer(both, grid, levels, coarser):
+    rows = Counter((feature["home"], feature["sex"]) for feature in grid[1].getFeatures())
+    columns = {name: [key[i] for key in rows] for i, name in enumerate(("home", "sex"))}
+    given = {
+        "PUBLISHED_COUNTS": make_layer({**columns, "n": list(rows.values())}),
+        "PUBLISHED_AREA": "home",
+        "PUBLISHED_NUMBER": "n",
+    }
+    if coarser:
+        given |= {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"]}
+    ours, theirs, *runs = both(CROSSWALK=levels, K=30, **given)
+    assert ours == theirs
+    told = [[line for line in run.log if "published totals" in line] for run in runs]
+    assert told[0] and told[0] == told[1]
 
 
 def test_what_last_levels_would_show_is_held_against_the_records(there, levels, tmp_path, monkeypatch):  # noqa: F811

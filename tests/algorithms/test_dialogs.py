@@ -26,7 +26,7 @@ from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.synthetic.city import CRS, demonstration_city
-from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA
+from vbas.core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.core.tables.testdata import GENERATED
 
 from ..engines_there import needed
@@ -238,6 +238,15 @@ FORMS: dict[str, dict[str, Any]] = {
         "QUASI_IDENTIFIERS": ["age_group", "sex"],
         "CROSSWALK": "@levels",
         "LEVEL": 2,
+    },
+    "spreadrelease": {
+        **REGIONS,
+        "POPULATION": "population",
+        "RECORDS": "@nested",
+        "QUASI_IDENTIFIERS": ["age_group", "sex"],
+        "CROSSWALK": "@levels",
+        "GROUPS": ["age_group"],
+        "EXPOSURE_FIELDS": ["population"],
     },
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
@@ -452,7 +461,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
         if out.name() in expected:
             title = TITLES.get(out.description(), out.description())
             kind = title[title.rindex("(") :]
-            assert kind in [f"({one})" for one in (FOR_RELEASE, INTERNAL, TEST_DATA)]
+            assert kind in [f"({one})" for one in (FOR_RELEASE, INTERNAL, TEST_DATA, ESTIMATE)]
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
     assert_together(done.layers)

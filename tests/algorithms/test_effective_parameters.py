@@ -305,6 +305,8 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("mendpartition", {"K_2": 9}, ["K_2"]),
         ("dotmap", {"RECORDS": "r", "PEOPLE": "p"}, ["PEOPLE"]),
         ("dotmap", {"CATEGORY": "c", "PEOPLE": "p"}, ["CATEGORY"]),
+        ("spreadrelease", {"MARGIN_AREA": "a", "MARGINS_DIFFER": "take it as weights"}, None),
+        ("spreadrelease", {"MARGINS": "m", "MARGIN_AREA": "a", "MARGIN_FIELDS": ["f"], "MARGIN_COUNT": "n"}, []),
         ("donutmask", {"CATEGORY_FIELD": "sex", "POPULATION": "people"}, ["POPULATION"]),
         ("donutmask", {"FIND_CLUSTERS": True}, ["FIND_CLUSTERS"]),
         ("donutmask", {"K_MIN": 9, "EARLIER_ID": "id"}, ["K_MIN", "EARLIER_ID"]),
@@ -325,6 +327,7 @@ def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_noth
         "nestlevels": ["RECORD_REGION", "QUASI_IDENTIFIERS", "K"],
         "partitioncells": ["REGROUPINGS"],
         "sitenumber": ["BUDGET", "FAIR", "AGGREGATION"],
+        "spreadrelease": ["MARGIN_AREA", "MARGINS_DIFFER"],
     }
     wanted = expected[name] if counts_for_nothing is None else counts_for_nothing
     values = effective(name, **given)

@@ -56,6 +56,11 @@ PROMISED = {
         "RECORDS QUASI_IDENTIFIERS RECORD_COUNT CROSSWALK CROSSWALK_ID LEVEL K",
         "FLATTENED N_RECORDS N_LEFT_OUT",
     ),
+    "spreadrelease": (
+        "RECORDS QUASI_IDENTIFIERS RECORD_COUNT CROSSWALK CROSSWALK_ID REGIONS REGION_ID POPULATION KEEP_FIELDS GROUPS "
+        "EXPOSURE_FIELDS LEAVE_OUT MARGINS MARGIN_AREA MARGIN_FIELDS MARGIN_COUNT MARGINS_DIFFER",
+        "AREA_COUNTS SPREAD EXPOSURES N_RECORDS AT_AREA_PERCENT",
+    ),
     "releaserecords": (
         f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS TIES LEVELS_COARSER "
         f"REGISTER REGISTER_ACTION ALIASES {HELD_AGAINST} {PUBLISHED}",
@@ -236,4 +241,4 @@ def test_every_algorithm_explains_itself(provider):
             assert "(optional)" not in definition.description()
             if definition.isDestination() and definition.type() == "sink":
                 label = definition.description()
-                assert any(f"({kind})" in label for kind in ("for release", "internal", "test data")), label
+                assert any(f"({kind})" in label for kind in ("for release", "internal", "test data", "estimate")), label

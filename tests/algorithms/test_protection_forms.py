@@ -261,6 +261,24 @@ def test_of_a_rule_that_asks_for_k_alone_nothing_more_is_said_to_be_proven(run, 
         assert "counts of its zones" not in said
 
 
+def test_what_is_left_of_a_larger_region_has_the_least_population_of_a_rule_too(run, clinic, tmp_path):
+    rule = "Statistics Canada: areas built from blocks or postal codes"
+    given = parameters(clinic, tmp_path, RELEASE="nested levels", RULE=rule, K=60)
+    done = run("anonymize", **given)
+    assert any("at least 100 people. So has what is left of a larger region" in line for line in done.log)
+    released, crosswalk = read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv")
+    shown = {(int(row["vbas_level"]), row["vbas_region"], row["sex"], row["age"]) for row in released}
+    of_level = [[row[f"vbas_region_{level + 1}"] for row in crosswalk] for level in range(len(crosswalk[0]) - 1)]
+    above = [place for place in shown if place[0] > 1]
+    assert above
+    for level, region, *values in above:
+        within = [i for i, of_area in enumerate(of_level[level - 1]) if of_area == region]
+        left = [
+            i for i in within if not any((finer, of_level[finer - 1][i], *values) in shown for finer in range(1, level))
+        ]
+        assert PER_AREA * len(left) >= 100
+
+
 HEADER = "name,k,least_population,l_diversity,says,source,year,read"
 
 

@@ -159,6 +159,7 @@ def test_every_setting_is_said_or_kept_back(provider):
         *("COMBINATION", "SITE_NUMBER", "N_SITES", "CUTOFF", "LOG_BASE"),
         *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "BUDGET"),
         *("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES", "FAIR", "TIES"),
+        *("PUBLISHED_COUNTS", "PUBLISHED_AREA", "PUBLISHED_NUMBER"),
     }
     said = {*MAY_BE_SAID, *SAID_WITH_POPULATION}
     assert not said & kept_back

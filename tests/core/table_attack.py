@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +17,13 @@ def told_by_table(
     group_of: Mapping[Hashable, Hashable],
     live: Mapping[tuple[Hashable, Hashable], int],
     k: int,
+    finer: Mapping[Hashable, Sequence[Hashable]] | None = None,
 ) -> list[tuple[Hashable, Hashable]]:
     """Areas and classes of 1 to k - 1 people that are bounded within 1 to k - 1, though the table alone does not say.
 
     released : records by level, region and class; regions : of each level, the region of each area; table : people by
     area and group of classes; group_of : of each class; live : by area and class, the truth: others are free
+    finer : the classes that a class stands for that shows coarser values, at the last levels
     """
     areas, classes = list(regions[0]), list(group_of)
     column = {pair: i for i, pair in enumerate((area, one) for area in areas for one in classes)}
@@ -33,19 +34,26 @@ def told_by_table(
     ]
     least: list[tuple[list[int], int]] = []
     last = len(regions) - 1
+    inside: list[dict[Hashable, list[Hashable]]] = [{} for _ in regions]
     for level, region_of in enumerate(regions):
-        inside: dict[Hashable, list[Hashable]] = {}
         for area, region in region_of.items():
-            inside.setdefault(region, []).append(area)
-        shown: Counter = Counter()
-        for (fine, region, one), records in released.items():
-            if fine <= level:
-                area = next(area for area, own in regions[fine].items() if own == region)
-                shown[region_of[area], one] += records
-        for (region, one), records in shown.items():
-            columns = [column[area, one] for area in inside[region]]
-            alone = len(inside[region]) == 1 and (level, region, one) in released
-            (equal if level == last or alone else least).append((columns, records))
+            inside[level].setdefault(region, []).append(area)
+    shown = {
+        key: {column[area, one] for area in inside[key[0]][key[1]] for one in (finer or {}).get(key[2], [key[2]])}
+        for key in released
+    }
+    asked_of = {
+        frozenset(members): (level, len(inside[level][region])) for (level, region, _), members in shown.items()
+    }
+    for level, region, one in shown:
+        if level < last and not finer:
+            for top in range(level + 1, last + 1):
+                around = inside[top][regions[top][inside[level][region][0]]]
+                asked_of.setdefault(frozenset(column[area, one] for area in around), (top, len(around)))
+    for members, (level, n) in asked_of.items():
+        records = sum(released[key] for key, own in shown.items() if own <= members)
+        whole = level == last or (n == 1 and any(own == members for own in shown.values()))
+        (equal if whole else least).append((sorted(members), records))
     asked = [pair for pair, people in live.items() if 1 <= people < k and pair in column]
     a_eq, b_eq = _rows(equal, len(column))
     a_ub, b_ub = _rows(least, len(column))

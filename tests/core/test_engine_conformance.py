@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
@@ -17,8 +18,12 @@ from vbas.core.anonymise import Ask, anonymise
 from vbas.core.engines import ENGINES, open_engine
 from vbas.core.engines.addresses import read_address
 from vbas.core.privacy import weights
+from vbas.core.privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
 from vbas.core.publish.register.published_releases import earlier_releases
+from vbas.core.records.columns import column_from_values
 from vbas.core.records.fields import RecordFields
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import PERSONS
 
 from ..engines_there import needed
 from . import engine_cases as cases
@@ -152,6 +157,13 @@ def people_of(adapter: Adapter, counted: bool) -> dict[str, list[Any]]:
     return columns
 
 
+def people_beside(adapter: Adapter) -> dict[str, list[Any]]:
+    """The same with the person that each row is of."""
+    columns = people_of(adapter, False)
+    columns["person"] = [f"p{number % (len(columns['area']) * 3 // 4)}" for number in range(len(columns["area"]))]
+    return columns
+
+
 def test_every_engine_is_run():
     assert {adapter.kind for adapter in ADAPTERS.values()} == set(ENGINES)
 
@@ -199,3 +211,43 @@ def test_engine_and_arrays_give_one_account(adapter, nested, counted, tmp_path, 
         assert (np.bincount(rows.cell, rows.rows) == np.bincount(ours.cell)).all()
     else:
         assert rows is None
+
+
+@pytest.mark.parametrize("persons", [False, True])
+@pytest.mark.parametrize("name", ["DuckDB over Parquet", "PostgreSQL"])
+def test_where_the_draws_are_the_same_so_are_the_zones(name, persons, tmp_path, request, monkeypatch):
+    """DISCLOSURE draws from the system's source, here from one that says the same to both."""
+    adapter = ADAPTERS[name]
+    for package in ENGINES[adapter.kind][2]:
+        needed(package)
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+    from vbas.core.engines.source import EngineSource
+
+    drawn = np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=1: drawn(seed))
+    columns = people_beside(adapter)
+    members = {PERSONS: "person"} if persons else {}
+    place = adapter.put(columns, tmp_path, request)
+    inhabited = areas().with_population(np.full(len(areas()), 2_000.0))
+    ask = Ask(
+        K,
+        published_margins="age",
+        earlier=earlier_releases(tmp_path / "register.gpkg"),
+        disclosure=NO_SMALL_COUNT,
+        closed_by_chance=20.0,
+    )
+    records = in_memory(columns, KEPT)
+    table = replace(records.table, members={kind: column_from_values(columns[one]) for kind, one in members.items()})
+    records = match_records(table, areas(), k=K)
+    here = anonymise(inhabited, records, two_levels(), ask)
+    with open_engine(place.address, place.table) as engine:
+        matched = match_in_place(
+            count_in_place(engine, RecordFields("area", QUASI, KEPT, members=members)), areas(), k=K
+        )
+        there = anonymise(inhabited, EngineSource(matched, place.destination), two_levels(), ask)
+        assert there.rows is not None and there.rows.staged is not None
+        published = there.rows.staged.publish()
+    assert Counter(place.read(published)) == rows_of(here.release, two_levels(), True)
+    assert here.no_small_count and there.no_small_count and here.measures == there.measures
+    plain = anonymise(inhabited, records, two_levels(), replace(ask, disclosure=CLASS_HAS_K))
+    assert rows_of(plain.release, two_levels(), True) != rows_of(here.release, two_levels(), True)

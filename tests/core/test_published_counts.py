@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,7 @@ from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import own_totals
 from vbas.core.disclosure.following import following
 from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
 from vbas.core.privacy.published_counts import hold_against_counts
@@ -51,6 +53,9 @@ def plans(areas, profile):
     yield nest(areas, profile, make_levels(areas, [own_regions(n), pairs, whole]), K)
     yield nest(areas, profile, make_levels(areas, [own_regions(n), pairs]), K)
     yield suppress(profile, pairs, K)
+    secrets = Secrets(np.random.default_rng(0))
+    levels = make_levels(areas, [own_regions(n), pairs, whole])
+    yield nest(areas, profile, levels, K, conditions=Conditions(profile.area_sizes.astype(float), secrets))
 
 
 def every_table(profile, table):
@@ -104,7 +109,7 @@ def fitting(tables: np.ndarray, plan: Plan) -> np.ndarray:
                 here = any(shown[:3] == (level, region, one) for shown in shown)
                 people = tables[:, inside, one].sum(axis=1)
                 fits &= people >= least
-                if (level == last and least) or (here and len(inside) == 1):
+                if (level == last and least) or (here and (len(inside) == 1 or plan.in_zones)):
                     fits &= people == least
                 if level == last and not least and bounded:
                     fits &= people < plan.k
@@ -134,6 +139,17 @@ def asked_of(plan: Plan) -> list[tuple[list[int], int]]:
     return [(areas, one) for areas, one in sets if areas]
 
 
+def are_zones(plan: Plan) -> bool:
+    """Whether each area shows a class with the smallest region around that shows it."""
+    shown = set(zip(*(column[plan.released].tolist() for column in (plan.level, plan.region, plan.class_of))))
+    area, class_of = area_of_cells(plan.profile).tolist(), plan.profile.counts.indices.tolist()
+    for i, one, own in zip(area, class_of, plan.equivalence_class_of.tolist()):
+        around = [level for level in range(len(plan.levels)) if (level, plan.levels.region_of[level][i], one) in shown]
+        if around[:1] != ([] if own == SUPPRESSED else [plan.level[own]]):
+            return False
+    return True
+
+
 def block_of(plan: Plan, table) -> Block:
     profile = plan.profile
     level_of = np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of]
@@ -145,7 +161,8 @@ def block_of(plan: Plan, table) -> Block:
     np.add.at(
         lost, (plan.levels.region_of[-1][area[hidden]], profile.counts.indices[hidden]), profile.counts.data[hidden]
     )
-    storeys = Storeys(plan.levels.region_of, [None] * len(plan.levels), plan.k, False, bool((lost < plan.k).all()))
+    bounded = bool((lost < plan.k).all())
+    storeys = Storeys(plan.levels.region_of, [None] * len(plan.levels), plan.k, plan.in_zones, bounded)
     return Block(people, levels, storeys, [table], np.arange(people.shape[1]))
 
 
@@ -175,7 +192,35 @@ def test_nothing_follows_from_a_release_that_was_held_against_counts(case):
         held = hold_against_counts(plan, [table], areas)
         new = held.plan
         assert (new.records[new.released] >= K).all()
+        assert not new.in_zones or are_zones(new)
         assert new.n_released == plan.n_released - held.n_suppressed
         possible = fitting(tables, new)
         anyway = told(tables, asked_of(new), K)
         assert told(possible, asked_of(new), K) <= anyway or held.n_left
+
+
+@settings(max_examples=40, deadline=None)
+@given(towns(n_areas=3, most=4))
+def test_nothing_follows_from_several_tables_together(case):
+    """Sums of several kinds at once, which linear programs alone do not decide."""
+    areas, profile = case
+    both = [own_totals(profile, own_regions(len(areas)), [name]) for name in ("sex", "job")]
+    tables = every_table(profile, both[0])
+    by_job = np.stack([tables[:, :, both[1].group_of == job].sum(axis=2) for job in range(both[1].n_groups)], axis=2)
+    tables = tables[(by_job == both[1].low).all(axis=(1, 2))]
+    for plan in plans(areas, profile):
+        held = hold_against_counts(plan, both, areas)
+        possible = fitting(tables, held.plan)
+        assert told(possible, asked_of(held.plan), K) <= told(tables, asked_of(held.plan), K) or held.n_left
+
+
+@settings(max_examples=40, deadline=None)
+@given(towns(), st.integers(1, 3))
+def test_counts_of_more_people_are_the_most_there_can_be(case, more):
+    areas, profile = case
+    table = own_totals(profile, own_regions(len(areas)), ["sex"])
+    wider = replace(table, low=np.zeros_like(table.low), high=table.high + more)
+    for plan in plans(areas, profile):
+        held = hold_against_counts(plan, [wider], areas)
+        assert not held.n_left
+        assert not following(block_of(held.plan, wider))

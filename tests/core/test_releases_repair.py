@@ -13,8 +13,10 @@ from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.disclosure import asked, programs
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.values import KeptValues
+from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
@@ -22,6 +24,9 @@ from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
+from vbas.core.records.columns import Column
+from vbas.core.records.table import RecordTable
+from vbas.core.releases.earlier import Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair
 from vbas.core.releases.updates import Changes, visible_changes
@@ -127,6 +132,36 @@ def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():
     done = repair(plan, areas, [publish(nested, areas)])
     assert done.before.n_counts > 0
     assert examine(done.published, [publish(nested, areas)]).n_counts == done.after.n_counts == 0
+
+
+def test_what_is_not_decided_is_mended(monkeypatch):
+    """No program may be asked: what propagation leaves open and no table rules out is taken to be given away."""
+    monkeypatch.setattr(programs, "MOST_UNKNOWNS", 0)
+    undecided = 0
+    for seed in range(12):
+        areas, plan, earlier = plans_of(np.random.default_rng(seed), 10, 4, bool(seed % 2), 1)
+        before = examine(publish(plan, areas), earlier)
+        assert len(before.undecided) == before.n_undecided
+        done = repair(plan, areas, earlier)
+        assert done.after.n_to_mend == examine(done.published, earlier).n_to_mend == 0
+        undecided += before.n_undecided
+    assert undecided > 20
+
+
+@pytest.mark.parametrize("limit", ["MOST_UNKNOWNS", "MOST_MEMBERS"])
+def test_a_release_stops_where_counts_are_not_decided(monkeypatch, limit):
+    monkeypatch.setattr(*(programs, limit, 0) if limit == "MOST_UNKNOWNS" else (asked, limit, 0))
+    for seed in range(200):
+        areas, plan, earlier = plans_of(np.random.default_rng(seed), 6, 3, False, 1)
+        released = publish(plan, areas)
+        found = examine(released, earlier)
+        if found.n_undecided and not found.n_counts:
+            break
+    assert found.undecided and not found.n_counts
+    quasi = {"q": Column(np.zeros(1, np.int64), np.array(["c0"], dtype=object))}
+    table = RecordTable(Column(np.zeros(1, np.int64), areas.identifiers), quasi, {})
+    with pytest.raises(PrivacyError, match="hard to decide"):
+        held_against_earlier(plan, areas, table, (), Requirement(plan.k), Earlier(earlier), lambda plan: plan)
 
 
 def test_what_else_must_hold_holds_after_a_repair():

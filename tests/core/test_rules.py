@@ -20,6 +20,8 @@ def test_every_shipped_rule_names_its_source_and_says_how_it_was_read():
         assert ("second hand" in rule.sentence) == (rule.read == "second hand")
         assert rule.source in rule.sentence
         assert "for you to judge" in rule.sentence
+        assert ("not against counts that can be derived" in rule.sentence) != rule.nor_derivable
+        assert ("and against counts that can be derived" in rule.sentence) == rule.nor_derivable
     assert rules["CMS cell size"].k == 11
     assert [name for name, rule in rules.items() if rule.nor_derivable] == ["CMS cell size"]
     assert rules["HIPAA Safe Harbor geography"].least_population == 20_001

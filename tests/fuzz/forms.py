@@ -19,6 +19,7 @@ WEIGHTS: dict[str, float] = {
     "anonymize": 30,
     "releaserecords": 12,
     "flattenrelease": 5,
+    "spreadrelease": 4,
     "releasedatabase": 3,
     "donutmask": 6,
 }
@@ -70,6 +71,31 @@ def _flatten(town):
     table, name = town.release()
     given = {"RECORDS": table, "QUASI_IDENTIFIERS": [name], "CROSSWALK": town.crosswalk(town.dice.pick(2, 3))}
     return {**given, **({"RECORD_COUNT": table.names[-1]} if town.dice.chance(0.5) else {})}
+
+
+def _spread(town):
+    dice = town.dice
+    table, name = town.release()
+    given = {"RECORDS": table, "QUASI_IDENTIFIERS": [name], "CROSSWALK": town.crosswalk(dice.pick(2, 3))}
+    given |= {"POPULATION": town.field("people"), **town.regions()}
+    given |= {**({"RECORD_COUNT": table.names[-1]} if dice.chance(0.5) else {})}
+    if dice.chance(0.5):
+        given["GROUPS"] = [name]
+    if dice.chance(0.3):
+        given["EXPOSURE_FIELDS"] = [town.field("people")]
+    if dice.chance(0.4):
+        values = next(values for one, _, values in table.columns if one == name)
+        kind = next(kind for one, kind, _ in table.columns if one == name)
+        shown = list(dict.fromkeys(map(repr, values)))
+        first = [next(value for value in values if repr(value) == text) for text in shown]
+        rows = [(area, value) for area in town.ids for value in first]
+        columns = (
+            ("place", "text", [area for area, _ in rows]),
+            (name, kind, [value for _, value in rows]),
+            ("number", "long", [dice.randint(0, 60) for _ in rows]),
+        )
+        given |= {"MARGINS": Table(columns), "MARGIN_AREA": "place", "MARGIN_FIELDS": [name], "MARGIN_COUNT": "number"}
+    return given
 
 
 def _check(town):
@@ -242,6 +268,7 @@ FORMS = {
     "releaserecords": _release,
     "evaluate": _evaluate,
     "flattenrelease": _flatten,
+    "spreadrelease": _spread,
     "profiledatabase": _database,
     "releasedatabase": _release_database,
     "compare": _compare,

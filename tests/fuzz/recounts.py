@@ -13,6 +13,7 @@ from .registers import edited
 from .several import given_away
 from .side_by_side import compared
 from .tables_shown import recount_flattened, recount_profile
+from .tables_spread import recount_spread
 
 
 def _read(outcome, name):
@@ -164,6 +165,12 @@ def flattened(case, outcome):
     yield from recount_flattened(case, outcome)
 
 
+def spread(case, outcome):
+    """vbas:spreadrelease."""
+    yield from recount_spread(case, outcome)
+    yield from _finite(outcome)
+
+
 def profiled(case, outcome):
     """vbas:profilerecords, vbas:profiledatabase."""
     yield from recount_profile(case, outcome)
@@ -280,6 +287,7 @@ RECOUNTS = {
     "releasedatabase": released,
     "evaluate": evaluated,
     "flattenrelease": flattened,
+    "spreadrelease": spread,
     "profilerecords": profiled,
     "profiledatabase": profiled,
     "sitelocation": placed,

@@ -31,7 +31,7 @@ from ....core.publish.read_back import SecondCount
 from ....core.publish.side_files import note_on, says_itself, stale_beside
 from ....core.publish.sqlite_targets import settle
 from ....core.secrecy import without_values
-from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output, named
+from ....core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output, named
 from ..database_tables.address import DatabaseTable
 from ..database_tables.postgres import PostgresPlace
 from ..database_tables.sqlite import SqlitePlace
@@ -56,6 +56,7 @@ SAID: dict[str, Callable[[str], str]] = {
     FOR_RELEASE: lambda outputs: tr("You may publish: {outputs}.", outputs=outputs),
     INTERNAL: lambda outputs: tr("Internal, not to be published: {outputs}.", outputs=outputs),
     TEST_DATA: lambda outputs: tr("Test data: {outputs}.", outputs=outputs),
+    ESTIMATE: lambda outputs: tr("Estimates, not to be published as counts: {outputs}.", outputs=outputs),
 }
 NOTE = tr(
     "{name} is internal: do not publish it.\n\n"

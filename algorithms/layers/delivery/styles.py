@@ -20,7 +20,7 @@ from qgis.PyQt.QtGui import QColor
 
 from ....core.language import as_data, tr
 from ....core.tables import tables_of
-from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
+from ....core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from ...compat import geometry_kind, label_placement
 from .fields import name_fields, tell_features
 from .opening import opened
@@ -80,6 +80,17 @@ LOOKS: dict[str, tuple[Look, ...]] = {
         ),
         Plain(REGION),
     ),
+    "AREA_COUNTS": (
+        Graduated(
+            ("estimate", "area_km2"),
+            "{0} / {1}",
+            tr("records/km² (estimate)"),
+            tr("none estimated"),
+            tr("no surface"),
+            GREENS_TO_BLUES,
+        ),
+        Plain(REGION),
+    ),
     "AREA_AUDIT": (
         Graduated(
             ("percent_below",),
@@ -111,6 +122,7 @@ MAY_BE_PUBLISHED = {
     FOR_RELEASE: tr("May be published under the rules that bind you."),
     INTERNAL: tr("Not to be published: suppressed counts could be derived from it."),
     TEST_DATA: tr("May be published: nobody in it exists."),
+    ESTIMATE: tr("Not to be published as counts: estimated from a release."),
 }
 
 

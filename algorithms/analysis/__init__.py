@@ -1,0 +1,1 @@
+"""Forms for whoever analyses a release."""

@@ -1,0 +1,148 @@
+"""What counts by area that others publish give away beside a nested release, and what it costs to prevent it.
+
+    PYTHONPATH=build/package .venv/bin/python benchmarks/published_counts.py
+
+Every census publishes age by sex of each area. The demonstration city, and where the data are Winnipeg and Ottawa with
+as many generated people as live there, by age, sex, ethnicity and tenure; nested levels from the areas to the whole,
+k = 5 and 11. A count of a class follows, in an area, a region of any level or what smaller regions leave of it, where
+it lies within 1 to k - 1 in every table of people that fits; those of areas are decided exactly, by programs of this
+file, before and after. Mean distance is that of nested releases, in metres.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from vbas.benchmarks import attack_places
+from vbas.benchmarks.attack_places import Place
+from vbas.benchmarks.derivable import OTHERS
+from vbas.core.disclosure.count_tables import CountTable, own_totals
+from vbas.core.levels import own_regions
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.measures import evaluate_levels
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import Plan
+from vbas.core.privacy.published_counts import hold_against_counts
+
+KS = (5, 11)
+BY = ("age_group", "sex")
+EPSILON = 1e-3
+
+
+class Attack:
+    """Linear programs over the people of each area and class of one age and sex, of somebody who has the table."""
+
+    def __init__(self, plan: Plan, table: CountTable, group: int) -> None:
+        self.classes = np.flatnonzero(table.group_of == group)
+        counts = plan.profile.counts[:, self.classes].toarray().astype(np.int64)
+        self.truth, self.k = counts.ravel(), plan.k
+        n, u = counts.shape
+        areas, columns = np.divmod(np.arange(n * u), u)
+        equal, least = [(areas, np.arange(n), table.low[:, group])], []
+        below = np.zeros((0, 0), np.int64)
+        last = len(plan.levels) - 1
+        for level, region_of in enumerate(plan.levels.region_of):
+            n_regions = plan.levels.crosswalks[level].n_regions
+            shown = np.zeros((n_regions, u), np.int64)
+            here = np.flatnonzero(plan.released & (plan.level == level) & np.isin(plan.class_of, self.classes))
+            shown[plan.region[here], np.searchsorted(self.classes, plan.class_of[here])] = plan.records[here]
+            total = shown.copy()
+            if level:
+                np.add.at(total, plan.levels.parents(level - 1), below)
+            below = total
+            key = region_of[areas] * u + columns
+            alone = (np.bincount(region_of, minlength=n_regions) == 1)[:, None] & (shown > 0)
+            known = (total > 0) if level == last else alone
+            equal.append((key, np.flatnonzero(known), total[known]))
+            least.append((key, np.flatnonzero((total > 0) & ~known), total[(total > 0) & ~known]))
+            if level == last:
+                self.highest = np.where(total[0, columns] > 0, np.inf, plan.k - 1.0)
+        self.equal, self.sums = _rows(equal, n * u)
+        self.least, self.sums_at_least = _rows(least, n * u)
+
+    def told(self) -> tuple[int, int]:
+        """Areas and classes known exactly, of 1 to k - 1 people, and all that are bounded within 1 to k - 1."""
+        open_ = (self.truth >= 1) & (self.truth < self.k)
+        for sign in (1.0, -1.0) * 3:
+            if open_.any():
+                people = self._best(sign * open_)
+                open_ &= (people > EPSILON) & (people < self.k - EPSILON)
+        exact = within = 0
+        for one in np.flatnonzero(open_).tolist():
+            wish = np.zeros(len(self.truth))
+            wish[one] = 1.0
+            low, high = self._best(wish)[one], self._best(-wish)[one]
+            told = low > 1 - EPSILON and high < self.k - 1 + EPSILON
+            within += told
+            exact += told and high - low < EPSILON
+        return exact, within
+
+    def _best(self, wish: np.ndarray) -> np.ndarray:
+        bounds = np.column_stack([np.zeros(len(wish)), self.highest])
+        found = linprog(wish, -self.least, -self.sums_at_least, self.equal, self.sums, bounds=bounds, method="highs")
+        return np.asarray(found.x)
+
+
+def _rows(sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """A matrix of the sums that are known, and what they are; sums : of each unknown, those known, the totals."""
+    parts = []
+    for key, known, _ in sums:
+        row = np.searchsorted(known, key)
+        there = np.append(known, -1)[row] == key
+        ones = np.ones(int(there.sum()))
+        parts.append(sparse.csr_matrix((ones, (row[there], np.flatnonzero(there))), shape=(len(known), n)))
+    return sparse.vstack(parts).tocsr(), np.concatenate([total for *_, total in sums]).astype(float)
+
+
+def told(plan: Plan, table: CountTable) -> tuple[int, int]:
+    """Of all ages and sexes, what `Attack.told` says."""
+    counts = [Attack(plan, table, group).told() for group in range(table.n_groups)]
+    exact, within = (sum(column) for column in zip(*counts))
+    return exact, within
+
+
+def places() -> Iterator[tuple[Place, int]]:
+    """The places, and their quasi-identifiers."""
+    yield attack_places.city(), 4
+    for name in ("Winnipeg", "Ottawa"):
+        place = attack_places.real_place(name, OTHERS)
+        if place is not None:
+            yield place, 4
+
+
+def main() -> None:
+    """Print a row for each place and k."""
+    print(
+        "| data | areas | records | k | counts of areas that follow: exact, within 1 to k - 1 | after | all that "
+        "followed | follow anyway | left | shown more coarsely | suppressed | mean distance | after | CPU seconds |"
+    )
+    print("|---" * 14 + "|")
+    for place, n_quasi in places():
+        records = place.records(n_quasi=n_quasi)
+        table = own_totals(records.profile, own_regions(len(place.areas)), BY)
+        levels = build_levels(place.areas, records.profile)
+        for k in KS:
+            plan = nest(place.areas, records.profile, levels, k)
+            before = told(plan, table)
+            start = time.process_time()
+            held = hold_against_counts(plan, [table], place.areas)
+            seconds = time.process_time() - start
+            after = told(held.plan, table)
+            metres, later = (evaluate_levels(place.areas, one)[0].mean_distance for one in (plan, held.plan))
+            print(
+                f"| {place.name} | {len(place.areas)} | {records.profile.n_records} | {k} | {before[0]}, {before[1]} | "
+                f"{after[0]}, {after[1]} | {held.n_followed} | {held.n_anyway} | {held.n_left} | {held.n_coarser} | "
+                f"{held.n_suppressed} | {metres:.1f} | {later:.1f} ({100 * (later / metres - 1):+.2f} %) | "
+                f"{seconds:.1f} |"
+            )
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

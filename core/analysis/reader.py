@@ -1,0 +1,333 @@
+"""A release for analysts: frames of pandas or geopandas in and out, no QGIS.
+
+What comes out is estimated, from what is published alone: where records may live, not where they do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..areas import identifier_text, make_areas
+from ..crosswalk import crosswalk_from_table
+from ..errors import InputError
+from ..language import tr
+from ..levels import make_levels
+from ..records.columns import column_from_values, column_numbers
+from .fitting import STOP, Fitted, Margin, fit, margin_of
+from .released import LEVEL, REGION, ReleasedRows, released_rows
+from .spreading import NONE, Spread, alike, spread
+from .tables_of import Given, found_in, table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Names = Union[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class AnalysableRelease:
+    """A release that can be analysed, as `read_release` gives it.
+
+    records : frame of the released rows, as they were given; areas : frame of the areas, by their identifier as text
+    rows : the same as arrays; leave_out, quasi_identifiers, margin : how its weights are found
+    """
+
+    records: pd.DataFrame
+    areas: pd.DataFrame
+    rows: ReleasedRows
+    leave_out: str = NONE
+    quasi_identifiers: tuple[str, ...] = ()
+    margin: Margin | None = field(default=None, repr=False)
+    if_different: str = STOP
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The weights, and what was found of the margin."""
+        weights = spread(self.rows, self.leave_out, self.quasi_identifiers)
+        if self.margin is None:
+            return Fitted(weights, (), 0.0, 0.0)
+        return fit(self.rows, weights, self.margin, self.if_different)
+
+    @property
+    def weights(self) -> Spread:
+        """The weight of each row in each area; `weights.row_weights()` is a sparse matrix, rows by areas."""
+        return self.fitted.spread
+
+    def leaving_out(self, leave_out: str, quasi_identifiers: Names) -> AnalysableRelease:
+        """The same with areas left out where records of a class cannot live, by how the release was made.
+
+        leave_out : of `spreading.LEAVE_OUT`; quasi_identifiers : the fields that make a class
+        """
+        return replace(self, leave_out=leave_out, quasi_identifiers=tuple(_listed(quasi_identifiers)))
+
+    def with_margins(
+        self, table: Given, area: str, fields: Names, people: str, if_different: str = STOP
+    ) -> AnalysableRelease:
+        """The same with weights that meet a table of people by area and some fields of the release.
+
+        table : a file or frame with a row for each area and group; area, fields, people : its fields
+        if_different : of `fitting.MARGINS_DIFFER`. Raises InputError for a table that cannot be used; what contradicts
+        the release is refused once weights are asked for.
+        """
+        given = table_of(table, tr("MARGINS"))
+        _check_fields(given, [area, *_listed(fields), people], tr("MARGINS"))
+        columns = {name: column_from_values(given[name]) for name in _listed(fields)}
+        number = column_numbers(column_from_values(given[people]), people, "MARGIN_COUNT")
+        margin, _ = margin_of(self.rows, column_from_values(given[area]), columns, number)
+        return replace(self, margin=margin, if_different=if_different)
+
+    def spread(self, by: Names | None = None) -> pd.DataFrame:
+        """The weights: a row for each released row, or each class of them, and each area where it may live.
+
+        Parameters
+        ----------
+        by : str or sequence of str, optional
+            Fields of the release: rows that share them, level and region become one, as large releases want it.
+
+        Returns
+        -------
+        DataFrame
+            Without `by` the area and `weight`, by the labels of `records`: `release.records.join(release.spread())`.
+            With it vbas_level, vbas_region, the fields, `records`, the area, `weight` and `estimate`.
+        """
+        import pandas as pd
+
+        name = self.areas.index.name
+        if by is None:
+            weights = self.weights.row_weights()
+            label = self.records.index.repeat(np.diff(weights.indptr))
+            there = self.areas.index[weights.indices]
+            return pd.DataFrame({name: there, "weight": weights.data}, index=label)
+        one, records = alike(self.rows, self.weights, _listed(by))
+        levels, numbers = self.rows.level[one] + 1, self.rows.numbers(one)
+        weights = self.weights.profiles[self.weights.profile_of[one]].tocsr()
+        weights.eliminate_zeros()
+        class_of = np.repeat(np.arange(len(one)), np.diff(weights.indptr))
+        shown = {LEVEL: levels[class_of], REGION: numbers[class_of]}
+        shown.update({own: self.records[own].to_numpy()[one[class_of]] for own in _listed(by)})
+        estimate = weights.data * records[class_of]
+        shown.update({"records": records[class_of], name: self.areas.index[weights.indices]})
+        return pd.DataFrame({**shown, "weight": weights.data, "estimate": estimate})
+
+    def counts(self, by: Names = ()) -> pd.DataFrame:
+        """Estimated records by area and group, with what is behind them.
+
+        by : fields of the release that make groups
+        Returns a frame by area with the fields, `estimate`, `share` of the area's records, `rows` that may live there,
+        `effective` number of records, and `at_area`, the share of the estimate from records whose area is known.
+        Areas with shapes keep them.
+        """
+        import pandas as pd
+
+        names = _listed(by)
+        group_of, groups = self.rows.groups(names)
+        counts = self.weights.counts(group_of, len(groups))
+        n_areas, n_groups = len(self.areas), len(groups)
+        at, of_group = np.repeat(np.arange(n_areas), n_groups), np.tile(np.arange(n_groups), n_areas)
+        columns = {
+            name: self.rows.fields[name].categories[groups[of_group, position]] for position, name in enumerate(names)
+        }
+        for name in ("estimate", "share", "rows", "effective", "at_area"):
+            columns[name] = getattr(counts, name).T.ravel()
+        return self._on_map(pd.DataFrame(columns, index=self.areas.index[at]))
+
+    def rates(self, cases: str | ArrayLike, adjusted_for: Names = (), per: float = 1.0) -> pd.DataFrame:
+        """The estimated rate of something by area: weights of those that have it over weights of all rows.
+
+        Parameters
+        ----------
+        cases : str or array_like of shape (R,)
+            A field of the release, or a value for each row: true or a number for those that have it.
+        adjusted_for : str or sequence of str
+            Fields of the release: `expected` cases are those at the rates of their values in the whole release, and
+            `ratio` is cases over expected (indirect standardisation).
+        per : float
+            What `rate` is given per: 1000 for cases per 1000 records.
+
+        Returns
+        -------
+        DataFrame
+            By area: `cases`, `records`, `rate`, `expected`, `ratio`, `effective` number of records behind the rate, and
+            `at_area`, the share of records whose area is known. Areas with shapes keep them.
+        """
+        import pandas as pd
+
+        names = _listed(adjusted_for)
+        has = np.asarray(self.records[cases] if isinstance(cases, str) else cases, float)
+        if has.shape != (len(self.rows),) or not np.isfinite(has).all():
+            raise InputError(
+                tr("Cases need a number or true or false for each of the {n} released rows.", n=len(self.rows))
+            )
+        group_of, groups = self.rows.groups(names)
+        records = self.weights.records
+        of_group = np.bincount(group_of, records, len(groups))
+        rate_of = np.bincount(group_of, records * has, len(groups)) / np.where(of_group > 0, of_group, 1.0)
+        found, expected = self.weights.total(records * has), self.weights.total(records * rate_of[group_of])
+        every = self.weights.counts()
+        people = every.estimate[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate, ratio = per * found / people, found / expected
+        columns = {"cases": found, "records": people, "rate": rate, "expected": expected, "ratio": ratio}
+        columns |= {"effective": every.effective[0], "at_area": every.at_area[0]}
+        return self._on_map(pd.DataFrame(columns, index=self.areas.index))
+
+    def exposure(self, of: Names | pd.Series) -> pd.DataFrame:
+        """The mean of quantities of the areas over where each row may live, and their standard deviation there.
+
+        of : fields of the areas, or a series by area
+        Returns a frame by the labels of `records` with mean_ and sd_ of each name: in a model a row takes its mean, and
+        the deviation, 0 where the area is known, says how little is known of its own.
+        """
+        import pandas as pd
+
+        given = [of] if isinstance(of, pd.Series) else [self.areas[name] for name in _listed(of)]
+        columns = {}
+        for position, values in enumerate(given):
+            name = values.name if values.name is not None else f"exposure_{position + 1}"
+            texts = values.set_axis([identifier_text(one) for one in values.index])
+            numbers = texts.reindex(self.areas.index).to_numpy(float)
+            columns[f"mean_{name}"], columns[f"sd_{name}"] = self.weights.exposure(numbers)
+        return pd.DataFrame(columns, index=self.records.index)
+
+    def _on_map(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table with the shapes of the areas, where they have any."""
+        geometry = getattr(self.areas, "_geometry_column_name", None)
+        return table if geometry is None else self.areas[[geometry]].join(table)
+
+
+def read_release(
+    records: Given,
+    crosswalk: Given | None = None,
+    areas: Given | None = None,
+    area: str | None = None,
+    population: str = "population",
+    count: str | None = None,
+) -> AnalysableRelease:
+    """Read a release: of one level or nested, with coarser last levels, or an old one with levels of its own.
+
+    Parameters
+    ----------
+    records : path or DataFrame
+        The released rows, or a folder that has them as released_records, with crosswalk and areas beside them (CSV,
+        GeoPackage, Parquet, or GeoJSON for the areas).
+    crosswalk : path or DataFrame
+        The crosswalk that came with the release.
+    areas : path, DataFrame or GeoDataFrame
+        The areas with their people; more areas than the crosswalk names do no harm.
+    area : str, optional
+        The field with the identifier of the area, in the areas and in the crosswalk; needed only where the crosswalk
+        has further fields.
+    population : str
+        The field of the areas with their people, of any census.
+    count : str, optional
+        The field of the records that says how many each row stands for.
+
+    Returns
+    -------
+    AnalysableRelease
+        The release.
+
+    Raises
+    ------
+    InputError
+        For files and fields that are not there, and where areas, crosswalk and records do not go together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vbas.core.analysis.reader import read_release
+    >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+    >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+    >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+    >>> release = read_release(records, crosswalk, areas)
+    >>> release.records.join(release.spread())[["ill", "area", "weight"]].values.tolist()
+    [[False, 'b', 1.0], [True, 'a', 0.75], [True, 'b', 0.25]]
+    >>> release.exposure("traffic")["mean_traffic"].tolist()
+    [9.0, 6.0]
+    >>> release.rates("ill")[["cases", "records"]].values.tolist()
+    [[0.75, 0.75], [0.25, 1.25]]
+    """
+    if isinstance(records, (str, Path)) and Path(records).is_dir():
+        folder = Path(records)
+        records = found_in(folder, "released_records")
+        crosswalk = found_in(folder, "crosswalk") if crosswalk is None else crosswalk
+        areas = found_in(folder, "areas") if areas is None else areas
+    if crosswalk is None or areas is None:
+        raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
+    shown, between = table_of(records, tr("Released records")), table_of(crosswalk, tr("Crosswalk"))
+    surfaces = table_of(areas, tr("Areas"))
+    levels_of = _level_fields(between)
+    if area is None:
+        others = [name for name in between.columns if name not in levels_of and name not in ("fid", "geometry")]
+        if len(others) != 1:
+            raise InputError(
+                tr(
+                    "The crosswalk has the fields {names}: say in “area” which holds the areas.",
+                    names=", ".join(map(str, between.columns)),
+                )
+            )
+        area = str(others[0])
+    _check_fields(between, [area], tr("Crosswalk"))
+    _check_fields(surfaces, [area, population], tr("Areas"))
+    surfaces = surfaces.assign(**{area: [identifier_text(value) for value in surfaces[area]]})
+    named = {identifier_text(value) for value in between[area]}
+    surfaces = surfaces[surfaces[area].isin(named)]
+    people = column_numbers(column_from_values(surfaces[population]), population, "POPULATION")
+    nowhere = np.zeros((len(surfaces), 2))
+    places = make_areas(surfaces[area].tolist(), nowhere, people, area, tr("Areas"), in_metres=True)
+    crosswalks = [crosswalk_from_table(places, between[area].tolist(), _numbers(between[name])) for name in levels_of]
+    levels = make_levels(places, crosswalks, titles=levels_of, keep_all=True)
+    fields = {str(name): column_from_values(shown[name]) for name in shown.columns if name not in ("fid", "geometry")}
+    counts = None if count is None else _counts(shown, count)
+    rows = released_rows(places, levels, fields, counts)
+    return AnalysableRelease(shown, surfaces.set_index(area), rows)
+
+
+def _level_fields(crosswalk: pd.DataFrame) -> list[str]:
+    """The fields of the levels, the finest first. Raises InputError where one is missing."""
+    numbered = [name for name in map(str, crosswalk.columns) if re.fullmatch(rf"{REGION}_[0-9]+", name)]
+    if not numbered:
+        _check_fields(crosswalk, [REGION], tr("Crosswalk"))
+        return [REGION]
+    wanted = [f"{REGION}_{level + 1}" for level in range(len(numbered))]
+    _check_fields(crosswalk, wanted, tr("Crosswalk"))
+    return wanted
+
+
+def _numbers(values: pd.Series) -> list[object]:
+    return [None if value is None or value != value else value for value in values.tolist()]
+
+
+def _counts(shown: pd.DataFrame, name: str) -> np.ndarray:
+    _check_fields(shown, [name], tr("Released records"))
+    numbers = column_numbers(column_from_values(shown[name]), name, "RECORD_COUNT")
+    if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers != np.round(numbers)).any():
+        raise InputError(
+            tr("“{name}” is not a whole number in all released rows: each must say how many it stands for.", name=name)
+        )
+    return numbers.astype(np.int64)
+
+
+def _check_fields(table: pd.DataFrame, names: Sequence[str], what: str) -> None:
+    lost = [name for name in names if name not in table.columns]
+    if lost:
+        raise InputError(
+            tr(
+                "{what}: there is no field “{name}” among {names}.",
+                what=what,
+                name=lost[0],
+                names=", ".join(map(str, table.columns)),
+            )
+        )
+
+
+def _listed(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,127 @@
+"""Tables as analysts have them: files or frames of pandas. Codes such as “007” stay text."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from ..errors import InputError
+from ..language import tr
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Given = Union[str, Path, "pd.DataFrame"]
+SUFFIXES = (".csv", ".gpkg", ".parquet", ".geojson")
+NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?"  # written as a number is: no code such as 007
+
+
+def table_of(given: Given, what: str) -> pd.DataFrame:
+    """A table from a file or a frame.
+
+    given : a path to a CSV file, GeoPackage, Parquet or GeoJSON file, or a frame of pandas or geopandas, which is taken
+    as it is; what : its name in messages
+    Shapes are read where geopandas is there, and left out otherwise. Raises InputError for a file that is not there, or
+    of another kind.
+    """
+    if not isinstance(given, (str, Path)):
+        return given
+    path = Path(given)
+    if not path.is_file():
+        raise InputError(tr("{what}: there is no file “{path}”.", what=what, path=str(path)))
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        return _of_csv(path)
+    if suffix == ".gpkg":
+        return _of_geopackage(path)
+    if suffix == ".parquet":
+        return _of_parquet(path)
+    if suffix in (".geojson", ".json", ".shp") and find_spec("geopandas"):
+        import geopandas
+
+        return geopandas.read_file(path)
+    raise InputError(
+        tr(
+            "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
+            what=what,
+            path=str(path),
+        )
+    )
+
+
+def found_in(folder: Path, name: str) -> Path:
+    """The file of this name in a folder, whatever its kind. Raises InputError where there is none, or several."""
+    there = [folder / f"{name}{suffix}" for suffix in SUFFIXES if (folder / f"{name}{suffix}").is_file()]
+    if len(there) != 1:
+        raise InputError(
+            tr(
+                "The folder “{folder}” must have one of {names}: it has {found}.",
+                folder=str(folder),
+                names=", ".join(f"{name}{suffix}" for suffix in SUFFIXES),
+                found=", ".join(path.name for path in there) or tr("none of them"),
+            )
+        )
+    return there[0]
+
+
+def _of_csv(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    texts = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8-sig")
+    return texts.apply(_numbers_where_written_so)
+
+
+def _numbers_where_written_so(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    present = column.dropna()
+    if not len(present) or not present.str.fullmatch(NUMBER).all():
+        return column
+    return pd.to_numeric(column)
+
+
+def _of_geopackage(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        tables = [
+            name
+            for (name,) in connection.execute("SELECT table_name FROM gpkg_contents")
+            if not name.startswith("layer_styles")
+        ]
+        if len(tables) != 1:
+            raise InputError(
+                tr("“{path}” has the tables {tables}: give a file with one.", path=str(path), tables=", ".join(tables))
+            )
+        shapes = connection.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", tables)
+        geometry = [name for (name,) in shapes]
+        if geometry and find_spec("geopandas"):
+            import geopandas
+
+            return geopandas.read_file(path, layer=tables[0])
+        columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", tables).fetchall()
+        names = [name for name, key in columns if not key and name not in geometry]
+        columns_sql = ", ".join(map(_quoted, names))
+        statement = f"SELECT {columns_sql} FROM {_quoted(tables[0])}"  # noqa: S608  names of the file's own, quoted
+        return pd.read_sql_query(statement, connection)
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _of_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    if find_spec("geopandas"):
+        import geopandas
+
+        try:
+            return geopandas.read_parquet(path)
+        except ValueError:  # without shapes
+            pass
+    return pd.read_parquet(path)

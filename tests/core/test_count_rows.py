@@ -1,0 +1,104 @@
+"""Tables of counts as they are read: their areas and values brought to those of the records."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vbas.core.areas import make_areas
+from vbas.core.disclosure.count_tables import MANY
+from vbas.core.errors import InputError
+from vbas.core.generalising.rules import hierarchy_rule
+from vbas.core.generalising.table import hierarchy_tables
+from vbas.core.privacy.count_rows import CountRows, common_values, count_tables
+from vbas.core.profile import profile_records
+from vbas.core.records.columns import column_from_values
+
+AREAS = make_areas(["a", "b", "c"], [(0, 0), (100, 0), (900, 0)])
+PEOPLE = [("a", "f", 20), ("a", "f", 30), ("a", "m", 20), ("b", "m", 30), ("b", None, 30), ("c", "f", 20)]
+
+
+def profile(ages=None):
+    area, sex, age = zip(*PEOPLE)
+    columns = {"sex": column_from_values(sex), "age": column_from_values(ages or age)}
+    return profile_records(AREAS.codes_of(np.array(area, object)), columns, 3)[0]
+
+
+def tables(*rows, unit_of=None, sources=None, levels=None, ages=None):
+    """rows : area, sex, age, count."""
+    unit, sex, age, counts = zip(*rows)
+    given = {
+        name: values for name, values in (("sex", sex), ("age", age)) if any(value is not None for value in values)
+    }
+    return count_tables(CountRows(unit, given, counts, unit_of, sources or {}), AREAS, profile(ages), levels)
+
+
+def test_a_value_that_is_missing_stands_for_all_so_that_tables_may_stand_one_below_the_other():
+    by_sex, of_all = sorted(
+        tables(("a", "f", None, 2), ("a", "m", None, 1), ("a", None, None, 3), ("b", None, None, 2)),
+        key=lambda table: -len(table.names),
+    )
+    assert by_sex.names == ("sex",) and by_sex.exact
+    assert by_sex.zone_of.tolist() == [0, 1, -1]
+    assert by_sex.high.tolist() == [[2, 1], [MANY, MANY]]  # of b it says nothing by sex
+    missing = profile().classes[:, 0] == profile().categories[0].tolist().index(None)
+    assert (by_sex.group_of[missing] == -1).all() and (by_sex.group_of[~missing] >= 0).all()
+    assert of_all.names == () and of_all.low.tolist() == [[3], [2]]
+
+
+def test_combinations_without_a_row_are_counts_of_nobody_and_empty_counts_say_nothing():
+    (table,) = tables(("a", "f", None, 2), ("a", "m", None, None), ("b", "m", None, 1))
+    assert table.low.tolist() == [[2, 0], [0, 1]] and table.high.tolist() == [[2, MANY], [0, 1]]
+
+
+def test_counts_of_more_people_are_the_most_there_can_be_and_of_fewer_are_refused():
+    (table,) = tables(("a", "f", None, 9), ("a", "m", None, 1), ("b", "m", None, 1))
+    assert not table.exact and table.low.max() == 0 and table.high[0, 0] == 9
+    with pytest.raises(InputError, match=r"1 count of fewer people than RECORDS have \(the first: 1 for 2 records\)"):
+        tables(("a", "f", None, 1), ("a", "m", None, 1))
+
+
+def test_units_are_those_of_the_areas_or_of_one_of_their_fields():
+    unit_of = {"a": "west", "b": "west", "c": None}
+    (table,) = tables(("west", "f", None, 2), ("west", "m", None, 2), ("east", "f", None, 7), unit_of=unit_of)
+    assert table.zone_of.tolist() == [0, 0, -1] and table.low.tolist() == [[2, 2]] and table.exact
+    with pytest.raises(InputError, match="PUBLISHED_COUNTS counts no area there is"):
+        tables(("x", "f", None, 2))
+
+
+@pytest.mark.parametrize("count", ["many", -1, 1.5])
+def test_counts_are_whole_numbers(count):
+    with pytest.raises(InputError, match="no whole numbers"):
+        tables(("a", "f", None, count))
+
+
+def test_a_row_that_is_given_twice_is_refused():
+    with pytest.raises(InputError, match="two rows for the same area and the same values"):
+        tables(("a", "f", None, 2), ("a", "f", None, 2))
+
+
+def test_ages_in_other_bands_are_added_up_or_records_seen_in_theirs():
+    rule = {"age": hierarchy_rule("age", "bands 5 10 20")}
+    theirs = [("a", None, "20-24", 2), ("a", None, "30-34", 1), ("b", None, "30-34", 2)]
+    (table,) = tables(
+        *theirs, sources=rule, levels={"age": 2}, ages=["20-29", "30-39", "20-29", "30-39", "30-39", "20-29"]
+    )
+    assert table.values == (("20-29",), ("30-39",)) and table.low.tolist() == [[2, 1], [0, 2]]
+    (table,) = tables(("a", None, "20-39", 3), ("b", None, "20-39", 2), sources=rule)
+    assert table.low.tolist() == [[3], [2]] and table.levels == {"age": 3}
+
+
+def test_values_of_a_table_of_hierarchies_meet_at_the_finest_level_that_both_have():
+    source = hierarchy_tables(["age"] * 3, ["1", "2", "3"], [["low", "low", "high"], ["*", "*", "*"]])["age"]
+    assert common_values("age", ["1", "2", "3"], ["low", "high"], source, 0) == (
+        {"1": "low", "2": "low", "3": "high"},
+        {"low": "low", "high": "high"},
+        1,
+    )
+    assert common_values("age", ["low", "high"], ["1", "3"], source, 1)[1] == {"1": "low", "3": "high"}
+    with pytest.raises(
+        InputError, match="“age” that do not fit those of the records \\(“x”; the records show “1”, “2”"
+    ):
+        common_values("age", ["1", "2"], ["x"], source, 0)
+    with pytest.raises(InputError, match="do not fit"):
+        common_values("age", ["1", "2"], ["low"], None, 0)

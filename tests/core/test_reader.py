@@ -1,0 +1,220 @@
+"""The reader for analysts: frames and files in, frames out, against the plain recount of weights."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.analysis.fitting import AS_WEIGHTS
+from vbas.core.analysis.reader import read_release
+from vbas.core.analysis.spreading import AT_LEVEL_1, NONE
+from vbas.core.errors import InputError
+from vbas.core.levels import without_last_repeats
+
+from ..engines_there import needed
+from .nested_cases import nested_cases
+from .release_to_spread import nested_release, weights_by_hand
+from .test_spreading import NO_SHRINK, whole
+
+pd = pytest.importorskip("pandas", reason="pandas is not installed: bash scripts/setup test")
+
+
+def frames(areas, levels, rows):
+    """A release as frames: records, crosswalk, areas."""
+    numbers = rows.numbers(np.arange(len(rows)))
+    codes = rows.fields["q"].codes
+    records = pd.DataFrame({"vbas_level": rows.level + 1, "vbas_region": numbers, "q": codes})
+    columns = {
+        f"vbas_region_{position + 1}": [
+            int(crosswalk.numbers[region]) if region >= 0 else None for region in crosswalk.region_of
+        ]
+        for position, crosswalk in enumerate(levels.crosswalks)
+    }
+    crosswalk = pd.DataFrame({"code": areas.identifiers, **columns})
+    return records, crosswalk, pd.DataFrame({"code": areas.identifiers, "population": areas.population})
+
+
+@settings(deadline=None, phases=NO_SHRINK, max_examples=40)
+@given(nested_cases(), st.integers(2, 6), st.sampled_from([NONE, AT_LEVEL_1]))
+def test_the_weights_of_the_reader_are_those_of_a_recount(case, k, leave_out):
+    areas, profile, levels = whole(case) if leave_out == AT_LEVEL_1 else case
+    rows, _ = nested_release(areas, profile, levels, k)
+    if not len(rows):
+        return
+    records, crosswalk, places = frames(areas, levels, rows)
+    release = read_release(records, crosswalk, places.iloc[::-1]).leaving_out(leave_out, "q")
+    expected = weights_by_hand(rows, leave_out, len(without_last_repeats(levels)))
+    found: list[dict] = [{} for _ in expected]
+    for row, area, weight in release.spread().itertuples():
+        found[row][area] = weight
+    for one, of_row in zip(found, expected):
+        assert one == pytest.approx({str(areas.identifiers[i]): weight for i, weight in of_row.items()})
+    by_class = release.spread(by="q")
+    assert by_class.groupby(["vbas_level", "vbas_region", "q"])["weight"].sum().to_numpy() == pytest.approx(1)
+    assert by_class["estimate"].sum() == pytest.approx(len(rows))
+    counts = release.counts(by="q")
+    wanted = release.records.join(release.spread()).groupby(["code", "q"])["weight"].sum()
+    there = counts[counts["estimate"] > 0].set_index("q", append=True)["estimate"]
+    pd.testing.assert_series_equal(there.sort_index(), wanted.rename("estimate"), check_dtype=False, check_names=False)
+
+
+RECORDS = {
+    "vbas_level": [1, 1, 1, 2, 2, 2],
+    "vbas_region": [7, 7, 9, 1, 1, 1],
+    "code": ["007", "010", "007", None, "1", "007"],
+    "ill": [1, 0, 1, 0, 0, 1],
+}
+CROSSWALK = {"area": ["01", "02", "03"], "vbas_region_1": [7, 8, 9], "vbas_region_2": [1, 1, 1]}
+AREAS = {"area": ["03", "02", "01", "99"], "population": [30, 20, 10, 5], "traffic": [1.0, 2.0, 3.0, None]}
+
+
+@pytest.fixture
+def release():
+    return read_release(*map(pd.DataFrame, (RECORDS, CROSSWALK, AREAS)))
+
+
+def test_rates_by_hand(release):
+    rates = release.rates("ill", per=100)
+    people = {"01": 2 + 3 / 6, "02": 3 / 3, "03": 1 + 3 / 2}
+    cases = {"01": 1 + 1 / 6, "02": 1 / 3, "03": 1 + 1 / 2}
+    assert rates["records"].to_dict() == pytest.approx(people)
+    assert rates["cases"].to_dict() == pytest.approx(cases)
+    assert rates["rate"].to_dict() == pytest.approx({area: 100 * cases[area] / people[area] for area in people})
+    assert rates["expected"].to_dict() == pytest.approx({area: people[area] / 2 for area in people})
+    assert rates["at_area"].to_dict() == pytest.approx({"01": 2 / 2.5, "02": 0, "03": 1 / 2.5})
+    # Of the three with 007 all are ill, of the others none: nothing is left to explain.
+    adjusted = release.rates(release.records["ill"] == 1, adjusted_for="code")
+    assert adjusted["ratio"].to_numpy() == pytest.approx(1)
+    with pytest.raises(InputError, match="for each of the 6 released rows"):
+        release.rates([True])
+
+
+def test_exposures_by_field_or_series(release):
+    by_field = release.exposure("traffic")
+    mean = 30 / 60 * 1 + 20 / 60 * 2 + 10 / 60 * 3
+    assert by_field["mean_traffic"].tolist() == pytest.approx([3, 3, 1, mean, mean, mean])
+    assert by_field["sd_traffic"].tolist()[:3] == [0, 0, 0]
+    series = pd.Series([3.0, 1.0, 2.0], ["01", "03", "02"], name="traffic")
+    pd.testing.assert_frame_equal(release.exposure(series), by_field)
+    with pytest.raises(InputError, match="1 area has no exposure"):
+        release.exposure(series.drop("02"))
+
+
+def test_a_margin_is_met_or_named(release):
+    census = pd.DataFrame({"where": ["01", "02", "03"] * 2, "code": ["007"] * 3 + ["010"] * 3, "n": [1, 1, 1, 1, 0, 0]})
+    fitted = release.with_margins(census, "where", "code", "n")
+    estimate = fitted.counts(by="code").set_index("code", append=True)["estimate"]
+    assert [estimate[area, "007"] for area in ("01", "02", "03")] == pytest.approx([1, 1, 1], abs=1e-6)
+    assert fitted.fitted.unknown == 2  # without a code, and “1”
+    census["n"] = 0
+    with pytest.raises(InputError, match="MARGINS contradicts the release"):
+        release.with_margins(census, "where", "code", "n").spread()
+    as_weights = release.with_margins(census, "where", "code", "n", AS_WEIGHTS)
+    assert as_weights.spread()["weight"].sum() == pytest.approx(6) and as_weights.fitted.contradictions
+
+
+def to_csv(frame, path):
+    frame.to_csv(path.with_suffix(".csv"), index=False)
+
+
+def to_parquet(frame, path):
+    needed("pyarrow")
+    frame.to_parquet(path.with_suffix(".parquet"))
+
+
+def to_geopackage(frame, path):
+    """A table without shapes, as far as a reader needs it."""
+    with closing(sqlite3.connect(path.with_suffix(".gpkg"))) as connection:
+        connection.execute("CREATE TABLE gpkg_contents (table_name TEXT)")
+        connection.execute("CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT)")
+        connection.executemany("INSERT INTO gpkg_contents VALUES (?)", [(path.name,), ("layer_styles",)])
+        names = ", ".join(f'"{name}"' for name in frame.columns)
+        connection.execute(f'CREATE TABLE "{path.name}" (fid INTEGER PRIMARY KEY, {names})')
+        places = ", ".join("?" * len(frame.columns))
+        rows = frame.astype(object).where(frame.notna(), None).values.tolist()
+        connection.executemany(f'INSERT INTO "{path.name}" ({names}) VALUES ({places})', rows)
+        connection.commit()
+
+
+@pytest.mark.parametrize("write", [to_csv, to_parquet, to_geopackage])
+def test_a_folder_of_files_is_the_same_release(release, tmp_path, write):
+    for name, columns in (("released_records", RECORDS), ("crosswalk", CROSSWALK), ("areas", AREAS)):
+        write(pd.DataFrame(columns), tmp_path / name)
+    read = read_release(str(tmp_path))
+    assert read.records["code"].where(read.records["code"].notna(), None).tolist() == RECORDS["code"]  # 007 is no 7
+    pd.testing.assert_frame_equal(read.spread(), release.spread())
+    pd.testing.assert_frame_equal(read.rates("ill"), release.rates("ill"))
+
+
+def test_counted_rows(release):
+    counted = pd.DataFrame(RECORDS).assign(n=[2, 1, 1, 4, 0, 1])
+    read = read_release(counted, pd.DataFrame(CROSSWALK), pd.DataFrame(AREAS), count="n")
+    assert read.counts()["estimate"].sum() == pytest.approx(9)
+    with pytest.raises(InputError, match="“n” is not a whole number in all released rows"):
+        read_release(counted.assign(n=0.5), pd.DataFrame(CROSSWALK), pd.DataFrame(AREAS), count="n")
+
+
+def changed(name, **columns):
+    given = {"records": RECORDS, "crosswalk": CROSSWALK, "areas": AREAS}
+    frame = pd.DataFrame({**given[name], **columns})
+    return {**{one: pd.DataFrame(value) for one, value in given.items()}, name: frame}
+
+
+WRONG = {
+    "another crosswalk": (changed("records", vbas_region=[1] * 6), "shows? a region that CROSSWALK does not have"),
+    "no population": ({**changed("areas"), "population": "people"}, "Areas: there is no field “people” among area"),
+    "no level": ({**changed("records"), "records": pd.DataFrame({"vbas_region": [1]})}, "no field vbas_level"),
+    "areas that are not there": (changed("areas", area=["1", "2", "3", "4"]), "is empty|not in REGIONS"),
+    "several fields": (changed("crosswalk", more=[1, 2, 3]), "say in “area” which holds the areas"),
+    "a level that is lost": (changed("crosswalk", vbas_region_4=[1, 1, 1]), "no field “vbas_region_3”"),
+    "no file": ({**changed("areas"), "areas": "/nowhere/areas.csv"}, "Areas: there is no file"),
+    "no crosswalk": ({"records": pd.DataFrame(RECORDS)}, "or a folder that has them"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_does_not_go_together_is_said_in_a_sentence(case):
+    given, words = WRONG[case]
+    with pytest.raises(InputError, match=words):
+        read_release(**given)
+
+
+def test_a_folder_without_a_release(tmp_path):
+    with pytest.raises(InputError, match=r"must have one of released_records\.csv, .*: it has none of them"):
+        read_release(tmp_path)
+
+
+def test_the_reader_needs_no_qgis_and_nothing_but_pandas():
+    """In an interpreter that finds none of the others."""
+    script = (
+        "import sys\n"
+        "for name in ('qgis', 'geopandas', 'statsmodels', 'ibis', 'duckdb', 'pyarrow'): sys.modules[name] = None\n"
+        "from vbas.core.analysis import read_release\n"
+        "assert 'pandas' not in sys.modules\n"
+        "import pandas as pd\n"
+        f"release = read_release(*map(pd.DataFrame, ({RECORDS!r}, {CROSSWALK!r}, {AREAS!r})))\n"
+        "print(len(release.spread()), len(release.rates('ill')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"12 3\n", done.stdout)
+
+
+def test_shapes_of_the_areas_are_kept():
+    geopandas = pytest.importorskip("geopandas", reason="geopandas is not installed: pip install vbas[analysis]")
+    import shapely
+
+    shapes = [shapely.box(i, 0, i + 1, 1) for i in range(4)]
+    areas = geopandas.GeoDataFrame(AREAS, geometry=shapes, crs="EPSG:3857")
+    release = read_release(pd.DataFrame(RECORDS), pd.DataFrame(CROSSWALK), areas)
+    for table in (release.rates("ill"), release.counts(by="code")):
+        assert isinstance(table, geopandas.GeoDataFrame) and table.crs == areas.crs
+        assert table.geometry["02"].bounds[0] == 1 if table.index.is_unique else True
