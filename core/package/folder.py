@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..anonymise import Account
 from ..errors import InputError, PrivacyError
@@ -23,7 +24,7 @@ def write_folder(
     said: Said | None = None,
     name: str = "",
     pages: Mapping[str, tuple[str, str]] | None = None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Write a release into a folder, which is there and empty, and look at every claim of it once more.
 
     Parameters
@@ -60,6 +61,7 @@ def write_folder(
     Examples
     --------
     >>> from pathlib import Path
+from typing import Any
     >>> from vbas.core.synthetic.hamlet import hamlet
     >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.anonymise import Ask, anonymise

@@ -154,7 +154,9 @@ def test_shapes_are_read_by_others(tmp_path):
     with closing(sqlite3.connect(tmp_path / GEOPACKAGE / "release.gpkg")) as database:
         blobs = [blob for (blob,) in database.execute("SELECT geom FROM regions")]
         assert database.execute("SELECT srs_id FROM gpkg_geometry_columns").fetchall() == [(3347,)]
-    drawn = np.concatenate([[shapely.MultiPolygon([one]) for one in level] for level in [tables[2].shapes]])
+    shapes = tables[2].shapes
+    assert shapes is not None
+    drawn = np.array([shapely.MultiPolygon([one]) for one in shapes], dtype=object)
     assert shapely.equals(shapely.from_wkb([blob[8:] for blob in blobs]), drawn).all()
     parquet = pytest.importorskip("pyarrow.parquet")
     read = parquet.read_table(str(tmp_path / PARQUET / "regions.parquet"))

@@ -46,7 +46,8 @@ def both(verify, folder, k=None):
 
 def agree_on_drawn_folders(tmp_path, numbers):
     """Draw folders, damage them, and see that both agree; how often each damage was found."""
-    verify, found = verify_module(), {}
+    verify = verify_module()
+    found: dict[str, list[bool]] = {}
     for number in numbers:
         rng = np.random.default_rng([33, number])
         account, written = drawn_account(rng), format_of(number)
