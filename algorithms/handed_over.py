@@ -20,12 +20,13 @@ from .form.conclusion import conclude
 from .form.form import Form
 from .form.lost import costs_of, next_step, say_who_is_lost
 from .form.provenance import provenance_of
-from .form.public_report import add_public_report, map_data_of
+from .form.public_report import add_public_report, map_data_of, public_page
 from .form.release import release_table
+from .form.release_folder import RELEASE_FOLDER, add_release_folder
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
-DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT")
+DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT", RELEASE_FOLDER)
 
 
 def hand_over(
@@ -62,6 +63,7 @@ def hand_over(
         )
     if account.rows is not None:
         add_public_report(form, account, layer, shapes)
+        add_release_folder(form, account, lambda: public_page(form, account, layer, shapes), layer, shapes)
     conclude(form, account, step)
     if remarks.single is not None:
         single, measures = remarks.single

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,17 +30,11 @@ from .table import (
     DataField,
     DataTable,
     column_of,
-    translated,
     typed,
 )
 
 RECORDS, CROSSWALK, REGIONS = "records", "crosswalk", "regions"
 ROLES = {"vbas_level": LEVEL, "vbas_region": REGION, "vbas_parent": PARENT, COUNT_FIELD: COUNT}
-
-
-def as_it_is(value: object) -> object:
-    """The value."""
-    return value
 
 
 def tables_of_release(
@@ -49,7 +43,6 @@ def tables_of_release(
     shapes: Sequence[np.ndarray] = (),
     crs: Crs | None = None,
     release: Release | None = None,
-    as_python: Callable[[object], object] = as_it_is,
 ) -> tuple[DataTable, ...]:
     """Records, crosswalk and regions of a release: what is published of it, and no more.
 
@@ -65,8 +58,6 @@ def tables_of_release(
         Of the shapes.
     release : Release, optional
         The rows, where those of the account lack fields that are released, as of records in an engine.
-    as_python : callable
-        Makes text, numbers, booleans or dates of values that are none.
 
     Raises
     ------
@@ -86,14 +77,15 @@ def tables_of_release(
 ('regions', ('vbas_region', 'areas', 'released'), 2)]
     """
     return (
-        _records(account, account.release if release is None else release, as_python),
+        _records(account, account.release if release is None else release),
         _crosswalk(account, area_field),
         _regions(account, shapes, crs),
     )
 
 
-def _records(account: Account, release: Release, as_python: Callable[[object], object]) -> DataTable:
+def _records(account: Account, release: Release) -> DataTable:
     table, nested, levels = account.source.values(), account.nested, account.levels
+    sensitive = {shares.field for shares in account.requirement.shares}
     numbers = np.zeros_like(release.region)
     for level, crosswalk in enumerate(levels.crosswalks):
         here = release.level == level
@@ -104,17 +96,16 @@ def _records(account: Account, release: Release, as_python: Callable[[object], o
         fields.append(_own(declared.RELEASED_RECORDS, name))
         columns.append(_numbers(values))
     for position, (name, column) in enumerate(release.fields.items()):
-        kind, plain = typed(translated(column, as_python))
-        role = QUASI if position < len(table.quasi_identifiers) else SENSITIVE if name in table.sensitive else KEPT
+        kind, plain = typed(column)
+        role = QUASI if position < len(table.quasi_identifiers) else SENSITIVE if name in sensitive else KEPT
         coarsened = table.coarsened.get(name)
         said = tr("Coarser at the last levels than at the first.") if name in levels.coarser else ""
         fields.append(DataField(name, kind, name, said, "", role, coarsened.level if coarsened else 0))
         columns.append(plain)
-    counted = table.counts is not None
-    if counted:
+    if release.counted:
         fields.append(_own(declared.RELEASED_RECORDS, COUNT_FIELD))
         columns.append(_numbers(release.counts))
-    copies = np.ones(len(release.counts), np.int64) if counted else release.counts.astype(np.int64)
+    copies = np.ones(len(release.counts), np.int64) if release.counted else release.counts.astype(np.int64)
     return _table(RECORDS, declared.RELEASED_RECORDS, fields, columns, copies)
 
 

@@ -11,6 +11,10 @@ from ..anonymise import Account
 from ..errors import InputError, PrivacyError
 from ..language import tr
 from .checking import check_folder, read_descriptor
+from .dcat import FILE as DCAT
+from .dcat import dcat
+from .ddi import FILE as DDI
+from .ddi import ddi
 from .descriptor import FILE, Said, described, with_file
 from .table import DataTable
 from .writing import CSV, FORMATS, check_format, write_tables
@@ -61,7 +65,6 @@ def write_folder(
     Examples
     --------
     >>> from pathlib import Path
-from typing import Any
     >>> from vbas.core.synthetic.hamlet import hamlet
     >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.anonymise import Ask, anonymise
@@ -73,7 +76,7 @@ from typing import Any
     >>> folder.mkdir()
     >>> package = write_folder(folder, account, tables_of_release(account))
     >>> sorted(file.name for file in folder.iterdir())
-    ['crosswalk.csv', 'datapackage.json', 'records.csv', 'regions.csv']
+    ['crosswalk.csv', 'datapackage.json', 'dcat.jsonld', 'ddi.xml', 'records.csv', 'regions.csv']
     """
     if written not in FORMATS:
         raise InputError(
@@ -93,6 +96,9 @@ from typing import Any
     for file_name, (title, text) in (pages or {}).items():
         (folder / file_name).write_text(text, encoding="utf-8", newline="")
         package = with_file(package, Path(file_name).stem.lower().replace("_", "-"), folder / file_name, title)
+    for file_name, text, title in ((DDI, ddi(package), "DDI Codebook 2.5"), (DCAT, dcat(package), "DCAT")):
+        (folder / file_name).write_text(text, encoding="utf-8", newline="")
+        package = with_file(package, Path(file_name).stem, folder / file_name, title)
     content = json.dumps(package, ensure_ascii=False, indent=2) + "\n"
     (folder / FILE).write_text(content, encoding="utf-8", newline="")
     recount(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from ..arrays import to_list
+from ..plain_text import plain_text
 from ..records.columns import Column, column_from_values, smallest_integers
 
 # Types of Frictionless Table Schema.
@@ -19,6 +20,7 @@ TYPES = (INTEGER, NUMBER, STRING, BOOLEAN, DATE, DATETIME)
 LEVEL, REGION, AREA, QUASI, SENSITIVE, KEPT, COUNT, PARENT = (
     *("level", "region", "area", "quasi-identifier", "sensitive", "kept", "count", "parent"),
 )
+NAMES = {"QDate": DATE, "QDateTime": DATETIME}  # of types that are known by their name alone
 KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, date: DATE, datetime: DATETIME}
 
 
@@ -101,7 +103,9 @@ def typed(column: Column) -> tuple[str, Column]:
     position = np.zeros(len(column.categories), np.int64)
     position[used] = np.arange(len(used))
     values = to_list(column.categories[used])
-    kinds = {KINDS.get(type(value), "") for value in values if value is not None} or {STRING}
+    kinds = {KINDS.get(type(value), NAMES.get(type(value).__name__, "")) for value in values if value is not None} or {
+        STRING
+    }
     kind = kinds.pop() if len(kinds) == 1 else ""
     if not kind and all(value is None or isinstance(value, Decimal) for value in values):
         floats = [None if value is None else float(str(value)) for value in values]
@@ -116,18 +120,11 @@ def typed(column: Column) -> tuple[str, Column]:
 
 
 def _plain(kind: str, value: object) -> object:
-    if kind in (DATE, DATETIME):
-        return value.isoformat()  # type: ignore[attr-defined]
-    return value if kind in (INTEGER, NUMBER, BOOLEAN) else str(value)
+    if kind in (DATE, DATETIME) and isinstance(value, date):
+        return value.isoformat()
+    return value if kind in (INTEGER, NUMBER, BOOLEAN) else plain_text(value)
 
 
 def column_of(values: Sequence[object] | np.ndarray) -> Column:
     """A column of whole numbers, texts and None."""
     return column_from_values(to_list(values) if isinstance(values, np.ndarray) else values)
-
-
-def translated(column: Column, translate: Callable[[object], object]) -> Column:
-    """The column with its categories translated, such as dates of another program."""
-    categories = np.empty(len(column.categories), dtype=object)
-    categories[:] = [translate(value) for value in to_list(column.categories)]
-    return Column(column.codes, categories)
