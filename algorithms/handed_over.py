@@ -24,7 +24,7 @@ from .form.lost import costs_of, next_step, say_who_is_lost
 from .form.provenance import provenance_of
 from .form.public_report import add_public_report, map_data_of, public_page
 from .form.release import release_table
-from .form.release_folder import RELEASE_FOLDER, add_release_folder
+from .form.release_folder import INPUTS, RELEASE_FOLDER, add_release_folder
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
@@ -65,7 +65,7 @@ def hand_over(
         )
     if account.rows is not None:
         add_public_report(form, account, layer, shapes)
-        page = partial(public_page, form, account, layer, shapes)
+        page = partial(public_page, form, account, layer, shapes, INPUTS)
         add_release_folder(form, account, page, layer, shapes, partial(_rows_of, account))
     conclude(form, account, step)
     if remarks.single is not None:

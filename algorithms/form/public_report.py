@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
@@ -78,11 +78,17 @@ def add_public_report(
     form.outputs.add_text("RELEASE_REPORT", lambda: public_page(form, account, layer, shapes))
 
 
-def public_page(form: Form, account: Account, layer: AreaLayer | None = None, shapes: Sequence[np.ndarray] = ()) -> str:
+def public_page(
+    form: Form,
+    account: Account,
+    layer: AreaLayer | None = None,
+    shapes: Sequence[np.ndarray] = (),
+    left_out: Collection[str] = (),
+) -> str:
     """The report for release.
 
     layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
-    each level those of its regions, in the CRS of the layer
+    each level those of its regions, in the CRS of the layer; left_out : names of settings that are not said
     """
     return release_report(
         PublicReport(
@@ -93,7 +99,7 @@ def public_page(form: Form, account: Account, layer: AreaLayer | None = None, sh
             None if layer is None else layer.areas,
             map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
             bool(account.requirement.members),
-            [(label, value) for label, value in form.rows(said_of(form)) if value != ""],
+            [(label, value) for label, value in form.rows(set(said_of(form)) - set(left_out)) if value != ""],
             version(),
             now(),
             () if account.coarser is None else account.coarser.in_words,
