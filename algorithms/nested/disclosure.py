@@ -78,7 +78,7 @@ def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "Nested levels: the people whom a larger region shows live in those of its areas that do not show the "
             "class themselves. So many areas with people must be left of it; else the class is shown in a larger "
-            "region. 0 asks for none. Not together with LEVELS_COARSER."
+            "region, and suppressed where none is larger. 0 asks for none. Not together with LEVELS_COARSER."
         ),
         0,
         advanced=True,

@@ -34,8 +34,8 @@ class FlattenRelease(VbasAlgorithm):
         "level, by the crosswalk that came with the release.</p><p>Records that are shown only in larger regions are "
         "left out, and counted in the log: the finer the level, the more of the rare ones are missing. At the coarsest "
         "level all records are there. For maps and models take “Spread a release over the areas”, which leaves nobody "
-        "out and keeps what is shown finely.</p><p>Where the last levels of a release show coarser values, rows keep the "
-        "values they show: for a table by finer values alone choose a level below these.</p>"
+        "out and keeps what is shown finely.</p><p>Where the last levels of a release show coarser values, rows keep "
+        "the values they show: for a table by finer values alone choose a level below these.</p>"
         "<p>It takes nothing but what was published, so anybody may use it.</p>"
     )
 

@@ -76,7 +76,8 @@ class ReleaseRecords(VbasAlgorithm):
             say_of_one_level(form)
         areas, levels = levels_to_show(form, None if layer is None else layer.areas)
         records = records_of(form, areas, form.whole("K"))
-        areas = areas if layer is None else populated(layer, records)
+        # Without areas people are counted from the records, as of areas without POPULATION.
+        areas = areas.with_population(records.profile.area_sizes) if layer is None else populated(layer, records)
         hierarchies = coarser_of(form, records.table) if coarser else {}
         account = anonymise(
             areas,

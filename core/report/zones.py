@@ -90,13 +90,13 @@ def price_section(account: Account) -> Section:
     plain = nest(account.areas, plan.profile, plan.levels, ask.k, ask.loss, account.requirement, at_once=ask.at_once)
     ours, theirs = account.measures.mean_distance, mean_distance_shown(account.areas, plain)
     price = tr(
-        "Asked is {conditions}. The mean distance is {metres} m; without it would be {without} m, so that it costs "
-        "{more} m ({percent} %).",
+        "Asked is {conditions}. The mean distance is {metres:,.1f} m; without it would be {without:,.1f} m, so that it "
+        "costs {more:,.1f} m ({percent:.1f} %).",
         conditions=", ".join(conditions),
-        metres=shown(round(ours, 1)),
-        without=shown(round(theirs, 1)),
-        more=shown(round(ours - theirs, 1)),
-        percent=shown(round(100.0 * (ours - theirs) / max(theirs, 1e-9), 1)),
+        metres=ours,
+        without=theirs,
+        more=ours - theirs,
+        percent=100.0 * (ours - theirs) / max(theirs, 1e-9),
     )
     suppressed = tr(
         "Of the records of known areas {ours} are suppressed, and {records} would be without it.",
@@ -131,13 +131,13 @@ def _decoys(account: Account) -> list[str]:
     held = hold_decoys(plan, account.requirement)
     return [
         plural(
-            "{percent} % of the {n} place where a class is shown above level 1 holds a decoy: k or more of its records "
-            "are from one part, which could have shown them itself. In the others each area may hold none, or chance "
-            "asked for no decoy. Which ones do is nobody's to know: keep this page.",
-            "{percent} % of the {n} places where a class is shown above level 1 hold a decoy: k or more of their "
+            "{percent:.1f} % of the {n} place where a class is shown above level 1 holds a decoy: k or more of its "
+            "records are from one part, which could have shown them itself. In the others each area may hold none, or "
+            "chance asked for no decoy. Which ones do is nobody's to know: keep this page.",
+            "{percent:.1f} % of the {n} places where a class is shown above level 1 hold a decoy: k or more of their "
             "records are from one part, which could have shown them itself. In the others each area may hold none, or "
             "chance asked for no decoy. Which ones do is nobody's to know: keep this page.",
             int(above.sum()),
-            percent=shown(round(100.0 * float(held[above].mean()), 1)),
+            percent=100.0 * float(held[above].mean()),
         )
     ]

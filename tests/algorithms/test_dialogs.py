@@ -288,6 +288,12 @@ FORMS: dict[str, dict[str, Any]] = {
     },
 }
 NESTED = {"RELEASE": "nested levels"}
+HELD = {
+    "DISCLOSURE": "no small count follows",
+    "CLOSED_BY_CHANCE": 5.0,
+    "LEAST_LEFT_AREAS": 2,
+    "LEAST_LEFT_PEOPLE": 300.0,
+}
 # The same forms with other choices made.
 COARSER = {
     "GENERALISE": ["age_group", "1", "sex", "1"],
@@ -360,6 +366,16 @@ OTHERS = {
         **PEOPLE,
         **NESTED,
         **COARSER_LEVELS,
+    },
+    "anonymize, nested from which no small count follows": {**REGIONS, **PEOPLE, **NESTED, **HELD},
+    "releaserecords, from which no small count follows": {**REGIONS, **PEOPLE, **HELD, "CROSSWALK": "@levels"},
+    "evaluate, whether no small count follows": {**REGIONS, **PEOPLE, **HELD, "CROSSWALK": "@levels"},
+    "releasedatabase, from which no small count follows": {
+        **IN_PLACE,
+        **REGIONS,
+        **HELD,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
     },
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {

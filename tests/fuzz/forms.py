@@ -55,11 +55,15 @@ def _anonymize(town):
                 town.dice.shuffle(given["LEVEL_FIELDS"])
         if "GENERALISE" in given and town.dice.chance(0.5):
             given["LEVELS_COARSER"] = given.pop("GENERALISE")
+        if town.dice.chance(0.4):
+            given["DISCLOSURE"] = "no small count follows"
     return given
 
 
 def _release(town):
     given = {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    if town.dice.chance(0.3):
+        given["DISCLOSURE"] = "no small count follows"
     return {**given, "REGISTER": earlier_register(town)} if town.dice.chance(0.06) else given
 
 

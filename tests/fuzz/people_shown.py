@@ -8,6 +8,8 @@ from .given import Table
 from .people import OTHERS
 from .reading import identity, loose, plain, positions, rows_of, rows_of_output, typed
 
+HIDING = ("no small count follows", 1, "1")  # what DISCLOSURE is asked for, by its name and its number
+ZONES = "what can be proven are the counts of its zones"
 EMPTY = (".geojson", ".xlsx", ".ods")  # formats in which no rows are no fields either
 
 
@@ -128,6 +130,7 @@ def release_of(case, outcome, regions, areas):
         return
     if nested:
         yield from _nested(case, records, released, regions, k)
+        yield from _zones(case, records, released, regions, outcome.log)
     else:
         yield from recount_one_level(case, outcome, regions, areas, released)
 
@@ -141,6 +144,7 @@ def _more_is_asked(case):
     """Whether more than k decides over what is shown."""
     given = case.parameters
     asked = [given.get(name) for name in ("PUBLISHED_MARGINS", "GENERALISE", "REGISTER", "LEVELS_COARSER")]
+    asked += [given.get(name) not in (None, "", 0) for name in ("LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE")]
     return any(asked) or given.get("RULE") not in (None, "none", "", 0)
 
 
@@ -274,3 +278,28 @@ def _nested(case, records, released, regions, k):
         if level == n_levels - 1 and n >= k and at_last[region, values] != n:
             yield f"Of {n} records of {values!r} in the last region {region} only {at_last[region, values]} are shown."
             return
+
+
+def _zones(case, records, released, regions, log):
+    """Where it is said that no small count follows, a region shows all of a class that no region within shows."""
+    given = case.parameters
+    coarser = any(given.get(name) for name in ("GENERALISE", "LEVELS_COARSER"))
+    said = any(ZONES in line for line in log)
+    if not said and given.get("DISCLOSURE") in HIDING and released and not _more_is_asked(case):
+        beside = any(given.get(name) for name in ("PUBLISHED_COUNTS", "PUBLISHED_MARGINS", "REGISTER"))
+        if not beside and len(next(iter(regions.values()))) > 1:
+            yield "DISCLOSURE is chosen, and nothing is said of it."
+    values_of = [tuple(map(loose, records.of(row, records.quasi))) for row in records.rows]
+    if not said or coarser or len(set(values_of)) != len(set(map(records.values, records.rows))):
+        return
+    shown: Counter[tuple] = Counter()
+    for (level, region), values, _, n in released:
+        shown[level, region, tuple(map(loose, values))] += n
+    arrived: Counter[tuple] = Counter()
+    for row, values in zip(records.rows, values_of):
+        places = [(level, region, values) for level, region in enumerate(regions.get(records.home(row), []), 1)]
+        first = next((place for place in places if place in shown), None)
+        if first is not None:
+            arrived[first] += records.people(row)
+    if arrived != shown:
+        yield f"A region shows a part of what arrives: {difference(shown, arrived)}"

@@ -41,6 +41,9 @@ SENSIBLE = {
     "VARIATION": (0, 0.5),
     "OUTER_FACTOR": (2.0, 10.0),
     "MEMORY": (256, 500),
+    "CLOSED_BY_CHANCE": (0, 0.2, 5, 50),
+    "LEAST_LEFT_AREAS": (0, 0, 1, 2, 4),
+    "LEAST_LEFT_PEOPLE": (0, 0, 100, 800),
 }
 # Numbers given in every case: their defaults are for towns of thousands.
 ALWAYS = ("K", "N_SITES", "RESTARTS", "ATTEMPTS", "LEVEL")
