@@ -61,7 +61,7 @@ def weights_of_regions(areas: Areas, levels: Levels) -> dict[str, np.ndarray]:
 def counts_in_place(
     engine: Engine, areas: Areas, levels: Levels, by: Sequence[str] = (), count: str = ""
 ) -> CountsInPlace:
-    """Estimated records by area and group of a release in an open engine: one join, added up there.
+    """Estimated records by area and group of a release in an engine just opened: one join, added up there.
 
     areas : n areas with the people that anybody can look up; levels : the crosswalk that came with the release
     by : fields of the release that make groups; count : the field that says how many records a row stands for
@@ -91,7 +91,7 @@ def counts_in_place(
 def released_in_place(
     engine: Engine, areas: Areas, levels: Levels, fields: Sequence[str], count: str = ""
 ) -> ReleasedRows:
-    """A release in an open engine, counted there by level, region and fields: a row for each class, with its records.
+    """A release in an engine just opened, counted there by level, region and fields: a row for each class, with its records.
 
     For all that weights by class need, such as areas that are left out or a census table. Raises as `counts_in_place`.
     """

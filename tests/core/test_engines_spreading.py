@@ -58,7 +58,7 @@ def text(value):
 
 @pytest.fixture
 def opened(tmp_path, request):
-    """opened(adapter, columns): the release in an engine."""
+    """opened(adapter, columns)() is an open engine over the release; each serves one question."""
 
     def one(adapter, columns):
         for package in ENGINES[adapter.kind][2]:
@@ -66,7 +66,7 @@ def opened(tmp_path, request):
         if adapter.as_text:
             columns = {name: [text(value) for value in values] for name, values in columns.items()}
         place = adapter.put(columns, tmp_path, request)
-        return open_engine(place.address, place.table)
+        return lambda: open_engine(place.address, place.table)
 
     return one
 
@@ -84,10 +84,14 @@ def test_one_join_gives_what_arrays_give(opened, adapter, counted):
         tuple(text(rows.fields[name].categories[code]) for name, code in zip(("sex", "age"), codes)): position
         for position, codes in enumerate(groups.tolist())
     }
-    with opened(adapter, columns) as engine:
-        there = counts_in_place(engine, AREAS, LEVELS, ["sex", "age"], "records" if counted else "")
-        by_class = released_in_place(engine, AREAS, LEVELS, ["sex", "age"], "records" if counted else "")
-        alone = counts_in_place(engine, AREAS, LEVELS, count="records" if counted else "")
+    count = "records" if counted else ""
+    again = opened(adapter, columns)
+    with again() as engine:
+        there = counts_in_place(engine, AREAS, LEVELS, ["sex", "age"], count)
+    with again() as engine:
+        by_class = released_in_place(engine, AREAS, LEVELS, ["sex", "age"], count)
+    with again() as engine:
+        alone = counts_in_place(engine, AREAS, LEVELS, count=count)
     order = [wanted[tuple(map(text, group))] for group in there.groups]
     assert sorted(order) == list(range(len(groups)))
     for name in ("estimate", "rows", "squares", "known"):
@@ -104,19 +108,20 @@ def test_what_does_not_go_together_is_said(opened):
 
     columns = released(False)
     columns["vbas_region"][0] = 77
-    with opened(ADAPTERS["DuckDB over Parquet"], columns) as engine:
-        with pytest.raises(InputError, match="1 record shows a region that CROSSWALK does not have"):
-            counts_in_place(engine, AREAS, LEVELS)
-        with pytest.raises(InputError, match="no field “tenure”: it has vbas_level"):
-            counts_in_place(engine, AREAS, LEVELS, ["tenure"])
+    again = opened(ADAPTERS["DuckDB over Parquet"], columns)
+    with again() as engine, pytest.raises(InputError, match="1 record shows a region that CROSSWALK does not have"):
+        counts_in_place(engine, AREAS, LEVELS)
+    with again() as engine, pytest.raises(InputError, match="no field “tenure”: it has vbas_level"):
+        counts_in_place(engine, AREAS, LEVELS, ["tenure"])
 
 
 def test_a_release_of_one_level(opened):
     from vbas.core.engines.spreading import counts_in_place
 
     columns = {"vbas_region": [4, 9, 9, 11], "sex": ["F", "M", "F", "M"]}
-    with opened(ADAPTERS["DuckDB over Parquet"], columns) as engine:
+    again = opened(ADAPTERS["DuckDB over Parquet"], columns)
+    with again() as engine:
         there = counts_in_place(engine, AREAS, Levels((MIDDLE,)))
-        with pytest.raises(InputError, match="no field vbas_level"):
-            counts_in_place(engine, AREAS, LEVELS)
+    with again() as engine, pytest.raises(InputError, match="no field vbas_level"):
+        counts_in_place(engine, AREAS, LEVELS)
     np.testing.assert_allclose(there.estimate[0], [30 / 40, 0, 10 / 40, 2 * 25 / 30, 2 * 5 / 30, 1, 0])
