@@ -91,7 +91,7 @@ def counts_in_place(
 def released_in_place(
     engine: Engine, areas: Areas, levels: Levels, fields: Sequence[str], count: str = ""
 ) -> ReleasedRows:
-    """A release in an engine just opened, counted there by level, region and fields: a row for each class, with its records.
+    """A release in an engine just opened, counted there by level, region and fields: a row for each class.
 
     For all that weights by class need, such as areas that are left out or a census table. Raises as `counts_in_place`.
     """
