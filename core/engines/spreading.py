@@ -78,7 +78,7 @@ def counts_in_place(
         known=(joined.records * joined.weight * joined.alone).sum(),
     )
     found = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
-    _check_all_there(engine, rows, sum(row["estimate"] for row in found))
+    _check_all_there(engine, rows, sum(float(row["estimate"]) for row in found))
     shown = [tuple(row[name] for name in groups) for row in found]
     known = {one: position for position, one in enumerate(dict.fromkeys(shown))}
     tables = np.zeros((4, max(len(known), 1), len(areas)))
@@ -101,7 +101,9 @@ def released_in_place(
     found = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
     columns = {LEVEL: "level", REGION: "region", **dict(zip(fields, names))}
     encoded = {name: column_from_values([row[own] for row in found]) for name, own in columns.items()}
-    return released_rows(areas, levels, encoded, np.array([int(row["records"]) for row in found], np.int64))
+    # PostgreSQL gives sums as text.
+    records = np.array([float(row["records"]) for row in found], np.float64).astype(np.int64)
+    return released_rows(areas, levels, encoded, records)
 
 
 def _rows(engine: Engine, levels: Levels, fields: Sequence[str], count: str) -> Expression:
