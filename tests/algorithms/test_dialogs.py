@@ -117,6 +117,9 @@ def town():
             {"prov": ["46"] * 60, "sex": ["F", "M", "M"] * 20, "age": ["young", "old"] * 30, "weight": [36.5] * 60}
         ),
     }
+    by_area = Counter(zip(records["area"], records["age_group"]))
+    census = {name: list(column) for name, column in zip(("area", "age_group"), zip(*by_area))}
+    layers["census"] = make_layer({**census, "people": list(by_area.values())})
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
@@ -288,6 +291,7 @@ FORMS: dict[str, dict[str, Any]] = {
     },
 }
 NESTED = {"RELEASE": "nested levels"}
+CENSUS = {"PUBLISHED_COUNTS": "@census", "PUBLISHED_AREA": "area", "PUBLISHED_NUMBER": "people"}
 HELD = {
     "DISCLOSURE": "no small count follows",
     "CLOSED_BY_CHANCE": 5.0,
@@ -417,6 +421,16 @@ OTHERS = {
         **IN_PLACE,
         **REGIONS,
         **COARSER_LEVELS,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+    },
+    "anonymize, beside counts of a census": {**REGIONS, **PEOPLE, **CENSUS},
+    "anonymize, nested beside counts of a census": {**REGIONS, **PEOPLE, **NESTED, **CENSUS},
+    "releaserecords, beside counts of a census": {**PEOPLE, **CENSUS, "CROSSWALK": "@levels"},
+    "releasedatabase, beside counts of a census": {
+        **IN_PLACE,
+        **REGIONS,
+        **CENSUS,
         "CROSSWALK": "@levels",
         "DESTINATION": "#released.parquet",
     },

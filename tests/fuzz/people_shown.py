@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from .beside_counts import told_beside_counts
 from .given import Table
 from .people import OTHERS
 from .reading import identity, loose, plain, positions, rows_of, rows_of_output, typed
@@ -128,6 +129,7 @@ def release_of(case, outcome, regions, areas):
         yield f"N_RECORDS is {numbers['N_RECORDS']}, {records.total} records were given."
     if not regions:
         return
+    yield from told_beside_counts(case, outcome, records, released, regions, k)
     if nested:
         yield from _nested(case, records, released, regions, k)
         yield from _zones(case, records, released, regions, outcome.log)
@@ -143,7 +145,8 @@ def whole(value, default):
 def _more_is_asked(case):
     """Whether more than k decides over what is shown."""
     given = case.parameters
-    asked = [given.get(name) for name in ("PUBLISHED_MARGINS", "GENERALISE", "REGISTER", "LEVELS_COARSER")]
+    published = ("PUBLISHED_MARGINS", "PUBLISHED_COUNTS", "REGISTER")
+    asked = [given.get(name) for name in (*published, "GENERALISE", "LEVELS_COARSER")]
     asked += [given.get(name) not in (None, "", 0) for name in ("LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE")]
     return any(asked) or given.get("RULE") not in (None, "none", "", 0)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from . import areas as shapes
 from . import people
 from .given import Table
+from .reading import identity, plain
 
 
 class Town:
@@ -90,7 +93,32 @@ class Town:
             given["PUBLISHED_MARGINS"] = dice.pick(quasi[0], ";".join(quasi), "nothing", ",;,", quasi[0] * 2)
         elif dice.chance(0.04):
             given["PUBLISHED_MARGINS"] = quasi[0]
+        if dice.chance(0.05):
+            given |= self.counts(table, quasi[0], given)
         return given
+
+    def counts(self, table, name, given):
+        """PUBLISHED_COUNTS: of every area, how many people have each value of a field."""
+        kind, values = next((kind, values) for one, kind, values in table.columns if one == name)
+        number = table.values(given.get("RECORD_COUNT")) if given.get("RECORD_COUNT") else [1] * len(table)
+        people: dict[tuple, int] = {}
+        for area, value, n in zip(table.values(given["RECORD_REGION"]), values, number):
+            with suppress(TypeError, ValueError, OverflowError):
+                key = identity(plain(area)), repr(value)
+                people[key] = people.get(key, 0) + int(float(n))
+        shown = {repr(value): value for value in values if value is not None}
+        rows = [
+            (area, value, people.get((identity(plain(area)), key), 0))
+            for area in dict.fromkeys(self.ids)
+            for key, value in shown.items()
+        ]
+        if self.dice.odd(2):
+            rows = [
+                (area, value, self.dice.pick(n, n + 1, None, -1, 2**40)) for area, value, n in rows[: len(rows) // 2]
+            ]
+        areas, of, counts = ([row[i] for row in rows] for i in range(3))
+        columns = (("place", self.id_kind, areas), (name, kind, of), ("number", "long", counts))
+        return {"PUBLISHED_COUNTS": Table(columns), "PUBLISHED_AREA": "place", "PUBLISHED_NUMBER": "number"}
 
     def coarser(self, table, quasi):
         """GENERALISE with a hierarchy for one field."""
