@@ -9,7 +9,7 @@ import numpy as np
 
 from .block import Block
 from .exchanges import Places, freed_by_exchange, left_places_of, places_of
-from .undecided import freed_around, freed_by_programs
+from .undecided import freed_around, freed_by_programs, proven_to_follow
 
 AREAS_AROUND = 24
 
@@ -70,6 +70,9 @@ def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.nda
 
 
 def follows_anyway(block: Block, counts: Sequence[Open]) -> list[bool]:
-    """Whether each count follows from the tables alone, whatever is released."""
+    """Whether each count is proven to follow from the tables alone, whatever is released."""
     alone = block.by_tables_alone()
-    return [not is_free(alone, count) for count in counts]
+    anyway = np.array([not is_free(alone, count) for count in counts], bool)
+    some = [(counts[number].places, counts[number].number) for number in np.flatnonzero(anyway).tolist()]
+    anyway[anyway] = proven_to_follow(alone, some)
+    return [bool(is_so) for is_so in anyway]

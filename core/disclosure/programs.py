@@ -424,5 +424,7 @@ def _fits(problem: Problem, solution: np.ndarray) -> bool:
 
 
 def solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, bool]:
-    """The table with the least objective, None where none is found within NODES; and whether there can be one."""
-    return _solve(problem, objective)
+    """The table with the least objective, None where none is found within NODES or there are more than MOST_UNKNOWNS;
+    and whether there can be one.
+    """
+    return (None, True) if len(objective) > MOST_UNKNOWNS else _solve(problem, objective)

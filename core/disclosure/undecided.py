@@ -13,7 +13,7 @@ from scipy import sparse
 from .block import Block
 from .count_tables import MANY
 from .exchanges import Places
-from .programs import Problem, solve
+from .programs import Problem, decide, solve
 
 AT_ONCE = ((2_500, 1), (10_000, 2))  # unknowns of a program and turns, at first and for what is open then
 
@@ -47,6 +47,19 @@ def freed_around(block: Block, places: Places, number: int, n_areas: int, also: 
     chosen = np.unique(np.concatenate([*near, np.empty(0, np.int64) if also is None else also]))
     _free_within(block, [places.some(np.array([number]))], free, chosen, 1)
     return bool(free[0][0])
+
+
+def proven_to_follow(block: Block, counts: Sequence[tuple[Places, int]]) -> np.ndarray:
+    """Which counts, each of some places by its number, lie within 1 to k - 1 in every table of people, (q,) bool.
+
+    What is too large or too hard to decide is not proven.
+    """
+    if not counts:
+        return np.zeros(0, bool)
+    areas, owner = np.arange(block.n), np.arange(len(counts))
+    members = _members(block, [places for places, _ in counts], owner, np.array([at for _, at in counts]), areas)
+    proven: np.ndarray = decide(problem_of(block, areas, members), block.k).low > 0
+    return proven
 
 
 def _stretches(block: Block, size: int) -> list[np.ndarray]:

@@ -295,6 +295,7 @@ class _Work:
                     settled.add(count.key)
                     self.n_left += 1
             classes = None if self.block.stronger else (before != self.block.level_of).any(axis=0)
+        self.n_left += sum(count.key not in settled for count in following(self.block))
 
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""

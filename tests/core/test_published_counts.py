@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure import programs
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import own_totals
 from vbas.core.disclosure.following import following
@@ -29,7 +30,11 @@ K = 3
 @st.composite
 def towns(draw, n_areas: int = 4, most: int = 5):
     """Areas, and people by sex and job, of which a few of each sex live in each area."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return town_of(np.random.default_rng(draw(st.integers(0, 2**32 - 1))), n_areas, most)
+
+
+def town_of(rng, n_areas, most):
+    """Such areas and people, of one draw."""
     shares = rng.dirichlet([0.7, 0.7], (n_areas, 2))
     numbers = rng.integers(0, most + 1, (n_areas, 2))
     area, sex, job = [], [], []
@@ -197,6 +202,26 @@ def test_nothing_follows_from_a_release_that_was_held_against_counts(case):
         possible = fitting(tables, new)
         anyway = told(tables, asked_of(new), K)
         assert told(possible, asked_of(new), K) <= anyway or held.n_left
+
+
+def test_what_is_not_decided_is_taken_to_follow(monkeypatch):
+    """No program may be asked: nothing that follows passes, and what is mended is mended for more."""
+    taken_to_follow = 0
+    for seed in range(30):
+        areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+        table = own_totals(profile, own_regions(len(areas)), ["sex"])
+        for plan in plans(areas, profile):
+            block = block_of(plan, table)
+            found = {count.key for count in following(block)}
+            with monkeypatch.context() as without_programs:
+                without_programs.setattr(programs, "MOST_UNKNOWNS", 0)
+                doubted = {count.key for count in following(block)}
+                held = hold_against_counts(plan, [table], areas)
+            assert found <= doubted
+            taken_to_follow += len(doubted - found)
+            new = block_of(held.plan, table)
+            assert held.n_left or not following(new)
+    assert taken_to_follow
 
 
 @settings(max_examples=40, deadline=None)

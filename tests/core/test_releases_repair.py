@@ -134,22 +134,30 @@ def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():
     assert examine(done.published, [publish(nested, areas)]).n_counts == done.after.n_counts == 0
 
 
-def test_what_is_not_decided_is_mended(monkeypatch):
-    """No program may be asked: what propagation leaves open and no table rules out is taken to be given away."""
+@pytest.mark.parametrize("with_values", [False, True])
+def test_what_is_not_decided_is_mended(monkeypatch, with_values):
+    """No program may be asked: what propagation leaves open and no table rules out is taken to be given away.
+
+    with_values : sensitive values are released too
+    """
     monkeypatch.setattr(programs, "MOST_UNKNOWNS", 0)
     undecided = 0
-    for seed in range(12):
-        areas, plan, earlier = plans_of(np.random.default_rng(seed), 10, 4, bool(seed % 2), 1)
-        before = examine(publish(plan, areas), earlier)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        areas, plan, earlier = plans_of(rng, 10, 4, bool(seed % 2), 1)
+        rows = np.repeat(np.arange(plan.profile.counts.nnz), plan.profile.counts.data)
+        shares = shares_of("ill", rows, rng.integers(0, 3, len(rows)), None)
+        sensitive = [KeptValues(shares, np.array(["a", "b", "c"], dtype=object))] if with_values else []
+        before = examine(publish(plan, areas, sensitive=sensitive), earlier)
         assert len(before.undecided) == before.n_undecided
-        done = repair(plan, areas, earlier)
+        done = repair(plan, areas, earlier, sensitive=sensitive)
         assert done.after.n_to_mend == examine(done.published, earlier).n_to_mend == 0
         undecided += before.n_undecided
-    assert undecided > 20
+    assert undecided > 10
 
 
 @pytest.mark.parametrize("limit", ["MOST_UNKNOWNS", "MOST_MEMBERS"])
-def test_a_release_stops_where_counts_are_not_decided(monkeypatch, limit):
+def test_a_release_stops_or_is_mended_where_counts_are_not_decided(monkeypatch, limit):
     monkeypatch.setattr(*(programs, limit, 0) if limit == "MOST_UNKNOWNS" else (asked, limit, 0))
     for seed in range(200):
         areas, plan, earlier = plans_of(np.random.default_rng(seed), 6, 3, False, 1)
@@ -162,6 +170,9 @@ def test_a_release_stops_where_counts_are_not_decided(monkeypatch, limit):
     table = RecordTable(Column(np.zeros(1, np.int64), areas.identifiers), quasi, {})
     with pytest.raises(PrivacyError, match="hard to decide"):
         held_against_earlier(plan, areas, table, (), Requirement(plan.k), Earlier(earlier), lambda plan: plan)
+    mended = repair(plan, areas, earlier)
+    assert not mended.published.bounded
+    assert mended.after.n_to_mend == examine(mended.published, earlier).n_to_mend == 0
 
 
 def test_what_else_must_hold_holds_after_a_repair():
