@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from .analysis.cluster_scan import ClusterScan
+from .analysis.moran import Moran
+from .analysis.rate_map import RateMap
 from .analysis.spread_release import SpreadRelease
 from .anonymize import Anonymize
 from .baselines.crop_identifiers import CropIdentifiers
@@ -61,4 +64,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     MendPartition,
     DotMap,
     SpreadRelease,
+    RateMap,
+    ClusterScan,
+    Moran,
 )

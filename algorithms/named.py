@@ -80,6 +80,9 @@ TOOLBOX = {
     "mendpartition": (tr("Mend a partition of cells"), "cells"),
     "dotmap": (tr("Dot map"), "cells"),
     "spreadrelease": (tr("Spread a release over the areas"), "analysis"),
+    "ratemap": (tr("Map of rates"), "analysis"),
+    "clusterscan": (tr("Scan for clusters"), "analysis"),
+    "moran": (tr("Moran's I"), "analysis"),
 }
 
 

@@ -15,12 +15,15 @@ import numpy as np
 from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.evaluation import Measures, evaluate, evaluate_by_value
+from vbas.core.evaluation import Measures, evaluate, evaluate_by_value, mean_distance_shown
 from vbas.core.levels import Levels
+from vbas.core.nesting.decoys import Conditions, Secrets, hold_decoys
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import LevelAudit, evaluate_levels
+from vbas.core.nesting.narrowing import narrow
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan, suppress
+from vbas.core.privacy.requirement import Requirement
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.synthetic.city import SENSITIVE, City
@@ -134,11 +137,56 @@ def narrowed(example: Example) -> str:
     )
 
 
+# What is asked of the zones of a release, beside k: areas and people that are left, per cent closed by chance.
+ASKED: tuple[tuple[str, tuple[int, float, float | None]], ...] = (
+    ("k records", (0, 0.0, None)),
+    ("LEAST_LEFT_AREAS = 4", (4, 0.0, None)),
+    ("LEAST_LEFT_PEOPLE = 5 000", (0, 5_000.0, None)),
+    ("DISCLOSURE = no small count follows", (0, 0.0, 0.2)),
+    ("the same, CLOSED_BY_CHANCE = 2", (0, 0.0, 2.0)),
+    ("the same, CLOSED_BY_CHANCE = 10", (0, 0.0, 10.0)),
+)
+
+
+def zones_table(example: Example) -> list[str]:
+    """What can be asked of the zones, and its price. The draws, of which nobody knows in a run of one's own, are here
+    those of a seed."""
+    lines = [
+        "| asked of each class | suppressed | mean distance | on level 1 | least areas left | least people left | "
+        "with a decoy |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    people = example.areas.population
+    for title, (least_areas, least_people, closed) in ASKED:
+        secrets = None if closed is None else Secrets(np.random.default_rng(0), closed=closed / 100)
+        conditions = Conditions(people, secrets, least_areas, least_people)
+        asked = secrets is not None or least_areas or least_people
+        plan = example.plan
+        if asked:
+            plan = nest(example.areas, plan.profile, plan.levels, K, conditions=conditions)
+        here, above = plan.released, (plan.level > 0)[plan.released]
+        left = narrow(plan.levels, people, plan.level[here], plan.region[here], plan.class_of[here], plan.in_zones)
+        decoys = hold_decoys(plan, Requirement(K))[here][above]
+        on_finest = 100 * plan.records[here][~above].sum() / plan.n_released
+        cells = (
+            whole(plan.profile.n_records - plan.n_released),
+            f"{mean_distance_shown(example.areas, plan):.1f} m",
+            f"{on_finest:.1f} %",
+            whole(left.left_areas[above].min()),
+            whole(left.left_people[above].min()),
+            f"{100 * decoys.mean():.0f} %" if secrets is not None else "–",
+        )
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return lines
+
+
 def printed(example: Example) -> Iterator[str]:
     """Everything the page quotes."""
     for table in (result_table, levels_table, losers_table):
         yield from table(example)
         yield ""
+    yield from zones_table(example)
+    yield ""
     yield narrowed(example)
 
 

@@ -104,6 +104,7 @@ def town():
                 "vbas_region": [1, 2, 3, 4] * 6 + [1, 2] * 6,
                 "age_group": ["young"] * 24 + ["old"] * 12,
                 "sex": ["F"] * 36,
+                "ill": [1, 0, 0, 0] * 6 + [0] * 12,
             }
         ),
         "crosswalk": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 for i in range(len(city))]}),
@@ -227,6 +228,14 @@ def _is_layer(value):
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "area"}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": ["age_group", "sex"]}
 IN_PLACE = {"CONNECTION": "#people.csv", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "age_group;sex"}
+STUDIED = {
+    **REGIONS,
+    "POPULATION": "population",
+    "RECORDS": "@nested",
+    "QUASI_IDENTIFIERS": ["age_group", "sex"],
+    "CROSSWALK": "@levels",
+    "CASE_FIELD": "ill",
+}
 FORMS: dict[str, dict[str, Any]] = {
     "anonymize": {**REGIONS, **PEOPLE},
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
@@ -251,6 +260,9 @@ FORMS: dict[str, dict[str, Any]] = {
         "GROUPS": ["age_group"],
         "EXPOSURE_FIELDS": ["population"],
     },
+    "ratemap": STUDIED,
+    "clusterscan": {**STUDIED, "DRAWS": 19, "LEVEL": 0.5},
+    "moran": {**STUDIED, "DRAWS": 19, "LEVEL": 0.5},
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},

@@ -99,7 +99,7 @@ def test_one_join_gives_what_arrays_give(opened, adapter, counted):
     np.testing.assert_allclose(alone.estimate[0], here.estimate.sum(axis=0))
     np.testing.assert_allclose(spread(by_class).counts().estimate, alone.estimate)
     left_out = [spread(one, AT_LEVEL_1, ["sex", "age"]).counts().estimate for one in (rows, by_class)]
-    np.testing.assert_allclose(*left_out)
+    np.testing.assert_allclose(left_out[0], left_out[1])
     assert not np.allclose(left_out[0], alone.estimate)
 
 

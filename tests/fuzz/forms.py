@@ -20,6 +20,9 @@ WEIGHTS: dict[str, float] = {
     "releaserecords": 12,
     "flattenrelease": 5,
     "spreadrelease": 4,
+    "ratemap": 2,
+    "clusterscan": 2,
+    "moran": 2,
     "releasedatabase": 3,
     "donutmask": 6,
 }
@@ -100,6 +103,25 @@ def _spread(town):
         )
         given |= {"MARGINS": Table(columns), "MARGIN_AREA": "place", "MARGIN_FIELDS": [name], "MARGIN_COUNT": "number"}
     return given
+
+
+def _studied(town):
+    dice, given = town.dice, _spread(town)
+    table, name = given["RECORDS"], given["QUASI_IDENTIFIERS"][0]
+    n = len(table.columns[0][2])
+    kinds = dice.pick((1, 0), (1, 0, 0, 0), ("ill", "well", None), (0,), (1,))
+    ill = [dice.pick(*kinds) for _ in range(n)]
+    kind = "text" if "ill" in kinds else "long"
+    columns = (*table.columns[:1], ("case", kind, ill), *table.columns[1:])
+    given["RECORDS"] = Table(columns, table.shapes, table.geometry, table.crs)
+    given |= {"CASE_FIELD": "case", "DRAWS": dice.pick(19, 39)}
+    if kind == "text":
+        given["CASE_VALUES"] = dice.pick("ill", "ill;well", " ill ", "dead", ";")
+    if dice.chance(0.2):
+        given["ADJUST"] = [name]
+    if dice.odd(12):
+        given["CASE_FIELD"] = name
+    return {one: value for one, value in given.items() if one not in ("GROUPS", "EXPOSURE_FIELDS")}
 
 
 def _check(town):
@@ -273,6 +295,9 @@ FORMS = {
     "evaluate": _evaluate,
     "flattenrelease": _flatten,
     "spreadrelease": _spread,
+    "ratemap": _studied,
+    "clusterscan": _studied,
+    "moran": _studied,
     "profiledatabase": _database,
     "releasedatabase": _release_database,
     "compare": _compare,

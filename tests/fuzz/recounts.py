@@ -14,6 +14,7 @@ from .several import given_away
 from .side_by_side import compared
 from .tables_shown import recount_flattened, recount_profile
 from .tables_spread import recount_spread
+from .tables_studied import recount_studied
 
 
 def _read(outcome, name):
@@ -171,6 +172,12 @@ def spread(case, outcome):
     yield from _finite(outcome)
 
 
+def studied(case, outcome):
+    """vbas:ratemap, vbas:clusterscan, vbas:moran."""
+    yield from recount_studied(case, outcome)
+    yield from _finite(outcome)
+
+
 def profiled(case, outcome):
     """vbas:profilerecords, vbas:profiledatabase."""
     yield from recount_profile(case, outcome)
@@ -288,6 +295,9 @@ RECOUNTS = {
     "evaluate": evaluated,
     "flattenrelease": flattened,
     "spreadrelease": spread,
+    "ratemap": studied,
+    "clusterscan": studied,
+    "moran": studied,
     "profilerecords": profiled,
     "profiledatabase": profiled,
     "sitelocation": placed,

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,12 +70,13 @@ def bindings(tmp_path, code):
     geos = ctypes.util.find_library("geos_c")
     if geos is None:
         pytest.skip("the system has no GEOS")
-    told = {"LD_PRELOAD": geos, "LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(tmp_path / "said")}
-    done = python(code, **told)
+    loader = {"LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(tmp_path / "said")}
+    done = python(code, LD_PRELOAD=geos, **loader)
     assert done.returncode == 0, done.stderr
-    lines = "\n".join(path.read_text(errors="replace") for path in tmp_path.glob("said.*"))
-    pattern = r"binding file (.+?) \[\d+\] to (.+?) \[\d+\]: \w+ symbol `(\w+)'"
-    return [found for found in re.findall(pattern, lines) if is_own(found[0])]
+    pattern = re.compile(r"binding file (.+?) \[\d+\] to (.+?) \[\d+\]: \w+ symbol `(\w+)'")
+    lines = (line for path in tmp_path.glob("said.*") for line in path.read_text(errors="replace").splitlines())
+    told = (pattern.search(line) for line in lines if "binding file" in line)
+    return [found.groups() for found in told if found and is_own(found[1])]
 
 
 def mixed(found):
@@ -82,6 +84,7 @@ def mixed(found):
     return [name for _, other, name in found if "libgeos" in other and not is_own(other) and name[:3] != "_ZZ"]
 
 
+@cache
 def is_own(library):
     return Path(library).resolve().parent in (OWN.resolve(), OWN.with_name("shapely").resolve())
 

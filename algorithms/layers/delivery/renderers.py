@@ -15,13 +15,16 @@ from qgis.core import (
     QgsGradientColorRamp,
     QgsGradientStop,
     QgsGraduatedSymbolRenderer,
+    QgsLinePatternFillSymbolLayer,
     QgsLineSymbol,
     QgsMarkerSymbol,
+    QgsProperty,
     QgsRendererCategory,
     QgsRendererRange,
     QgsRuleBasedRenderer,
     QgsSingleSymbolRenderer,
     QgsSymbol,
+    QgsSymbolLayer,
     QgsVectorLayer,
     QgsVectorLayerUtils,
 )
@@ -34,6 +37,7 @@ from ...compat import geometry_kind, python_value
 
 CLASSES = 6
 DBF_NAME = 10  # characters of a field's name that a Shapefile keeps
+ENDLESS = 1e9  # the end of a class without one
 MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
 
 # Light to dark in even steps, so that they read without colour vision and in print. The hues are those of ColorBrewer's
@@ -41,6 +45,7 @@ MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
 GREENS_TO_BLUES = ("#cbe7b0", "#2a93b5", "#081d58")
 OUTLINES = ("#8a94a0", "#5d3a78", "#2a0a3d")
 REDS = ("#fdd49e", "#e8603c", "#7f0000")
+DIVERGING = ("#2166ac", "#f7f7f7", "#b2182b")  # RdBu of the same: less on one side, more on the other
 # Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008).
 QUALITATIVE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#0072b2", "#d55e00", "#999999")
 
@@ -57,6 +62,7 @@ class Graduated:
     unit : what a number of the legend counts; none : the legend's words for zero; missing : those for no value
     steps : the ends of classes that are the same for all layers, from 0, so that a colour means the same everywhere;
     empty for classes of about as many values each
+    unsure : fields, and an expression of them that holds where a value may be none: it is hatched
     """
 
     fields: tuple[str, ...]
@@ -66,11 +72,18 @@ class Graduated:
     missing: str
     ramp: tuple[str, ...]
     steps: tuple[float, ...] = ()
+    unsure: tuple[tuple[str, ...], str] = ((), "")
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
         expression = self.expression_in(layer)
         ranges = self.ranges(layer, _numbers(layer, expression)) if expression else []
+        unsure = self._unsure_in(layer)
+        if unsure:
+            for one in ranges[ranges[0].lowerValue() == MISSING :] if ranges else []:
+                symbol = one.symbol().clone()
+                _hatch(symbol, unsure)
+                one.setSymbol(symbol)
         if not ranges:
             return None
         renderer = QgsGraduatedSymbolRenderer(f"coalesce({expression}, {MISSING:g})", ranges)
@@ -83,6 +96,12 @@ class Graduated:
         """The expression with the fields as the layer has them; empty where it lacks one."""
         names = [field_of(layer, field) for field in self.fields]
         return "" if None in names else self.expression.format(*(f'"{name}"' for name in names))
+
+    def _unsure_in(self, layer: QgsVectorLayer) -> str:
+        """Where values are hatched; empty for nowhere."""
+        fields, expression = self.unsure
+        names = [field_of(layer, field) for field in fields]
+        return "" if None in names else expression.format(*(f'"{name}"' for name in names))
 
     def ranges(self, layer: QgsVectorLayer, values: np.ndarray) -> list[QgsRendererRange]:
         """The classes of values, with their symbols and labels; none where there is no value."""
@@ -250,7 +269,14 @@ def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> floa
 def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
     """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
     ends = [(low, high, _for_people(low), _for_people(high)) for low, high in zip(breaks, breaks[1:])]
-    return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
+    return [
+        (
+            low,
+            high,
+            first if first == last else tr("over {number}", number=first) if high >= ENDLESS else f"{first} – {last}",
+        )
+        for low, high, first, last in ends
+    ]
 
 
 def _for_people(number: float) -> str:
@@ -263,6 +289,17 @@ def shades(ramp: tuple[str, ...], n: int) -> list[str]:
     at = np.linspace(0.0, len(ramp) - 1.0, n) if n > 1 else np.array([(len(ramp) - 1) / 2])
     parts = [np.interp(at, np.arange(len(ramp)), stops[:, part]) for part in range(3)]
     return [QColor(*colour).name() for colour in np.round(np.column_stack(parts)).astype(int).tolist()]
+
+
+def _hatch(symbol: QgsSymbol, condition: str) -> None:
+    """Thin lines over a polygon where a condition holds; none in the legend."""
+    if not isinstance(symbol, QgsFillSymbol):
+        return
+    lines = QgsLinePatternFillSymbolLayer.create({"angle": "45", "distance": "1.2"})
+    lines.setSubSymbol(QgsLineSymbol.createSimple({"color": "#4b5563", "width": "0.12"}))
+    shown = QgsProperty.fromExpression(f"coalesce({condition}, false)")
+    lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, shown)
+    symbol.appendSymbolLayer(lines)
 
 
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:

@@ -18,6 +18,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
+from ....core.analysis.moran import HIGH_HIGH, HIGH_LOW, LOW_HIGH, LOW_LOW, NOT_TOLD
 from ....core.language import as_data, tr
 from ....core.tables import tables_of
 from ....core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
@@ -25,6 +26,8 @@ from ...compat import geometry_kind, label_placement
 from .fields import name_fields, tell_features
 from .opening import opened
 from .renderers import (
+    DIVERGING,
+    ENDLESS,
     GREENS_TO_BLUES,
     NO_VALUE,
     REDS,
@@ -41,6 +44,15 @@ RELEASED = Graduated(
 )
 # Per cent: two people lost are not as red as a fifth of all, in whatever run.
 SHARES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+# Of ratios, so that a colour means the same on every map: as much more as less on both sides of 1.
+RATIOS = (0.0, 0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, ENDLESS)
+PATTERNS = {
+    HIGH_HIGH: "#b2182b",
+    LOW_LOW: "#2166ac",
+    HIGH_LOW: "#f4a582",
+    LOW_HIGH: "#92c5de",
+    NOT_TOLD: "#f7f7f7",
+}
 Look = Union[Graduated, NestedLevels, Categorised, Plain]
 # Of the demonstration city, from the centre outwards, in the same eight colours.
 DISTRICTS = {
@@ -91,6 +103,27 @@ LOOKS: dict[str, tuple[Look, ...]] = {
         ),
         Plain(REGION),
     ),
+    "RATE_MAP": (
+        Graduated(
+            ("ratio",),
+            "{0}",
+            tr("× as many cases as expected"),
+            tr("no cases"),
+            tr("nobody at risk"),
+            DIVERGING,
+            RATIOS,
+            (("ratio_low", "ratio_high"), "{0} <= 1 AND {1} >= 1"),
+        ),
+        Plain(REGION),
+    ),
+    "CLUSTERS": (
+        Graduated(
+            ("relative_risk",), "{0}", tr("× the risk outside"), tr("no cases"), tr("not known"), DIVERGING, RATIOS
+        ),
+        Plain(REGION),
+    ),
+    "CIRCLES": (Plain({"style": "no", "outline_color": "#1f2937", "outline_width": "0.5"}),),
+    "LOCAL_MORAN": (Categorised("pattern", PATTERNS), Plain(REGION)),
     "AREA_AUDIT": (
         Graduated(
             ("percent_below",),

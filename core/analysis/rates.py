@@ -1,0 +1,222 @@
+"""Maps of rates: cases over people at risk by area, smoothed, with what is known of each.
+
+An area's rate varies by chance, the more the fewer cases are expected; a smoothed one borrows from others. What the
+release hides adds to it: records that are spread may live in any area of their region.
+
+Marshall 1991: Mapping disease and mortality rates using empirical Bayes estimators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+
+from ..language import as_data
+from ..progress import Progress, silent
+from ..synthetic.distributions import stream
+from .outcome import Outcome, with_cases
+
+KERNEL, EMPIRICAL_BAYES, RAW = as_data("kernel"), as_data("empirical Bayes"), as_data("none")
+SMOOTHINGS = (KERNEL, EMPIRICAL_BAYES, RAW)
+FOLDS, BANDWIDTHS = 5, 14
+AT_ONCE = 1_000  # rows of distances
+
+
+@dataclass(frozen=True, eq=False)
+class RateMap:
+    """Rates of n areas, relative to that of all: 1 is as many cases as expected.
+
+    cases, expected : estimated, (n,); raw_ratio : of them, NaN where none is expected
+    ratio : smoothed; ratio_low, ratio_high : its 95 % interval, by chance and places together
+    sd_chance : standard deviation of the ratio by chance alone; sd_places : what hidden places of records add
+    bandwidth : of the kernel in metres, 0 for none
+    """
+
+    cases: np.ndarray
+    expected: np.ndarray
+    raw_ratio: np.ndarray
+    ratio: np.ndarray
+    ratio_low: np.ndarray
+    ratio_high: np.ndarray
+    sd_chance: np.ndarray
+    sd_places: np.ndarray
+    bandwidth: float
+
+    @property
+    def hidden_share(self) -> np.ndarray:
+        """What hidden places make up of the variance of each ratio, (n,); NaN where it has none."""
+        variance = self.sd_chance**2 + self.sd_places**2
+        return np.divide(self.sd_places**2, variance, out=np.full(len(variance), np.nan), where=variance > 0)
+
+
+def rate_map(
+    points: np.ndarray,
+    outcome: Outcome,
+    smoothing: str = KERNEL,
+    bandwidth: float = 0.0,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> RateMap:
+    """Rates by area relative to the rate of all, smoothed.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, 2)
+        Of the areas, in metres.
+    outcome : Outcome
+        Of n areas; with strata the ratios are standardised by them.
+    smoothing : str
+        Of SMOOTHINGS.
+    bandwidth : float
+        Standard deviation of the kernel in metres; 0 to have it chosen, see `chosen_bandwidth`.
+    seed : int
+        Of that choice.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+
+    Returns
+    -------
+    RateMap
+        The interval is of the smoothed ratio: what smoothing itself takes off a peak is not in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from vbas.core.analysis.outcome import Outcome
+    >>> from vbas.core.analysis.rates import RAW, rate_map
+    >>> at_risk, cases = np.array([100, 100]), np.array([15, 5])
+    >>> outcome = Outcome(sparse.identity(2, format="csr"), np.zeros(2, int), np.arange(2), at_risk, cases)
+    >>> found = rate_map(np.array([[0.0, 0.0], [900.0, 0.0]]), outcome, RAW)
+    >>> found.ratio.tolist(), found.sd_places.tolist()
+    ([1.5, 0.5], [0.0, 0.0])
+    """
+    cases, expected = outcome.cases_by_area, outcome.expected
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = np.where(expected > 0, cases / expected, np.nan)
+    if smoothing == KERNEL:
+        bandwidth = bandwidth or chosen_bandwidth(points, outcome, seed, progress)
+        kernel = kernel_of(points, bandwidth)
+        below = kernel @ expected
+        ratio = np.divide(kernel @ cases, below, out=np.full(len(raw), np.nan), where=below > 0)
+        factors = np.divide(kernel, below[:, None], out=np.zeros_like(kernel), where=below[:, None] > 0)
+        known, hidden = _variances(outcome, factors, ratio)
+    else:
+        bandwidth = 0.0
+        share = np.ones(len(raw)) if smoothing == RAW else _credibility(outcome, raw)
+        ratio = np.where(expected > 0, 1 + share * (np.nan_to_num(raw) - 1), np.nan if smoothing == RAW else 1.0)
+        own = np.divide(share, expected, out=np.zeros_like(expected), where=expected > 0)
+        known, hidden = _variances(outcome, np.diag(own), ratio)
+    low, high = _interval(ratio, known + hidden, expected)
+    progress(1.0)
+    return RateMap(cases, expected, raw, ratio, low, high, np.sqrt(known), np.sqrt(hidden), bandwidth)
+
+
+def kernel_of(points: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Weights of areas for each other by their distance, (n, n): a normal density without its factor."""
+    kernel = cdist(points, points, "sqeuclidean")
+    kernel /= -2 * bandwidth**2
+    return np.exp(kernel, out=kernel)
+
+
+def chosen_bandwidth(points: np.ndarray, outcome: Outcome, seed: int = 0, progress: Progress = silent) -> float:
+    """The bandwidth that foretells best which records are cases, in metres: nothing but the release is asked.
+
+    The cases are dealt at random into parts; the map made from all parts but one gives the likelihood of the cases of
+    that part, each by the mean of the map over where it may live. Of several widths the one with the largest sum.
+    """
+    widths = candidate_bandwidths(points, outcome.expected)
+    rng = stream(seed, "bandwidth")
+    dealt = _dealt(rng, outcome.cases)
+    expected = outcome.expected
+    scores = np.zeros(len(widths))
+    n_profiles = outcome.weights.shape[0]
+    for at, width in enumerate(widths.tolist()):
+        kernel = kernel_of(points, width)
+        below = kernel @ expected
+        for held in dealt:
+            kept = outcome.cases - held
+            if not kept.sum() or not held.sum():
+                continue
+            map_of = np.divide(
+                kernel @ with_cases(outcome, kept).cases_by_area, below, out=np.zeros_like(below), where=below > 0
+            )
+            map_of *= outcome.n_cases / kept.sum()
+            foretold = outcome.weights @ map_of
+            of_profiles = np.bincount(outcome.profile, held, n_profiles)
+            seen = of_profiles > 0
+            scores[at] += float((of_profiles[seen] * np.log(np.maximum(foretold[seen], 1e-12))).sum())
+            scores[at] -= float(held.sum()) / outcome.n_cases * float(expected @ map_of)
+        progress((at + 1) / len(widths))
+    return float(widths[int(scores.argmax())])
+
+
+def candidate_bandwidths(points: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Widths that are tried, in metres: from half the usual distance of neighbours to a third of the territory."""
+    used = points[expected > 0] if (expected > 0).sum() > 1 else points
+    nearest, _ = cKDTree(used).query(used, k=2)
+    near = float(np.median(nearest[:, 1])) or float(nearest[:, 1].max()) or 1.0
+    extent = float(np.hypot(*np.ptp(used, axis=0)))
+    return np.geomspace(near / 2, max(extent / 3, near), BANDWIDTHS)
+
+
+def _dealt(rng: np.random.Generator, cases: np.ndarray) -> list[np.ndarray]:
+    """The cases of each cell in FOLDS parts at random, each (Q,)."""
+    left, parts = cases.copy(), []
+    for fold in range(FOLDS - 1):
+        taken = rng.binomial(left, 1 / (FOLDS - fold))
+        parts.append(taken)
+        left = left - taken
+    return [*parts, left]
+
+
+def _credibility(outcome: Outcome, raw: np.ndarray) -> np.ndarray:
+    """How much of each area's own ratio is believed, (n,), from 0 to 1 (Marshall's global estimator).
+
+    The variance of a ratio by chance is that through the release: less than 1 over expected cases where records are
+    spread.
+    """
+    expected = outcome.expected
+    used = expected > 0
+    chance = np.divide(outcome.information().diagonal(), expected**2, out=np.zeros_like(expected), where=used)
+    share = expected / expected.sum()
+    mean = float((share * np.nan_to_num(raw)).sum())
+    between = float((share[used] * (raw[used] - mean) ** 2).sum() - (share * chance).sum())
+    if between <= 0:
+        return np.zeros(len(raw))
+    return np.where(used, between / (between + chance), 0.0)
+
+
+def _variances(outcome: Outcome, factors: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The variance of each smoothed ratio by chance, and what hidden places add to it, (n,) each.
+
+    factors : (n, n), what a case in an area adds to each ratio. A case of a profile adds the mean of its factors over
+    where it may live; where it really lives adds their variance there.
+    """
+    cases = np.bincount(outcome.profile, outcome.cases, outcome.weights.shape[0])
+    seen = cases > 0
+    weights, cases = outcome.weights[seen], cases[seen]
+    known = np.zeros(len(factors))
+    whole = np.zeros(len(factors))
+    for start in range(0, len(factors), AT_ONCE):
+        rows = factors[start : start + AT_ONCE]
+        known[start : start + AT_ONCE] = ((weights @ rows.T) ** 2).T @ cases
+        whole[start : start + AT_ONCE] = (rows**2) @ (weights.T @ cases)
+    hidden = np.maximum(whole - known, 0.0)
+    return known, np.where(hidden > 1e-12 * np.maximum(whole, 1e-300), hidden, 0.0)
+
+
+def _interval(ratio: np.ndarray, variance: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The 95 % interval of ratios as of a Poisson count with that mean and variance (Garwood 1936)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        count = np.where(variance > 0, ratio**2 / variance, 0.0)
+        unit = np.where(variance > 0, variance / ratio, 1 / expected)
+        low = np.where(count > 0, stats.gamma.ppf(0.025, np.maximum(count, 1e-9)) * unit, 0.0)
+        high = stats.gamma.ppf(0.975, count + 1) * unit
+    none = ~np.isfinite(ratio)
+    low[none], high[none] = np.nan, np.nan
+    return low, np.where(np.isfinite(high), high, np.nan)

@@ -1,0 +1,170 @@
+"""vbas:ratemap, vbas:clusterscan and vbas:moran in a real QGIS: planted clusters, empty maps, what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from qgis.core import QgsProcessingException
+
+from vbas.core.analysis.moran import NOT_TOLD
+
+from .conftest import make_layer
+from .nested_town import make_town
+
+QUASI = ["sex", "age"]
+
+
+@pytest.fixture(scope="module")
+def town():
+    return make_town()
+
+
+@pytest.fixture(scope="module")
+def ill(town):
+    """Who is ill: by place, or by chance alone."""
+    rng = np.random.default_rng(3)
+    corner = {town.identifiers[i] for i in (0, 1, 6, 7)}
+    there = np.array([row[0] in corner for row in town.records])
+    return {
+        "planted": (rng.random(len(there)) < np.where(there, 0.5, 0.1)).astype(int).tolist(),
+        "even": (rng.random(len(there)) < 0.15).astype(int).tolist(),
+        "corner": corner,
+    }
+
+
+@pytest.fixture
+def release(run, town, ill):
+    """A nested release with both outcomes among its fields."""
+    names = ("home", "sex", "age", "diagnosis", "name")
+    columns = dict(zip(names, map(list, zip(*town.records))))
+    del columns["name"]
+    columns |= {"planted": ill["planted"], "even": ill["even"], "all": [1] * len(ill["even"])}
+    return run(
+        "anonymize",
+        REGIONS=town.area_layer(),
+        REGION_ID="da",
+        POPULATION="people",
+        RECORDS=make_layer(columns),
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=QUASI,
+        KEEP_FIELDS=["planted", "even", "all", "diagnosis"],
+        RELEASE="nested levels",
+        RELEASED_RECORDS="memory:",
+        CROSSWALK="memory:",
+    )
+
+
+@pytest.fixture
+def study(run, town, release):
+    def one(algorithm, **changes):
+        outputs = {"ratemap": ("RATE_MAP",), "clusterscan": ("CLUSTERS", "CIRCLES"), "moran": ("LOCAL_MORAN",)}
+        given = {
+            "RECORDS": release.layer("RELEASED_RECORDS"),
+            "CROSSWALK": release.layer("CROSSWALK"),
+            "QUASI_IDENTIFIERS": QUASI,
+            "REGIONS": town.area_layer(),
+            "REGION_ID": "da",
+            "POPULATION": "people",
+            **dict.fromkeys(outputs[algorithm], "memory:"),
+        }
+        return run(algorithm, **{**given, **changes})
+
+    return one
+
+
+def told(done):
+    return "\n".join(done.log)
+
+
+def test_a_planted_cluster_is_found_and_an_empty_map_left_empty(study, ill):
+    done = study("clusterscan", CASE_FIELD="planted")
+    assert done.results["P_VALUE"] == pytest.approx(0.001)
+    assert done.results["N_CLUSTERS"] >= 1 and done.results["RELATIVE_RISK"] > 2
+    first = done.rows("CLUSTERS")[0]
+    assert first["cluster"] == 1 and first["da"] in ill["corner"] and 2 <= first["areas"] <= 9
+    assert first["cases"] > first["expected"] > first["effective"]
+    assert first["p_value"] == done.results["P_VALUE"]
+    (shape, circle) = (next(done.layer(name).getFeatures()).geometry() for name in ("CLUSTERS", "CIRCLES"))
+    assert shape.area() == pytest.approx(first["areas"] * 500**2, rel=1e-3)
+    assert circle.boundingBox().width() / 2 == pytest.approx(first["radius"], rel=0.01)
+    assert "cluster" in told(done) and "(estimate)" in done.layer("CLUSTERS").name()
+    empty = study("clusterscan", CASE_FIELD="even")
+    assert empty.results["N_CLUSTERS"] == 0 and empty.results["P_VALUE"] > 0.05
+    assert not empty.rows("CLUSTERS") and "No cluster" in told(empty)
+    common = study("clusterscan", CASE_FIELD="planted", MODEL="Bernoulli", DRAWS=99)
+    assert common.results["P_VALUE"] == pytest.approx(0.01)
+
+
+def test_moran_tells_a_pattern_from_what_spreading_makes(study, ill, town):
+    done = study("moran", CASE_FIELD="planted")
+    assert done.results["P_VALUE"] <= 0.01 and done.results["Z"] > 2
+    told = {row["da"] for row in done.rows("LOCAL_MORAN") if row["pattern"] != NOT_TOLD}
+    assert told & ill["corner"] and len(told) == done.results["N_AREAS"]
+    empty = study("moran", CASE_FIELD="even")
+    assert empty.results["P_VALUE"] > 0.05 and empty.results["N_AREAS"] == 0
+    assert empty.results["EXPECTED_I"] > 0  # spreading alone makes neighbours alike
+    assert len(empty.rows("LOCAL_MORAN")) == len(town.identifiers)
+
+
+def test_a_map_of_rates(study, ill):
+    done = study("ratemap", CASE_FIELD="planted", PER=100)
+    rows = done.rows("RATE_MAP")
+    assert sum(row["cases"] for row in rows) == pytest.approx(done.results["N_CASES"])
+    assert sum(row["expected"] for row in rows) == pytest.approx(done.results["N_CASES"])
+    for row in rows:
+        assert row["ratio_low"] < row["ratio"] < row["ratio_high"]
+        assert row["rate"] == pytest.approx(row["ratio"] * done.results["OVERALL_RATE"])
+        assert row["sd_places"] >= 0 < row["sd_chance"]
+    inside = np.mean([row["ratio"] for row in rows if row["da"] in ill["corner"]])
+    assert inside > 1.5 > np.mean([row["ratio"] for row in rows if row["da"] not in ill["corner"]])
+    assert done.results["BANDWIDTH_USED"] > 0
+    wide = study("ratemap", CASE_FIELD="planted", BANDWIDTH=1e6)
+    assert {round(row["ratio"], 3) for row in wide.rows("RATE_MAP")} == {1.0}
+    for smoothing in ("empirical Bayes", "none"):
+        assert study("ratemap", CASE_FIELD="planted", SMOOTHING=smoothing).results["BANDWIDTH_USED"] == 0
+
+
+def test_adjusted_and_with_people_from_elsewhere(study):
+    for changes in ({"ADJUST": ["age", "sex"]}, {"DENOMINATOR": "population of the areas"}):
+        done = study("clusterscan", CASE_FIELD="planted", DRAWS=99, **changes)
+        assert done.results["P_VALUE"] <= 0.02
+        assert study("moran", CASE_FIELD="even", DRAWS=99, **changes).results["P_VALUE"] > 0.05
+
+
+def test_case_values_and_rows_without_a_value(study):
+    one = study("ratemap", CASE_FIELD="diagnosis", CASE_VALUES="flu")
+    assert one.results["N_CASES"] < one.results["N_RECORDS"] and "without a value in diagnosis" in told(one)
+    other = study("ratemap", CASE_FIELD="diagnosis", CASE_VALUES=" cold ;")
+    assert one.results["N_CASES"] + other.results["N_CASES"] == one.results["N_RECORDS"]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "changes", "sentence"),
+    [
+        ("clusterscan", {"CASE_FIELD": "sex", "CASE_VALUES": "F"}, "is a quasi-identifier.*find clusters where there"),
+        ("moran", {"CASE_FIELD": "all"}, "All released records are cases.*no test would hold its level"),
+        ("ratemap", {"CASE_FIELD": "all"}, "choose “population of the areas”"),
+        ("moran", {"CASE_FIELD": "diagnosis"}, "values beside 1 and 0"),
+        ("moran", {"CASE_FIELD": "diagnosis", "CASE_VALUES": "plague"}, "no value “plague”"),
+        ("clusterscan", {"CASE_FIELD": "even", "ADJUST": ["even"]}, "is in ADJUST too"),
+        ("clusterscan", {"CASE_FIELD": "even", "ADJUST": ["sex"], "MODEL": "Bernoulli"}, "has no ADJUST"),
+        (
+            "clusterscan",
+            {"CASE_FIELD": "even", "DENOMINATOR": "population of the areas", "MODEL": "Bernoulli"},
+            "among the records",
+        ),
+    ],
+)
+def test_what_cannot_be_studied_is_refused_in_a_sentence(study, algorithm, changes, sentence):
+    with pytest.raises(QgsProcessingException, match=sentence):
+        study(algorithm, **changes)
+
+
+def test_a_map_of_a_quasi_identifier_warns(study):
+    done = study("ratemap", CASE_FIELD="sex", CASE_VALUES="F")
+    assert "is a quasi-identifier" in told(done) and "pulled towards" in told(done)
+
+
+def test_the_same_seed_gives_the_same(study):
+    first, second, other = (study("moran", CASE_FIELD="even", DRAWS=99, SEED=seed).results["Z"] for seed in (1, 1, 2))
+    assert first == second != other
