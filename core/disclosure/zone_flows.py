@@ -15,7 +15,8 @@ from scipy.sparse.csgraph import maximum_flow
 
 MOST_PEOPLE = 2**31 - 1  # of an area, what a flow can hold
 PAIRS_AT_ONCE = 500_000  # of a zone and an area, in a flow that need not be of all areas
-AREAS_BESIDE = 60  # of a zone, among which a question is asked first
+OTHER_ZONES = 0.1  # of those that a table need not differ in, the share that it does
+AREAS_BESIDE = 30  # of a zone, among which a question is asked first
 
 
 class Tables:
@@ -39,7 +40,10 @@ class Tables:
         self.zone, self.area, self.count, self.room, self._order = zone, area, count, room, order
         self._rng = np.random.default_rng(seed)
         self.starts = np.searchsorted(zone, np.arange(len(count) + 1))
-        self.table = table if table is not None and self._fits(table) else None
+        self.table: np.ndarray | None = None
+        self.spare = room  # people of each area whom the table at hand leaves, (n,)
+        if table is not None and self._fits(table):
+            self._hold(table)
 
     def _fits(self, table: np.ndarray) -> bool:
         records, people = np.bincount(self.zone, table, len(self.count)), self._loads(table)
@@ -48,45 +52,44 @@ class Tables:
     def _loads(self, table: np.ndarray) -> np.ndarray:
         return np.bincount(self.area, table, len(self.room)).astype(np.int64)
 
-    @property
-    def spare(self) -> np.ndarray:
-        """People of each area whom the table at hand leaves, (n,)."""
-        assert self.table is not None
-        return self.room - self._loads(self.table)
+    def _hold(self, table: np.ndarray) -> None:
+        self.table, self.spare = table, self.room - self._loads(table)
 
     def find(self) -> bool:
         """Look for a table where none is known yet; whether there is one."""
         if self.table is None:
-            self.table = self._flow(np.arange(len(self.zone)))
+            table = self._flow(np.arange(len(self.zone)))
+            if table is not None:
+                self._hold(table)
         return self.table is not None
 
     def drawn(self, concerned: np.ndarray, neighbours: bool) -> np.ndarray:
-        """Another table by chance, which then is the one at hand; concerned : (n,) bool, areas where it has to differ.
+        """Another table by chance, which then is the one at hand; concerned : (z,) bool, zones that it has to differ in.
 
-        Areas are drawn some at a time: those beside each other, or any.
+        It differs in some others, too; areas are drawn some at a time: those beside each other, or any.
         """
-        for pairs in self._blocks(concerned, neighbours):
+        chosen = concerned | (self._rng.random(len(concerned)) < OTHER_ZONES)
+        among = np.flatnonzero(chosen[self.zone])
+        for pairs in self._blocks(among, neighbours):
             other = self._flow(pairs)
-            assert other is not None and self.table is not None
-            self.table = other
+            assert other is not None
+            self._hold(other)
         assert self.table is not None
         return self.table
 
-    def _blocks(self, concerned: np.ndarray, neighbours: bool) -> Iterator[np.ndarray]:
-        """The pairs of some areas at a time."""
-        if len(self.zone) <= PAIRS_AT_ONCE:
-            yield np.arange(len(self.zone))
+    def _blocks(self, among: np.ndarray, neighbours: bool) -> Iterator[np.ndarray]:
+        """Some pairs, those of some areas at a time."""
+        if len(among) <= PAIRS_AT_ONCE:
+            yield among
             return
         n = len(self.room)
         order = np.roll(self._order, int(self._rng.integers(n))) if neighbours else self._rng.permutation(n)
-        behind = np.cumsum(np.bincount(self.area, minlength=n)[order])
+        behind = np.cumsum(np.bincount(self.area[among], minlength=n)[order])
         block = np.empty(n, np.int64)
         block[order] = behind // PAIRS_AT_ONCE
-        of_pair = block[self.area]
+        of_pair = block[self.area[among]]
         by_block = np.argsort(of_pair, kind="stable")
-        ends = np.searchsorted(of_pair[by_block], np.arange(int(block.max()) + 2))
-        for number in np.unique(block[concerned]).tolist():
-            yield by_block[ends[number] : ends[number + 1]]
+        yield from np.split(among[by_block], np.flatnonzero(np.diff(of_pair[by_block])) + 1)
 
     def with_number(self, zone: int, pairs: np.ndarray, number: int) -> np.ndarray | None:
         """A table with so many records of a zone in some of its areas; pairs : their positions; None where none is."""
@@ -145,7 +148,7 @@ class Tables:
     def _flow(
         self, among: np.ndarray, asked: np.ndarray | None = None, zone: int = 0, number: int = 0
     ) -> np.ndarray | None:
-        """A table that differs among some pairs alone, all of some areas; None where there is none.
+        """A table that differs among some pairs alone; None where there is none.
 
         asked : bool, for each of them, those of a zone that are to have this number together
         """
@@ -160,16 +163,15 @@ class Tables:
         in_area = np.cumsum(in_area) - 1
         from_zone, to_area = numbered[own], in_area[self.area[among]]
         n_zones, n_areas = len(zones) + 1, len(areas)  # the last zone stands for what is asked about
-        if len(among) == len(self.zone):
-            count = np.append(self.count[zones], 0)
-        else:
-            assert self.table is not None
-            count = np.append(np.bincount(from_zone, self.table[among], n_zones - 1).astype(np.int64), 0)
+        count, room = np.append(self.count[zones], 0), self.room[areas]
+        if self.table is not None:
+            held = self.table[among]
+            count[:-1] = np.bincount(from_zone, held, n_zones - 1)
+            room = self.spare[areas] + np.bincount(to_area, held, n_areas).astype(np.int64)
         if asked is not None:
             count[numbered[zone]] -= number
             count[-1] = number
             from_zone = np.where(asked, n_zones - 1, from_zone)
-        room = self.room[areas]
         zone_at, area_at = self._rng.permutation(n_zones), self._rng.permutation(n_areas)
         source, sink = n_zones + n_areas, n_zones + n_areas + 1
         at = np.flatnonzero(count > 0)
@@ -184,9 +186,6 @@ class Tables:
         if found.flow_value < count.sum():
             return None
         records = np.asarray(found.flow[zone_at[from_zone], n_zones + area_at[to_area]]).reshape(-1)
-        if len(among) == len(self.zone):
-            return records.astype(np.int64)
-        assert self.table is not None
-        other = self.table.copy()
+        other = np.zeros(len(self.zone), np.int64) if self.table is None else self.table.copy()
         other[among] = records
         return other

@@ -22,7 +22,7 @@ from .zone_flows import MOST_PEOPLE, Tables
 CLASSES_AT_ONCE = 4_000_000  # areas x classes
 MOST_PAIRS = 10_000_000  # of a zone and an area, in a flow of all areas
 MOST_TABLES, MOST_NEAR, MOST_PROGRAMS = 30, 20_000, 1_000
-FEW = 20  # counts that are decided one by one rather than by further tables
+FEW = 60  # counts that are decided one by one rather than by further tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,30 +179,25 @@ def parts_of(
     columns, rows = [some], [np.arange(len(some))]
     zone, level, region = [of_zone[some]], [np.full(len(some), -1)], [of_area[some]]
     size_around = np.bincount(of_zone, minlength=len(zones.count))[of_zone]
-    level_of_zone = shown.level[zones.shown[of_zone]]
-    n_parts = len(some)
+    level_of_zone, n_parts = shown.level[zones.shown[of_zone]], len(some)
+    place = np.empty(len(zones.room), np.int64)
+    place[np.lexsort(shown.levels.region_of)] = np.arange(len(place))
+    in_order = np.argsort(of_zone * len(place) + place[of_area])  # in which the areas of each region follow each other
     for at in range(len(shown.levels) - 2, -1, -1):
-        crosswalk = shown.levels.crosswalks[at]
-        below = np.flatnonzero(level_of_zone > at)
-        own = crosswalk.region_of[of_area[below]]
-        _, first, part, size = np.unique(
-            of_zone[below] * (crosswalk.n_regions + 1) + own,
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        part = part.reshape(-1)
-        named = (size > 1) & (size < size_around[below[first]])
-        if held is not None:
-            named &= may_follow(of_zone[below[first]], np.bincount(part, held[below], len(size)))
-        number = np.cumsum(named) - 1
-        inside = named[part]
-        columns.append(below[inside])
-        rows.append(n_parts + number[part[inside]])
-        zone.append(of_zone[below[first[named]]])
+        inside = in_order[level_of_zone[in_order] > at]
+        own = shown.levels.crosswalks[at].region_of[of_area[inside]]
+        starts = np.flatnonzero((np.diff(of_zone[inside], prepend=-1) != 0) | (np.diff(own, prepend=-2) != 0))
+        first, size = inside[starts], np.diff(starts, append=len(inside))
+        named = (size > 1) & (size < size_around[first])
+        if held is not None and len(starts):
+            named &= may_follow(of_zone[first], np.add.reduceat(held[inside], starts))
+        part = np.repeat(np.where(named, np.cumsum(named) - 1, -1), size)
+        columns.append(inside[part >= 0])
+        rows.append(n_parts + part[part >= 0])
+        zone.append(of_zone[first[named]])
         level.append(np.full(int(named.sum()), at))
-        region.append(own[first[named]])
-        size_around[below] = size[part]
+        region.append(own[starts[named]])
+        size_around[inside] = np.repeat(size, size)
         n_parts += int(named.sum())
     row, column = np.concatenate(rows), pairs[np.concatenate(columns)]
     matrix = sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=(n_parts, len(zones.zone)))
@@ -266,7 +261,7 @@ def proven_small(
     n_tables, before = 1, 2 * open_.number
     while n_tables < MOST_TABLES and FEW < open_.number < before * 0.9:
         before = open_.number
-        open_.free(tables.drawn(open_.concerned(zones), neighbours=n_tables % 2 == 1))
+        open_.free(tables.drawn(open_.zones(len(zones.count)), neighbours=n_tables % 2 == 1))
         n_tables += 1
     return _decided(zones, tables, of, open_, n_tables)
 
@@ -326,12 +321,11 @@ class _Open:
         self.parts[rows] &= (to_rest < records) & (records + to_part < self.k)
         self.rests[rows] &= (to_part < rest) & (rest + to_rest < self.k)
 
-    def concerned(self, zones: Zones) -> np.ndarray:
-        """The areas of open parts and rests, (n,) bool."""
-        _, pairs = self._rows()
-        areas = np.zeros(len(zones.room), bool)
-        areas[zones.area[pairs.indices]] = True
-        return areas
+    def zones(self, number: int) -> np.ndarray:
+        """The zones of open parts and rests, (number,) bool."""
+        of = np.zeros(number, bool)
+        of[self._of.zone[self.parts | self.rests]] = True
+        return of
 
 
 def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> Found:
