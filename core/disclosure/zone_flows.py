@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 MOST_PEOPLE = 2**31 - 1  # of an area, what a flow can hold
 PAIRS_AT_ONCE = 500_000  # of a zone and an area, in a flow that need not be of all areas
-OTHER_ZONES = 0.1  # of those that a table need not differ in, the share that it does
-AREAS_BESIDE = 30  # of a zone, among which a question is asked first
+OTHER_ZONES = 0.3  # of those that a table need not differ in, the share that it does
 
 
 class Tables:
@@ -95,8 +94,8 @@ class Tables:
         """A table with so many records of a zone in some of its areas; pairs : their positions; None where none is."""
         return self._asked(np.arange(len(self.zone)), zone, pairs, number)
 
-    def with_number_near(self, zone: int, pairs: np.ndarray, number: int) -> np.ndarray | None:
-        """The same, looked for among few areas: None says nothing."""
+    def with_number_near(self, zone: int, pairs: np.ndarray, number: int, n_beside: int) -> np.ndarray | None:
+        """The same, looked for among so many areas of the zone in these and beside them: None says nothing."""
         assert self.table is not None
         every = np.arange(self.starts[zone], self.starts[zone + 1])
         sides = (pairs, np.setdiff1d(every, pairs))
@@ -104,7 +103,7 @@ class Tables:
         for side in sides:
             used = side[self.table[side] > 0]
             for some in (used, side):
-                some = some if len(some) <= AREAS_BESIDE else self._rng.choice(some, AREAS_BESIDE, replace=False)
+                some = some if len(some) <= n_beside else self._rng.choice(some, n_beside, replace=False)
                 near[self.area[some]] = True
         return self._asked(np.flatnonzero(near[self.area]), zone, pairs, number)
 

@@ -22,6 +22,7 @@ from .zone_flows import MOST_PEOPLE, Tables
 CLASSES_AT_ONCE = 4_000_000  # areas x classes
 MOST_PAIRS = 10_000_000  # of a zone and an area, in a flow of all areas
 MOST_TABLES, MOST_NEAR, MOST_PROGRAMS = 30, 20_000, 1_000
+BESIDE, FAR = 30, 200  # areas of a zone among which a question is asked before it is asked of all
 FEW = 60  # counts that are decided one by one rather than by further tables
 
 
@@ -375,7 +376,7 @@ class _Questions:
             return False
         self._n_near += 1
         self.n_asked += 1
-        return self._frees(self._tables.with_number_near(zone, pairs, number))
+        return self._frees(self._tables.with_number_near(zone, pairs, number, BESIDE))
 
     def _has_table(self, zone: int, pairs: np.ndarray, number: int) -> bool | None:
         """Whether there is one at all; None where that would take too long."""
@@ -387,6 +388,9 @@ class _Questions:
         self._n_of_all += 1
         assert self._tables.table is not None
         if not self._tables.stuck(zone, pairs, fewer=number < int(self._tables.table[pairs].sum())):
+            self.n_asked += 1
+            if self._frees(self._tables.with_number_near(zone, pairs, number, FAR)):
+                return True
             if len(self._tables.zone) > MOST_PAIRS:
                 return None
             self.n_asked += 1
