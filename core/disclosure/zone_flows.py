@@ -54,6 +54,13 @@ class Tables:
     def _hold(self, table: np.ndarray) -> None:
         self.table, self.spare = table, self.room - self._loads(table)
 
+    @property
+    def held(self) -> np.ndarray:
+        """The table at hand. Raises LookupError where there is none."""
+        if self.table is None:
+            raise LookupError("table")
+        return self.table
+
     def find(self) -> bool:
         """Look for a table where none is known yet; whether there is one."""
         if self.table is None:
@@ -63,7 +70,7 @@ class Tables:
         return self.table is not None
 
     def drawn(self, concerned: np.ndarray, neighbours: bool) -> np.ndarray:
-        """Another table by chance, which then is the one at hand; concerned : (z,) bool, zones that it has to differ in.
+        """Another table by chance, which then is the one at hand; concerned : (z,) bool, zones where it should differ.
 
         It differs in some others, too; areas are drawn some at a time: those beside each other, or any.
         """
@@ -71,10 +78,9 @@ class Tables:
         among = np.flatnonzero(chosen[self.zone])
         for pairs in self._blocks(among, neighbours):
             other = self._flow(pairs)
-            assert other is not None
-            self._hold(other)
-        assert self.table is not None
-        return self.table
+            if other is not None:  # as it always is, since the one at hand fits
+                self._hold(other)
+        return self.held
 
     def _blocks(self, among: np.ndarray, neighbours: bool) -> Iterator[np.ndarray]:
         """Some pairs, those of some areas at a time."""
@@ -96,12 +102,11 @@ class Tables:
 
     def with_number_near(self, zone: int, pairs: np.ndarray, number: int, n_beside: int) -> np.ndarray | None:
         """The same, looked for among so many areas of the zone in these and beside them: None says nothing."""
-        assert self.table is not None
         every = np.arange(self.starts[zone], self.starts[zone + 1])
         sides = (pairs, np.setdiff1d(every, pairs))
         near = np.zeros(len(self.room), bool)
         for side in sides:
-            used = side[self.table[side] > 0]
+            used = side[self.held[side] > 0]
             for some in (used, side):
                 some = some if len(some) <= n_beside else self._rng.choice(some, n_beside, replace=False)
                 near[self.area[some]] = True
@@ -109,12 +114,11 @@ class Tables:
 
     def _asked(self, among: np.ndarray, zone: int, pairs: np.ndarray, number: int) -> np.ndarray | None:
         """A table that differs among some pairs alone."""
-        assert self.table is not None
         asked = np.zeros(len(self.zone), bool)
         asked[pairs] = True
         there = asked[among]
-        number -= int(self.table[pairs].sum()) - int(self.table[among[there]].sum())
-        whole = int(self.table[among[self.zone[among] == zone]].sum())
+        number -= int(self.held[pairs].sum()) - int(self.held[among[there]].sum())
+        whole = int(self.held[among[self.zone[among] == zone]].sum())
         return self._flow(among, there, zone, number) if 0 <= number <= whole else None
 
     def stuck(self, zone: int, pairs: np.ndarray, fewer: bool) -> bool:
@@ -123,8 +127,7 @@ class Tables:
         A record that comes to an area takes the place of another there, of any zone, which goes to another of its
         areas, and so on: until there is room, or where a record of the zone left.
         """
-        assert self.table is not None
-        table, spare = self.table, self.spare
+        table, spare = self.held, self.spare
         every = np.arange(self.starts[zone], self.starts[zone + 1])
         others = np.setdiff1d(every, pairs)
         to, left = (others, pairs) if fewer else (pairs, others)

@@ -163,8 +163,8 @@ def parts_of(
     """The parts of zones that some geography names: each area, and what a region of a finer level holds of it where
     that is several areas and not all.
 
-    asked : (s,) bool, of what is shown, whose parts are meant; table : (p,) records of each pair: then those parts alone
-    that have 1 to k - 1, or beside which there are so many
+    asked : (s,) bool, of what is shown, whose parts are meant; table : (p,) records of each pair: then those parts
+    alone that have 1 to k - 1, or beside which there are so many
     """
     pairs = np.arange(len(zones.zone))
     if asked is not None:
@@ -255,10 +255,9 @@ def proven_small(
         return Found(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
     if not tables.find():
         return Found(zones, of, none, none, none, none, asked_rest, True, 0, 0)
-    assert tables.table is not None
     open_ = _Open(of, zones.count[of.zone], asked_rest, k)
-    open_.free(tables.table)
-    open_.free_by_room(tables.table, tables.spare[zones.area], zones)
+    open_.free(tables.held)
+    open_.free_by_room(tables.held, tables.spare[zones.area], zones)
     n_tables, before = 1, 2 * open_.number
     while n_tables < MOST_TABLES and FEW < open_.number < before * 0.9:
         before = open_.number
@@ -386,8 +385,7 @@ class _Questions:
         if self._n_of_all >= MOST_PROGRAMS:
             return None
         self._n_of_all += 1
-        assert self._tables.table is not None
-        if not self._tables.stuck(zone, pairs, fewer=number < int(self._tables.table[pairs].sum())):
+        if not self._tables.stuck(zone, pairs, fewer=number < int(self._tables.held[pairs].sum())):
             self.n_asked += 1
             if self._frees(self._tables.with_number_near(zone, pairs, number, FAR)):
                 return True

@@ -16,7 +16,7 @@ import numpy as np
 from ..disclosure.zone_tables import Found, proven_small, records_of, shown_by
 from ..errors import PrivacyError
 from ..language import tr
-from ..plan import SUPPRESSED, Plan, area_of_cells, around, plan_by_levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
 from ..privacy.requirement import Requirement
 
 MOST_ROUNDS, MOST_TRIED = 40, 10
@@ -26,7 +26,8 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """The plan in zones, with a few equivalence classes moved up, so that people prove no small count of any zone.
 
     people : (n,) of each area. What is not decided counts as proven. Where nothing can keep a zone company it is given
-    up itself; at the coarsest level its class is suppressed in that region. Raises PrivacyError where that does not
+    up itself; at the coarsest level its class is suppressed in that region. Where what else is asked does not hold of
+    what that joins, it is suppressed, and the plan is no longer one in zones. Raises PrivacyError where that does not
     come to an end.
 
     Once a zone joins a larger one, each table that fitted before fits still: what others could be, they can be. So
@@ -38,7 +39,7 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
         found = proven_small(shown, people, plan.k, records_of(plan), asked, every=False)
         telling = np.concatenate([found.parts, found.rests, found.open_parts, found.open_rests])
         if not len(telling):
-            return plan
+            return plan if not turn or requirement is None else holding(plan, requirement)
         zones, first = np.unique(found.of.zone[telling], return_index=True)
         chosen = np.zeros(len(plan.records), bool)
         for zone, part in zip(zones.tolist(), telling[first].tolist()):
