@@ -24,7 +24,7 @@ from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
 from vbas.core.synthetic.city import demonstration_city
 
-from ..engines_there import needed
+from ..engines_there import absent, needed
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed: bash scripts/setup test")
 
@@ -33,7 +33,6 @@ PAGE = (DOCS / "analysing.md").read_text(encoding="utf-8")
 SCRIPT = DOCS / "assets" / "read_release.R"
 QUASI = ("age_group", "sex")
 RSCRIPT = shutil.which("Rscript")
-needs_r = pytest.mark.skipif(RSCRIPT is None, reason="R is not installed: apt-get install r-base-core")
 
 
 def examples(language):
@@ -108,7 +107,7 @@ def test_the_examples_in_python_run(release_of_city, monkeypatch, capsys):
 
 
 def test_the_models_in_python_run(release_of_city, monkeypatch):
-    pytest.importorskip("statsmodels", reason="statsmodels is not installed: pip install vbas[analysis]")
+    needed("statsmodels", "pip install vbas[analysis]")
     monkeypatch.chdir(release_of_city)
     found: dict[str, Any] = {}
     for code in examples("python")[:2]:
@@ -133,7 +132,8 @@ def test_the_join_by_hand_gives_what_the_reader_gives(release_of_city):
 
 
 def r_run(code, folder):
-    assert RSCRIPT is not None
+    if RSCRIPT is None:
+        return absent("R", "apt-get install r-base-core")
     done = subprocess.run(
         [RSCRIPT, "--vanilla", "-"], input=code, capture_output=True, text=True, cwd=folder, env=os.environ, check=False
     )
@@ -141,13 +141,11 @@ def r_run(code, folder):
     return done.stdout
 
 
-@needs_r
 def test_the_example_in_r_runs(release_of_city):
     (code,) = examples("r")
     assert "mean_traffic" in r_run(code, release_of_city)
 
 
-@needs_r
 @pytest.mark.parametrize("leave_out", ["none", "where level 1 shows the class", "in zones"])
 def test_r_says_what_python_says(release_of_city, tmp_path, leave_out):
     place = release_of_city / "release"
