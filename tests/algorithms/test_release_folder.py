@@ -249,7 +249,7 @@ def test_a_folder_is_checked(run, folder, tmp_path):
 def test_a_folder_that_was_changed_fails_the_check(run, folder):
     lines = (folder / "records.csv").read_text(encoding="utf-8").splitlines()
     (folder / "records.csv").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
-    with pytest.raises(QgsProcessingException, match="not what it says .content records."):
+    with pytest.raises(QgsProcessingException, match="The folder is not what it says"):
         run("checkrelease", RELEASE_FOLDER=str(folder), CHECK="memory:")
     done = run("checkrelease", RELEASE_FOLDER=str(folder), CHECK="memory:", STOP=False)
     assert done.results["N_BROKEN"] >= 3
