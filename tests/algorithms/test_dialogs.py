@@ -35,7 +35,7 @@ from .dialogs import click_through
 from .maps import assert_drawn
 
 N_AREAS = 40
-TEXTS = ("html", "fileDestination")
+TEXTS = ("html", "fileDestination", "folderDestination")
 
 
 def values(column):

@@ -72,8 +72,8 @@ def every_table(profile, table):
     shares = []
     for zone, group in product(range(n), range(table.n_groups)):
         members, total = np.flatnonzero(table.group_of == group), int(table.low[zone, group])
-        numbers = [each for each in product(range(total + 1), repeat=len(members)) if sum(each) == total]
-        shares.append((zone, members, np.array(numbers, np.int8)))
+        possible = [each for each in product(range(total + 1), repeat=len(members)) if sum(each) == total]
+        shares.append((zone, members, np.array(possible, np.int8)))
     sizes = [len(numbers) for _, _, numbers in shares]
     tables = np.zeros((int(np.prod(sizes)), n, n_classes), np.int8)
     after = len(tables)
