@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
@@ -215,8 +215,8 @@ def _interval(ratio: np.ndarray, variance: np.ndarray, expected: np.ndarray) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         count = np.where(variance > 0, ratio**2 / variance, 0.0)
         unit = np.where(variance > 0, variance / ratio, 1 / expected)
-        low = np.where(count > 0, stats.gamma.ppf(0.025, np.maximum(count, 1e-9)) * unit, 0.0)
-        high = stats.gamma.ppf(0.975, count + 1) * unit
+        low = np.where(count > 0, special.gammaincinv(np.maximum(count, 1e-9), 0.025) * unit, 0.0)
+        high = special.gammaincinv(count + 1, 0.975) * unit
     none = ~np.isfinite(ratio)
     low[none], high[none] = np.nan, np.nan
     return low, np.where(np.isfinite(high), high, np.nan)
