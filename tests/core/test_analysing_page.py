@@ -166,6 +166,8 @@ def test_r_says_what_python_says(release_of_city, tmp_path, leave_out):
     write.csv(counts(release, "sex"), "{tmp_path}/counts.csv", row.names = FALSE)
     write.csv(exposure(release, "traffic"), "{tmp_path}/exposure.csv", row.names = FALSE)
     write.csv(spread(release), "{tmp_path}/spread.csv", row.names = FALSE)
+    fitted <- with_margins(release, "census.csv", "area", "age_group", "people")
+    write.csv(counts(fitted, "age_group"), "{tmp_path}/fitted.csv", row.names = FALSE)
     """
     r_run(code, release_of_city)
     ill = release.records["diagnosis"] == "diabetes"
@@ -173,15 +175,45 @@ def test_r_says_what_python_says(release_of_city, tmp_path, leave_out):
     def told(name, index):
         return pd.read_csv(tmp_path / f"{name}.csv", dtype={"area": str}).set_index(index)
 
-    def same(one, other):
+    def same(one, other, off=1e-9):
         assert list(one.columns) == list(other.columns)
-        np.testing.assert_allclose(one.to_numpy(float), other.loc[one.index].to_numpy(float), atol=1e-9, rtol=1e-9)
+        np.testing.assert_allclose(one.to_numpy(float), other.loc[one.index].to_numpy(float), atol=off, rtol=off)
 
     same(told("rates", "area"), release.rates(ill, QUASI, per=1000))
     same(told("counts", ["area", "sex"]), release.counts("sex").set_index("sex", append=True))
+    fitted = release.with_margins(release_of_city / "census.csv", "area", "age_group", "people").counts("age_group")
+    same(told("fitted", ["area", "age_group"]), fitted.set_index("age_group", append=True), 1e-6)
     exposure = pd.read_csv(tmp_path / "exposure.csv")
     np.testing.assert_allclose(exposure.to_numpy(), release.exposure("traffic").to_numpy(), atol=1e-7)
     found = told("spread", ["row", "area"])["weight"]
     wanted = release.spread().set_index("area", append=True)["weight"]
     wanted.index = wanted.index.set_levels(wanted.index.levels[0] + 1, level=0)
     np.testing.assert_allclose(found.sort_index(), wanted.sort_index())
+
+
+@pytest.mark.parametrize(
+    ("people", "sentence"),
+    [
+        ([3, 5, 5], "area a has 4 records, the table has 3 people there"),
+        ([4, 2, 3], "region 1 of level 2 shows 10 records with those within, the table has 9 people there"),
+        ([4, 1, 8], None),
+    ],
+)
+def test_in_r_a_table_is_met_or_the_contradiction_named(tmp_path, people, sentence):
+    shutil.copy(SCRIPT, tmp_path)
+    code = f"""
+    source("read_release.R")
+    records <- data.frame(vbas_level = rep(1:2, c(4, 6)), vbas_region = 1, q = "x")
+    crosswalk <- data.frame(area = c("a", "b", "c"), vbas_region_1 = 1:3, vbas_region_2 = 1)
+    release <- read_release(records, crosswalk, data.frame(area = c("a", "b", "c"), population = c(10, 20, 30)))
+    table <- data.frame(area = c("a", "b", "c"), q = "x", people = c({", ".join(map(str, people))}))
+    by_table <- suppressWarnings(with_margins(release, table, "area", "q", "people", "take it as weights"))
+    cat(format(counts(by_table)$estimate, digits = 8), "\\n")
+    cat(format(counts(with_margins(release, table, "area", "q", "people"))$estimate, digits = 8))
+    """
+    if sentence is not None:
+        with pytest.raises(AssertionError, match=sentence):
+            r_run(code, tmp_path)
+        return
+    for line in r_run(code, tmp_path).splitlines():  # the first area is full: of the 9 people of the others 6 are shown
+        np.testing.assert_allclose(np.array(line.split(), float), [4, 2 / 3, 16 / 3], atol=1e-6)
