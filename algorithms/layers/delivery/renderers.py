@@ -297,7 +297,7 @@ def _hatch(symbol: QgsSymbol, condition: str) -> None:
         return
     lines = QgsLinePatternFillSymbolLayer.create({"angle": "45", "distance": "1.2"})
     lines.setSubSymbol(QgsLineSymbol.createSimple({"color": "#4b5563", "width": "0.12"}))
-    shown = QgsProperty.fromExpression(f"coalesce({condition}, false)")
+    shown = QgsProperty.fromExpression(f"coalesce(try({condition}, false), false)")
     lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, shown)
     symbol.appendSymbolLayer(lines)
 
