@@ -112,7 +112,7 @@ class ClusterScan(VbasAlgorithm):
             form.whole("SEED"),
             form.progress(30, 90),
         )
-        shown = [cluster for cluster in result.clusters if cluster.p_value <= form.number("LEVEL")]
+        shown = [cluster for cluster in result.clusters if cluster.p_value <= form.number("SIGNIFICANCE")]
         likeliest = result.most_likely
         form.info(_said(layer, shown, likeliest))
         form.outputs.add("CLUSTERS", _table(CLUSTERS, layer, shown, _joined(layer, shown)))
