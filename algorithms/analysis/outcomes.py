@@ -113,8 +113,8 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
     if outcome.n_cases == outcome.n_at_risk and (tested or not outside):
         raise InputError(
             tr(
-                "All released records are cases by CASE_FIELD: where a case is shown then depends on how many there are "
-                "around, and no test would hold its level. Give RECORDS that has others, too."
+                "All released records are cases by CASE_FIELD: where a case is shown then depends on how many there "
+                "are around, and no test would hold its level. Give RECORDS that has others, too."
             )
             if tested
             else tr(

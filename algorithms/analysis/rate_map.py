@@ -93,6 +93,7 @@ class RateMap(VbasAlgorithm):
         rate = outcome.n_cases / float(at_risk.sum())
         if found.bandwidth:
             form.info(tr("The kernel is {metres:.0f} m wide.", metres=found.bandwidth))
+        hidden = found.hidden_share[np.isfinite(found.hidden_share)]
         told = (found.ratio_high < 1) | (found.ratio_low > 1)
         form.info(
             tr(
@@ -100,7 +101,7 @@ class RateMap(VbasAlgorithm):
                 "the variance of the ratios, on average.",
                 told=int(told.sum()),
                 n=len(at_risk),
-                percent=100 * float(np.nanmean(found.hidden_share)),
+                percent=100 * float(np.mean(hidden)) if len(hidden) else 0.0,
             )
         )
         shapes, surface = drawn_areas(layer)

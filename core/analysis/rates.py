@@ -109,14 +109,15 @@ def rate_map(
         below = kernel @ expected + prior
         ratio = np.divide(kernel @ cases + prior, below, out=np.full(len(raw), np.nan), where=below > 0)
         factors = np.divide(kernel, below[:, None], out=np.zeros_like(kernel), where=below[:, None] > 0)
-        known, hidden = _variances(outcome, factors, ratio)
+        own = factors.diagonal()
+        known, hidden = _variances(outcome, factors)
     else:
         bandwidth = prior = 0.0
         share = np.ones(len(raw)) if smoothing == RAW else _credibility(outcome, raw)
         ratio = np.where(expected > 0, 1 + share * (np.nan_to_num(raw) - 1), np.nan if smoothing == RAW else 1.0)
         own = np.divide(share, expected, out=np.zeros_like(expected), where=expected > 0)
-        known, hidden = _variances(outcome, np.diag(own), ratio)
-    low, high = _interval(ratio, known + hidden, expected)
+        known, hidden = _variances(outcome, np.diag(own))
+    low, high = _interval(ratio, known + hidden, own)
     progress(1.0)
     return RateMap(cases, expected, raw, ratio, low, high, np.sqrt(known), np.sqrt(hidden), bandwidth, prior)
 
@@ -208,7 +209,7 @@ def _credibility(outcome: Outcome, raw: np.ndarray) -> np.ndarray:
     return np.where(used, between / (between + chance), 0.0)
 
 
-def _variances(outcome: Outcome, factors: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _variances(outcome: Outcome, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The variance of each smoothed ratio by chance, and what hidden places add to it, (n,) each.
 
     factors : (n, n), what a case in an area adds to each ratio. A case of a profile adds the mean of its factors over
@@ -227,13 +228,15 @@ def _variances(outcome: Outcome, factors: np.ndarray, ratio: np.ndarray) -> tupl
     return known, np.where(hidden > 1e-12 * np.maximum(whole, 1e-300), hidden, 0.0)
 
 
-def _interval(ratio: np.ndarray, variance: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % interval of ratios as of a Poisson count with that mean and variance (Garwood 1936)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        count = np.where(variance > 0, ratio**2 / variance, 0.0)
-        unit = np.where(variance > 0, variance / ratio, 1 / expected)
-        low = np.where(count > 0, stats.gamma.ppf(0.025, np.maximum(count, 1e-9)) * unit, 0.0)
-        high = stats.gamma.ppf(0.975, count + 1) * unit
-    none = ~np.isfinite(ratio)
-    low[none], high[none] = np.nan, np.nan
-    return low, np.where(np.isfinite(high), high, np.nan)
+def _interval(ratio: np.ndarray, variance: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The 95 % interval of ratios as of a Poisson count with that mean and variance (Garwood 1936).
+
+    own : (n,), what a case in the area itself adds to its ratio; where no case adds anything, that many more are added
+    as a count of 0 leaves open.
+    """
+    some = variance > 0
+    count = np.divide(ratio**2, variance, out=np.ones_like(ratio), where=some)
+    unit = np.divide(variance, ratio, out=np.ones_like(ratio), where=some)
+    low = np.where(some, stats.gamma.ppf(0.025, np.maximum(count, 1e-9)) * unit, ratio)
+    high = np.where(some, stats.gamma.ppf(0.975, count + 1) * unit, ratio + stats.gamma.ppf(0.975, 1) * own)
+    return np.minimum(low, ratio), np.maximum(high, ratio)
