@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
@@ -237,6 +237,6 @@ def _interval(ratio: np.ndarray, variance: np.ndarray, own: np.ndarray) -> tuple
     some = variance > 0
     count = np.divide(ratio**2, variance, out=np.ones_like(ratio), where=some)
     unit = np.divide(variance, ratio, out=np.ones_like(ratio), where=some)
-    low = np.where(some, stats.gamma.ppf(0.025, np.maximum(count, 1e-9)) * unit, ratio)
-    high = np.where(some, stats.gamma.ppf(0.975, count + 1) * unit, ratio + stats.gamma.ppf(0.975, 1) * own)
+    low = np.where(some, special.gammaincinv(np.maximum(count, 1e-9), 0.025) * unit, ratio)
+    high = np.where(some, special.gammaincinv(count + 1, 0.975) * unit, ratio + special.gammaincinv(1.0, 0.975) * own)
     return np.minimum(low, ratio), np.maximum(high, ratio)

@@ -97,7 +97,8 @@ def test_job(run, town, monkeypatch, job):
     assert set(parameters) <= known, set(parameters) - known
     for out in algorithm.destinationParameterDefinitions():
         ending = "html" if out.type() == "fileDestination" else "csv" if out.name() in AS_TEXT else "gpkg"
-        parameters[out.name()] = str(own / f"{out.name().lower()}.{ending}")
+        name_of_file = out.name().lower() if out.type() == "folderDestination" else f"{out.name().lower()}.{ending}"
+        parameters[out.name()] = str(own / name_of_file)
     done = run(name, **parameters)
     facts = {
         "results": {key: value for key, value in done.results.items() if key != "RUNNING_TIME"},

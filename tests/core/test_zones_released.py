@@ -19,7 +19,8 @@ from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
 from vbas.core.errors import PrivacyError
-from vbas.core.levels import Levels, make_levels, own_regions
+from vbas.core.generalising import make_hierarchy
+from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.derivable import NO_SMALL_COUNT
@@ -126,3 +127,29 @@ def test_zones_stay_zones(asked, earlier, seed, k):
         return
     check_zones(account, records, levels)
     assert account.no_small_count
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5))
+@settings(max_examples=15, deadline=None)
+def test_levels_that_show_coarser_values_are_zones_too(seed, k):
+    areas, records, levels = town(seed, 40)
+    ask = Ask(
+        k,
+        disclosure=NO_SMALL_COUNT,
+        closed_by_chance=20.0,
+        hierarchies={"age": make_hierarchy("age", AGES, [["*", "*"]])},
+    )
+    account = anonymise(areas, records, with_coarser_values(levels, [("age", 1)]), ask)
+    assert account.no_small_count
+    shown = {
+        (level, region, *values): n
+        for values, places in shown_in(account, levels).items()
+        for (level, region), n in places.items()
+    }
+    arrived: Counter[tuple[object, ...]] = Counter()
+    columns = [column.categories[column.codes].tolist() for column in records.table.quasi_identifiers.values()]
+    for area, sex, age in zip(records.table.area.codes.tolist(), *columns):
+        path = [(level, int(of_area[area]), sex, age) for level, of_area in enumerate(levels.region_of)]
+        path.append((len(levels), int(levels.region_of[-1][area]), sex, "*"))
+        arrived.update([place for place in path if place in shown][:1])
+    assert arrived == shown
