@@ -46,9 +46,9 @@ def release_folder_settings() -> Iterable[QgsProcessingParameterDefinition]:
         FORMATS,
         CSV,
         tr(
-            "“{comma_separated}”: a file for each table, the shapes of the regions in a GeoPackage beside them. “{parquet}”: the "
-            "same, much smaller, with GeoParquet for the regions; pyarrow or DuckDB writes it. “{geopackage}”: one "
-            "file with all tables. The content hashes are the same in all.",
+            "“{comma_separated}”: a file for each table, the shapes of the regions in a GeoPackage beside them. "
+            "“{parquet}”: the same, much smaller, with GeoParquet for the regions; pyarrow or DuckDB writes it. "
+            "“{geopackage}”: one file with all tables. The content hashes are the same in all.",
             comma_separated=FORMATS[0],
             parquet=FORMATS[1],
             geopackage=FORMATS[2],
