@@ -107,7 +107,7 @@ JOBS: dict[str, dict[str, object]] = {
         "MARGINS_DIFFER": "take it as weights",
     },
     "ratemap": {**REGIONS, **RELEASED, **CASES},
-    "clusterscan": {**REGIONS, **RELEASED, **CASES, "DRAWS": 19, "SIGNIFICANCE": 0.9},
+    "clusterscan": {**REGIONS, **RELEASED, **CASES, "DRAWS": 19, "SIGNIFICANCE": 0.5},
     "moran": {**REGIONS, **RELEASED, **CASES, "DRAWS": 19},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["home", "age"], "K": 10, "STOP": False},
 }
