@@ -201,6 +201,27 @@ def test_no_more_is_suppressed_for_few_people_than_must_be(shape, table, people,
         assert cells.records[level_of < 0].sum() == lost
 
 
+def lifted(table: tuple[int, ...], k: int, closed: float = 0.0) -> set[int]:
+    """The areas with k and more that some of forty runs show in a larger region."""
+    tree, _ = tree_of_shape(0)
+    cells, above = cells_of(table), set()
+    for seed in range(40):
+        secrets = Secrets(np.random.default_rng(seed), closed=closed, waived=0.0)
+        level_of = levels_in_zones(cells, tree, k, Conditions(np.full(len(table), MANY_PEOPLE), secrets))
+        above |= set(cells.area[(level_of > 0) & (cells.records >= k)].tolist())
+    return above
+
+
+def test_chance_says_which_decoy_it_is():
+    """The two of the third area need company of three and more: those of the first area, or of the second."""
+    assert lifted((3, 3, 2, 0), 3) == {0, 1}
+
+
+def test_a_place_is_closed_by_chance_whatever_lives_there():
+    assert lifted((3, 3, 3, 3), 3) == set()
+    assert lifted((3, 3, 3, 3), 3, closed=0.3) == {0, 1, 2, 3}
+
+
 @given(TABLES, st.sampled_from([2, 3, 5]), st.integers(0, 2**32))
 @settings(max_examples=150)
 def test_every_zone_has_a_decoy_or_room_for_all_in_the_other_areas(drawn, k, seed):
