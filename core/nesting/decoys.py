@@ -79,7 +79,9 @@ def levels_in_zones(
     cells : of whole classes; holds : whether equivalence classes hold what is asked beside k records
     The cheapest places are worked out; those that fail are closed to the class, or need a decoy from then on, and the
     class is worked out again. Where a region of the coarsest level fails, the smallest zones within are given up so
-    that more arrives there. As many records are suppressed as without conditions, unless `holds` leaves no choice.
+    that more arrives there. No record is suppressed by chance or for want of a decoy: only of classes that fewer than k
+    have in a region of the coarsest level, or where `holds`, the least that must be left or the people of few areas
+    leave no choice, or none that was found.
     """
     work = _Work(cells, tree, k, conditions, holds)
     while work.classes.any():
