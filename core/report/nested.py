@@ -17,6 +17,7 @@ from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven, what_is_proven
 from ..release import NOTHING_RELEASED_NESTED
+from .certificate import certificate_section
 from .chance import chance_section
 from .coarser import coarser_section
 from .cost import (
@@ -68,9 +69,9 @@ def nested_report(
         classes_section(plan),
         measures_section(measures),
         *([protection_section(account)] if account.rows else []),
-        *([chance_section(account)] if account.rows else []),
         *([price_section(account), _narrowing_section(account)] if account.coarser is None else []),
         _limits_section(account),
+        *([certificate_section(account), chance_section(account)] if account.rows else []),
         convergence_section(convergence),
         *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
