@@ -20,6 +20,8 @@ from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
+from .form.release_folder import CONDITIONS as IN_A_FOLDER
+from .form.release_folder import release_folder, release_folder_settings
 from .layers.inputs import Inputs
 from .nested import coarser, disclosure
 from .nested import levels as nested_levels
@@ -69,6 +71,7 @@ class Anonymize(FollowsRules):
             shared.seed(),
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
             ties(),
+            *release_folder_settings(),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -78,6 +81,7 @@ class Anonymize(FollowsRules):
                 )
             ),
             public_report_parameter(),
+            release_folder(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
@@ -96,6 +100,7 @@ class Anonymize(FollowsRules):
             **GENERALISING,
             **earlier.CONDITIONS,
             **published.CONDITIONS,
+            **IN_A_FOLDER,
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..core.anonymise import Account
 from ..core.evaluation import Measures, RegionAudit
 from ..core.generalising.hierarchies import Hierarchy
 from ..core.language import tr
+from ..core.release import Release
 from ..core.report.coarser import coarser_sentences
 from ..core.report.internal import Remarks, internal_report
 from ..core.suppression import Terms
@@ -20,12 +22,13 @@ from .form.conclusion import conclude
 from .form.form import Form
 from .form.lost import costs_of, next_step, say_who_is_lost
 from .form.provenance import provenance_of
-from .form.public_report import add_public_report, map_data_of
+from .form.public_report import add_public_report, map_data_of, public_page
 from .form.release import release_table
+from .form.release_folder import INPUTS, RELEASE_FOLDER, add_release_folder
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
-DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT")
+DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT", RELEASE_FOLDER)
 
 
 def hand_over(
@@ -62,11 +65,19 @@ def hand_over(
         )
     if account.rows is not None:
         add_public_report(form, account, layer, shapes)
+        page = partial(public_page, form, account, layer, shapes, INPUTS)
+        add_release_folder(form, account, page, layer, shapes, partial(_rows_of, account))
     conclude(form, account, step)
     if remarks.single is not None:
         single, measures = remarks.single
         form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))
     return {name: value for name, value in _numbers(account).items() if form.declares(name)}
+
+
+def _rows_of(account: Account) -> Release | None:
+    """The rows of records in an engine, where the account has their classes alone; None elsewhere."""
+    staged = None if account.rows is None else account.rows.staged
+    return None if staged is None else staged.different_rows(account.plan, account.nested)
 
 
 def _drawn(form: Form, account: Account, layer: AreaLayer | None) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""What an analyst reads from a release that is spread, against the true areas: maps, scans, Moran's I.
+"""What an analyst reads from a release that is spread, against the true areas: maps, scans, Moran's I, coefficients.
 
 Outcomes are planted on generated people of real areas and of the demonstration city. Settings stand in analyses.json,
 fixed before the runs. Both sides take the same outcome, and choose bandwidths by themselves.
@@ -18,6 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from vbas.benchmarks import demonstration, real_data
 from vbas.core.adjacency import Adjacency
@@ -41,6 +44,7 @@ from vbas.core.synthetic.generator import SpatialTilt, generate_records
 
 SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 LARGEST = SETTINGS["largest"]
+LOGISTIC, POISSON_MODEL = MODELS = ("logistic", "Poisson")
 KINDS = (("inside", False, False), ("inside, by age", True, False), ("outside", False, True))
 
 
@@ -311,6 +315,92 @@ def maps(place: Territory, populations: int) -> None:
         )
 
 
+def coefficients(place: Territory, populations: int) -> None:
+    """How well the coefficient of an exposure of the place is found, in a model with the quasi-identifiers.
+
+    Each record takes its mean exposure. Standard errors are those of the model, robust ones (HC1), and robust ones that
+    allow records of a region to be alike.
+    """
+    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
+    wanted = SETTINGS["gradient"]
+    for seed in range(populations):
+        people = people_of(place, seed)
+        profile, points = people.profile, people.territory.areas.points
+        weight = people.territory.areas.population / people.territory.areas.population.sum()
+        rng = np.random.default_rng([seed, 3])
+        counts, one = profile.counts.data.astype(np.int64), profile.counts.indices
+        values = np.concatenate(
+            [profile.classes[:, [at]] == np.arange(1, len(own)) for at, own in enumerate(profile.categories)], axis=1
+        )
+        each = [
+            (np.exp(-np.hypot(*(points - points[rng.choice(len(points), p=weight)]).T) / SETTINGS["reach"]), model)
+            for _ in range(SETTINGS["model_outcomes"])
+            for model in MODELS
+        ]
+        outcomes = [
+            draw_outcome(rng, counts, wanted * x[area_of_cells(profile)] + np.log(people.risk[one]), model)
+            for x, model in each
+        ]
+        for name, reading in readings(people):
+            if reading.leave_out != NONE:
+                continue
+            weights = _spread(reading)
+            cells, rows = reading.cells, reading.rows
+            groups = (rows.level * len(points) + rows.region)[: len(cells)]
+            attributes = values[one[cells]].astype(float)
+            design = np.column_stack([np.zeros(len(cells)), np.ones(len(cells)), attributes])
+            start = {model: np.zeros(design.shape[1]) for model in MODELS}
+            for (x, model), cases in zip(each, outcomes):
+                design[:, 0] = weights.exposure(x)[0][: len(cells)]
+                start[model], errors = fit_counts(design, counts[cells], cases[cells], groups, model, start[model])
+                found.setdefault((model, name), []).append((start[model][0], errors))
+    print("| model | release | fits | mean estimate | deviation | covered, model | robust | by region |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (model, name), of in found.items():
+        estimate, errors = np.array([one[0] for one in of]), np.array([one[1] for one in of])
+        covered = 100 * (np.abs(estimate - wanted)[:, None] <= 1.96 * errors).mean(axis=0)
+        told = " | ".join(f"{one:.1f} %" for one in covered)
+        print(f"| {model} | {name} | {len(of)} | {estimate.mean():.3f} | {estimate.std():.3f} | {told} |")
+
+
+def draw_outcome(rng: np.random.Generator, counts: np.ndarray, effect: np.ndarray, model: str) -> np.ndarray:
+    """Cases of each cell by a model; effect : (cells,), logarithms of relative risks or odds."""
+
+    def risk(constant: float) -> np.ndarray:
+        return np.asarray(expit(constant + effect) if model == LOGISTIC else np.minimum(np.exp(constant + effect), 1.0))
+
+    constant = brentq(lambda at: float(risk(at) @ counts) - SETTINGS["map_cases"], -30.0, 5.0)
+    return rng.binomial(counts, risk(constant))
+
+
+def fit_counts(
+    design: np.ndarray, counts: np.ndarray, cases: np.ndarray, group: np.ndarray, model: str, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of a model of who has something, by Newton's method, and the standard errors of the first: of
+    the model, robust, and robust by group.
+
+    design : (cells, p), the second column 1; counts, cases : (cells,), people alike; group : (cells,); start : (p,)
+    """
+    coefficient = start.copy()
+    if not coefficient.any():
+        coefficient[1] = np.log(cases.sum() / counts.sum())
+    for _ in range(50):
+        risk = np.exp(design @ coefficient) if model == POISSON_MODEL else expit(design @ coefficient)
+        curve = counts * (risk if model == POISSON_MODEL else risk * (1 - risk))
+        bread = np.linalg.inv(design.T @ (curve[:, None] * design))
+        step = bread @ (design.T @ (cases - counts * risk))
+        coefficient += step
+        if np.abs(step).max() < 1e-6:
+            break
+    n, p = counts.sum(), design.shape[1]
+    squares = cases * (1 - risk) ** 2 + (counts - cases) * risk**2
+    robust = bread @ (design.T @ (squares[:, None] * design)) @ bread * n / (n - p)
+    alike = sparse.csr_matrix((cases - counts * risk, (group, np.arange(len(group))))) @ design
+    alike = alike[np.bincount(group) > 0]
+    by_group = bread @ (alike.T @ alike) @ bread * len(alike) / (len(alike) - 1)
+    return coefficient, np.sqrt([of[0, 0] for of in (bread, robust, by_group)])
+
+
 def speed(place: Territory, _: int) -> None:
     """CPU seconds of a scan with 999 draws."""
     people = people_of(place, 0)
@@ -332,7 +422,7 @@ def speed(place: Territory, _: int) -> None:
             print(f"| {name} | {given.n_at_risk} | {len(place.areas)} | {what} | {seconds:.1f} |", flush=True)
 
 
-PARTS = {"speed": speed, "maps": maps, "null": null}
+PARTS = {"speed": speed, "maps": maps, "null": null, "coefficients": coefficients}
 
 
 def main() -> None:

@@ -2,8 +2,7 @@
 
     PYTHONPATH=build/package .venv/bin/python benchmarks/nested_example.py
 
-Age group, sex, marital status and education, k = 5, the defaults of `vbas:anonymize`. What a researcher finds is worked
-out from the released rows, the crosswalk and the population of the areas alone, and compared with all records.
+Age group, sex, marital status and education, k = 5, the defaults of `vbas:anonymize`.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.crosswalk import Crosswalk
 from vbas.core.evaluation import Measures, evaluate, evaluate_by_value, mean_distance_shown
 from vbas.core.levels import Levels
 from vbas.core.nesting.decoys import Conditions, Secrets, hold_decoys
@@ -29,14 +26,12 @@ from vbas.core.plan import Plan, suppress
 from vbas.core.privacy.requirement import Requirement
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
-from vbas.core.release import Release, apply
 from vbas.core.synthetic.city import SENSITIVE, City
 
 K = 5
 QUASI_IDENTIFIERS = ("age_group", "sex", "marital_status", "education")
 # What the researcher asks for: a value of a quasi-identifier, and one of a field that is carried along.
 QUESTIONS = (("marital_status", "widowed"), (SENSITIVE, "diabetes"))
-SHOWN_LEVELS = (1, 3, 5, 6, 7, 11)
 LOSERS = ("never married", "married", "common law", "separated or divorced", "widowed")
 
 
@@ -116,94 +111,6 @@ def losers_table(example: Example) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows as a researcher has them: level and region of each, 0-based; of each question, whether it has the value."""
-
-    level: np.ndarray
-    region: np.ndarray
-    asked: list[np.ndarray]
-
-
-def rows_of_release(example: Example, release: Release) -> Rows:
-    """The released rows, and whether each has the value of each question."""
-    fields, rows = release.fields, release.rows
-    asked = [(fields[name].categories == value)[fields[name].codes[rows]] for name, value in QUESTIONS]
-    return Rows(release.level[rows], release.region[rows], asked)
-
-
-def shares_of_level(
-    example: Example, rows: Rows, target: int, spread: bool
-) -> tuple[np.ndarray, list[np.ndarray], list[float]]:
-    """Rows of each region of a level, the share of each question's value there, and in all of them.
-
-    spread : rows that are shown only coarser are shared out by the population of the regions within; else left out
-    """
-    crosswalk = example.levels.crosswalks[target]
-    sums = np.zeros((1 + len(QUESTIONS), crosswalk.n_regions))
-    for level, shown_in in enumerate(example.levels.crosswalks[: None if spread else target + 1]):
-        people = shown_in.membership().multiply(example.areas.population) @ crosswalk.membership().T
-        parts = sparse.diags(1 / np.maximum(people.sum(axis=1).A1, 1)) @ people  # 1 where a region lies in one
-        here = rows.level == level
-        for total, chosen in zip(sums, (here, *(here & asked for asked in rows.asked))):
-            total += np.bincount(rows.region[chosen], minlength=shown_in.n_regions) @ parts
-    with np.errstate(invalid="ignore"):
-        return sums[0], list(sums[1:] / sums[0]), (sums[1:].sum(axis=1) / sums[0].sum()).tolist()
-
-
-def truth_of(example: Example, crosswalk: Crosswalk) -> tuple[np.ndarray, list[np.ndarray], list[float]]:
-    """The same from all records."""
-    table = example.records.table
-    columns = {**table.quasi_identifiers, **table.kept}
-    region = crosswalk.region_of[example.areas.codes_of(table.area.categories)][table.area.codes]
-    asked = [(columns[name].categories == value)[columns[name].codes] for name, value in QUESTIONS]
-    n_rows = np.bincount(region, minlength=crosswalk.n_regions)
-    with np.errstate(invalid="ignore"):
-        shares = [np.bincount(region[rows_asked], minlength=crosswalk.n_regions) / n_rows for rows_asked in asked]
-    return n_rows, shares, [float(share.mean()) for share in asked]
-
-
-def off_by(shares: np.ndarray, truth: np.ndarray, records: np.ndarray) -> float:
-    """How far off the share of a region is, on average over the records, in percentage points."""
-    used = records > 0
-    return 100 * float(np.average(np.abs(np.nan_to_num(shares) - truth)[used], weights=records[used]))
-
-
-def analysis_table(example: Example, release: Release) -> list[str]:
-    """The shares that a researcher finds at some levels, and how far off they are region by region."""
-    truths = truth_of(example, example.levels.crosswalks[0])[2]
-    names = [f"{value}: found, off by, spread" for _, value in QUESTIONS]
-    lines = [f"| rows used | records there | {' | '.join(names)} |", f"|---|---|{'---|' * len(QUESTIONS)}"]
-    rows = rows_of_release(example, release)
-    for level in SHOWN_LEVELS:
-        crosswalk = example.levels.crosswalks[level - 1]
-        n_true, of_region, _ = truth_of(example, crosswalk)
-        n_rows, plain, overall = shares_of_level(example, rows, level - 1, False)
-        _, spread, _ = shares_of_level(example, rows, level - 1, True)
-        cells = [
-            f"{100 * whole_share:.2f} %, {off_by(flat, true, n_true):.2f}, {off_by(better, true, n_true):.2f}"
-            for whole_share, flat, better, true in zip(overall, plain, spread, of_region)
-        ]
-        title = f"level {level}, {whole(crosswalk.n_regions)} region{'s' * (crosswalk.n_regions > 1)}"
-        lines.append(f"| {title} | {100 * n_rows.sum() / n_true.sum():.1f} % | {' | '.join(cells)} |")
-    lines.append(_one_level_row(example))
-    lines.append(f"| all records | 100.0 % | {' | '.join(f'{100 * truth:.2f} %' for truth in truths)} |")
-    return lines
-
-
-def _one_level_row(example: Example) -> str:
-    """The same from the release of one level."""
-    rows, crosswalk = rows_of_release(example, apply(example.single, example.records)), example.single.crosswalk
-    n_true, of_region, _ = truth_of(example, crosswalk)
-    cells = []
-    n_rows = np.bincount(rows.region, minlength=crosswalk.n_regions)
-    for asked, true in zip(rows.asked, of_region):
-        shares = np.bincount(rows.region[asked], minlength=crosswalk.n_regions) / np.maximum(n_rows, 1)
-        cells.append(f"{100 * asked.mean():.2f} %, {off_by(shares, true, n_true):.2f}, –")
-    share = f"{100 * len(rows.region) / n_true.sum():.1f} %"
-    return f"| one-level release, {crosswalk.n_regions} regions | {share} | {' | '.join(cells)} |"
-
-
 def narrowed(example: Example) -> str:
     """How far whoever knows the method can narrow down a class that is shown above level 1.
 
@@ -275,12 +182,9 @@ def zones_table(example: Example) -> list[str]:
 
 def printed(example: Example) -> Iterator[str]:
     """Everything the page quotes."""
-    release = apply(example.plan, example.records)
     for table in (result_table, levels_table, losers_table):
         yield from table(example)
         yield ""
-    yield from analysis_table(example, release)
-    yield ""
     yield from zones_table(example)
     yield ""
     yield narrowed(example)

@@ -217,7 +217,8 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
         INTERNAL: f"**{tr('not to be published')}**",
         ESTIMATE: tr("an estimate, no count"),
     }
-    what = tr("a page (HTML)") if parameter.type() == "fileDestination" else tr("a layer or table")
+    kinds = {"fileDestination": tr("a page (HTML)"), "folderDestination": tr("a folder")}
+    what = kinds.get(parameter.type(), tr("a layer or table"))
     facts = [
         what,
         "" if parameter.createByDefault() else tr("only where a place is given"),

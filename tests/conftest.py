@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path, PurePath
 
 import pytest
@@ -23,14 +24,6 @@ if not os.environ.get("VBAS_EXPLORE"):
 
 
 SLOW = tuple(f"{Path(__file__).parent / folder}{os.sep}" for folder in ("headless", "package", "qt6"))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Tests in folders where each starts programs of its own are slow."""
-    for item in items:
-        if str(item.path).startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
 
 
 # Files whose tests run in one process, where several share the work: a Spark cluster, the demonstration city.
@@ -57,18 +50,63 @@ TOGETHER = {
 }
 
 
+# What takes longest, from the top: a process that began with it last would be waited for by the others.
+LONGEST = (
+    "Spark",
+    "tests/algorithms/test_dialogs.py",
+    "tests/headless/test_model.py",
+    "tests/core/test_releases_repair.py",
+    "tests/headless/test_demo_in_place.py",
+    "tests/fuzz/test_fuzz.py",
+    "the demonstration city",
+    "tests/package/test_package.py",
+    "tests/headless/test_delivery_headless.py",
+    "tests/headless/test_faults.py",
+    "tests/core/test_releases_sensitive.py",
+    "tests/core/test_engines.py",
+    "tests/headless/test_unknown_parameters.py",
+    "tests/headless/test_guides_headless.py",
+    "tests/core/test_published_counts.py",
+    "tests/core/test_releases_disclosed.py",
+    "tests/core/test_releases_figures.py",
+    "tests/algorithms/test_load.py",
+    "tests/headless/test_reports.py",
+    "tests/headless/test_interrupting.py",
+    "tests/headless/test_damaged_files.py",
+    "tests/headless/test_adding_an_approach.py",
+)
+
+
+def _together(nodeid):
+    """What is run in one process: a file, or several by their name in TOGETHER."""
+    file = nodeid.partition("::")[0]
+    return TOGETHER.get(file, file)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests in folders where each starts programs of its own are slow; what takes long is begun first."""
+    for item in items:
+        if str(item.path).startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = {name: number for number, name in enumerate(LONGEST)}
+        n_tests = Counter(_together(item.nodeid) for item in items)
+        items.sort(key=lambda item: (place.get(_together(item.nodeid), len(place)), -n_tests[_together(item.nodeid)]))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Each file in one process, as “loadfile” has it, and some files in the same."""
+    """Each file in one process, as “loadfile” has it, some files in the same, and in the order of the tests."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            file = super()._split_scope(nodeid)
-            return TOGETHER.get(file, file)
+            return _together(super()._split_scope(nodeid))
 
+    config.option.loadscopereorder = False  # that would be by the number of tests alone
     return Together(config, log)
 
 

@@ -18,6 +18,8 @@ from ..form.published import CONDITIONS as PUBLISHED
 from ..form.published import published_parameters
 from ..form.records import unmatched
 from ..form.release import ties
+from ..form.release_folder import CONDITIONS as IN_A_FOLDER
+from ..form.release_folder import release_folder, release_folder_settings
 from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
@@ -64,15 +66,26 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             levels_coarser(),
             *register_parameters(),
             ties(),
+            *release_folder_settings(),
             destination(),
             report_in_place(),
             public_report_parameter(),
+            release_folder(),
         )
         self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:
-        own = {**CONDITIONS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS, **HELD_AGAINST, **PUBLISHED}
+        own = {
+            **CONDITIONS,
+            **PROTECTION,
+            **GENERALISING,
+            **REGISTERED,
+            **OF_AREAS,
+            **HELD_AGAINST,
+            **PUBLISHED,
+            **IN_A_FOLDER,
+        }
         return with_levels_coarser(own)
 
     def work(self, form: Form) -> dict[str, object]:

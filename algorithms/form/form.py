@@ -121,6 +121,10 @@ class Form(Inputs):
             if only is None or name in only
         ]
 
+    def values(self) -> dict[str, object]:
+        """Name and value of every input that counts in this run, as `rows` tells them."""
+        return self._effective.values()
+
     def progress(self, start: float = READ, stop: float = 100.0) -> Progress:
         """A progress callable for the stretch from start to stop, in per cent; it raises to cancel."""
         return progress_of(self.feedback, start, stop)

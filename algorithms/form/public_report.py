@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
@@ -74,34 +74,42 @@ def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
 def add_public_report(
     form: Form, account: Account, layer: AreaLayer | None = None, shapes: Sequence[np.ndarray] = ()
 ) -> None:
-    """Write RELEASE_REPORT of a release.
+    """Write RELEASE_REPORT of a release; arguments as for `public_page`."""
+    form.outputs.add_text("RELEASE_REPORT", lambda: public_page(form, account, layer, shapes))
+
+
+def public_page(
+    form: Form,
+    account: Account,
+    layer: AreaLayer | None = None,
+    shapes: Sequence[np.ndarray] = (),
+    left_out: Collection[str] = (),
+) -> str:
+    """The report for release.
 
     layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
-    each level those of its regions, in the CRS of the layer
+    each level those of its regions, in the CRS of the layer; left_out : names of settings that are not said
     """
-    form.outputs.add_text(
-        "RELEASE_REPORT",
-        lambda: release_report(
-            PublicReport(
-                account.release,
-                len(account.plan.profile.quasi_identifiers),
-                account.levels,
-                account.ask.k,
-                None if layer is None else layer.areas,
-                map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
-                bool(account.requirement.members),
-                [(label, value) for label, value in form.rows(_said(form)) if value != ""],
-                version(),
-                now(),
-                () if account.coarser is None else account.coarser.in_words,
-                account.no_small_count,
-                account.plan.in_zones,
-            )
-        ),
+    return release_report(
+        PublicReport(
+            account.release,
+            len(account.plan.profile.quasi_identifiers),
+            account.levels,
+            account.ask.k,
+            None if layer is None else layer.areas,
+            map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
+            bool(account.requirement.members),
+            [(label, value) for label, value in form.rows(set(said_of(form)) - set(left_out)) if value != ""],
+            version(),
+            now(),
+            () if account.coarser is None else account.coarser.in_words,
+            account.no_small_count,
+            account.plan.in_zones,
+        )
     )
 
 
-def _said(form: Form) -> tuple[str, ...]:
+def said_of(form: Form) -> tuple[str, ...]:
     """The settings that may be said of this run."""
     counted = form.has("POPULATION") and form.given("POPULATION")
     return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID

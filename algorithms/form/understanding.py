@@ -34,7 +34,18 @@ from .parameters import OPTIONAL, label_of
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
 OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
 LAYERS = ("source", "vector")
-SINGLE = ("number", "string", "boolean", "enum", "field", *LAYERS, "sink", "vectorDestination", "fileDestination")
+SINGLE = (
+    "number",
+    "string",
+    "boolean",
+    "enum",
+    "field",
+    *LAYERS,
+    "sink",
+    "vectorDestination",
+    "fileDestination",
+    "folderDestination",
+)
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
 # What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
 LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15

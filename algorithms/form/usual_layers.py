@@ -6,7 +6,7 @@ neither. Where a layer is far away (a web service, a database), its values are n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,16 +59,45 @@ def is_crosswalk(layer: QgsVectorLayer) -> bool:
     return not layer.isSpatial() and len(names) > 1 and names[1] in ("vbas_region", "vbas_region_1")
 
 
+class Joins:
+    """How tables join areas; what a layer holds is read once, so that one is for one question, not for a session."""
+
+    def __init__(self) -> None:
+        self._keys: dict[tuple[str, str], dict[str, set[str | None]]] = {}
+        self._samples: dict[str, dict[str, list[str | None]]] = {}
+
+    def best(self, areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
+        """The fields by which records join areas best; None where none do. region_id : that of the areas, if known"""
+        if areas.id() == records.id():
+            return None
+        keys = self._keys_of(areas, region_id)
+        return _best_join(keys, self._sample_of(records)) if keys else None
+
+    def _keys_of(self, areas: QgsVectorLayer, region_id: str) -> dict[str, set[str | None]]:
+        """The fields that identify areas, with their values."""
+        asked = areas.id(), region_id
+        if asked not in self._keys:
+            known = _values(areas, [region_id] if region_id else areas.fields().names(), MOST_AREAS)
+            sets = {name: set(values) for name, values in known.items()}
+            self._keys[asked] = {
+                name: there for name, there in sets.items() if len(there) == len(known[name]) and None not in there
+            }
+        return self._keys[asked]
+
+    def _sample_of(self, records: QgsVectorLayer) -> dict[str, list[str | None]]:
+        if records.id() not in self._samples:
+            self._samples[records.id()] = _values(records, records.fields().names(), SAMPLE)
+        return self._samples[records.id()]
+
+
 def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
     """The fields by which records join areas best; None where none do. region_id : the field of the areas, if known"""
-    if areas.id() == records.id():
-        return None
-    known = _values(areas, [region_id] if region_id else areas.fields().names(), MOST_AREAS)
-    keys = {
-        name: set(values) for name, values in known.items() if len(set(values)) == len(values) and None not in values
-    }
+    return Joins().best(areas, records, region_id)
+
+
+def _best_join(keys: Mapping[str, set[str | None]], sample: Mapping[str, list[str | None]]) -> Join | None:
     joins = []
-    for name, values in _values(records, records.fields().names(), SAMPLE).items() if keys else ():
+    for name, values in sample.items():
         for key, there in keys.items():
             joined = [value for value in values if value in there]
             usual = name.lower() == key.lower() or name.lower() in AREA_IDS
@@ -82,11 +111,11 @@ def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> 
     candidates = [
         layer for layer in layers if geometry_kind(layer) in ("polygon", "point") and not is_own_output(layer)
     ]
-    tables = [layer for layer in layers if not is_own_output(layer)]
+    tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins()
 
     def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool]:
         return (
-            any(join_of(candidate, table) for table in tables),
+            any(joins.best(candidate, table) for table in tables),
             geometry_kind(candidate) == "polygon",
             candidate is active,
         )
@@ -98,10 +127,10 @@ def record_layer(
     layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, areas: QgsMapLayer | None, region_id: str = ""
 ) -> QgsVectorLayer | None:
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
-    candidates = [layer for layer in layers if layer is not areas and not is_own_output(layer)]
+    candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins()
 
     def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
-        join = join_of(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
+        join = joins.best(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
         return (
             join is not None,
             not candidate.isSpatial(),
@@ -118,8 +147,9 @@ def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str]) -> str:
     if not isinstance(areas, QgsVectorLayer):
         return ""
     named = usual_field(areas.fields().names(), usual)
-    joins = () if named else (join_of(areas, layer) for layer in vector_layers() if not is_own_output(layer))
-    best = max((join for join in joins if join is not None), key=lambda join: join.rank, default=None)
+    joins, layers = Joins(), [] if named else [layer for layer in vector_layers() if not is_own_output(layer)]
+    found = (joins.best(areas, layer) for layer in layers)
+    best = max((join for join in found if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
 
 

@@ -29,12 +29,13 @@ class FlattenRelease(VbasAlgorithm):
     TAGS = as_data("nested,level,aggregate")
     SUMMARY = tr("Brings a nested release to one level: every record shows its region of that level.")
     HELP = tr(
-        "<p>A nested release shows records in regions of several sizes. For a map or a table by regions of one size, "
-        "choose a level: each record that is shown at this level or a finer one gets its region of this level, by the "
-        "crosswalk that came with the release.</p><p>Records that are shown only in larger regions are left out, and "
-        "counted in the log: the finer the level, the more of the rare ones are missing. At the coarsest level all "
-        "records are there.</p><p>Where the last levels of a release show coarser values, rows keep the values they "
-        "show: for a table by finer values alone choose a level below these.</p>"
+        "<p>A nested release shows records in regions of several sizes. For a table of regions of one size, to be "
+        "published, choose a level: each record that is shown at this level or a finer one gets its region of this "
+        "level, by the crosswalk that came with the release.</p><p>Records that are shown only in larger regions are "
+        "left out, and counted in the log: the finer the level, the more of the rare ones are missing. At the coarsest "
+        "level all records are there. For maps and models take “Spread a release over the areas”, which leaves nobody "
+        "out and keeps what is shown finely.</p><p>Where the last levels of a release show coarser values, rows keep "
+        "the values they show: for a table by finer values alone choose a level below these.</p>"
         "<p>It takes nothing but what was published, so anybody may use it.</p>"
     )
 

@@ -19,6 +19,8 @@ from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.records import populated, record_parameters, records_of, released_fields
 from ..form.release import released_records, ties
+from ..form.release_folder import CONDITIONS as IN_A_FOLDER
+from ..form.release_folder import release_folder, release_folder_settings
 from ..handed_over import hand_over
 from ..nested.coarser import asks_for_coarser, levels_coarser, levels_to_show, with_levels_asked, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
@@ -56,13 +58,17 @@ class ReleaseRecords(VbasAlgorithm):
             levels_coarser(),
             *register_parameters(),
             ties(),
+            *release_folder_settings(),
             released_records(),
             public_report_parameter(),
+            release_folder(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:
-        return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED, **HELD_AGAINST, **PUBLISHED})
+        return with_levels_coarser(
+            {**PROTECTION, **GENERALISING, **REGISTERED, **HELD_AGAINST, **PUBLISHED, **IN_A_FOLDER}
+        )
 
     def work(self, form: Form) -> dict[str, object]:
         coarser = asks_for_coarser(form)

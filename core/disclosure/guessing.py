@@ -17,8 +17,7 @@ from functools import lru_cache
 from typing import Union
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import binom
+from scipy.special import bdtr, gammaln
 
 from ..areas import Areas
 from ..plan import Plan
@@ -175,7 +174,8 @@ def _add_zones(sample: ZoneSample, areas: Areas, plan: Plan, zones: np.ndarray, 
 def by_people_alone(count: int, people: np.ndarray, k: int) -> np.ndarray:
     """The chance that each area of a zone holds 1 to k - 1 of its records, by people alone, (areas,)."""
     share = people / people.sum()
-    return np.asarray(binom.cdf(k - 1, count, share) - binom.pmf(0, count, share))
+    # Of scipy.special: scipy.stats would be a tenth of every start of QGIS.
+    return np.asarray(bdtr(min(k - 1, count), count, share) - bdtr(0, count, share))
 
 
 def _by_the_method(sample: ZoneSample, k: int) -> np.ndarray:

@@ -16,7 +16,8 @@ from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
-from ..records.columns import Column, smallest_integers
+from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
+from ..records.fields import RecordFields
 from ..records.table import PERSONS
 from ..release import Release, values_in_common
 from . import steps
@@ -40,13 +41,45 @@ class LevelCount:
 class StagedInPlace:
     """A release that was written and counted, and that nobody sees yet.
 
-    levels : what each level holds, by its number from 1; kept : what the kept fields tell
+    levels : what each level holds, by its number from 1; kept : what the kept fields tell; written, fields : what reads
+    the rows, and what they show
     """
 
     engine: Engine
     levels: dict[int, LevelCount]
     rows: int
     kept: tuple[KeptField, ...]
+    written: Expression
+    fields: RecordFields
+
+    def different_rows(self, plan: Plan, nested: bool) -> Release:
+        """What was written, each different row once with its count, all fields included; read from the engine.
+
+        plan, nested : as the rows were staged by
+        """
+        fields = self.fields
+        names = [*(["vbas_level"] if nested else []), "vbas_region", *fields.quasi_identifiers, *fields.kept]
+        builders, counts = [ColumnBuilder() for _ in names], []
+        for batch in self.engine.fetch(steps.different(self.written, names, bool(fields.count))):
+            *columns, records = batch.columns
+            for builder, column in zip(builders, columns):
+                builder.add_values(column.to_pylist())
+            counts.append(np.array(records.to_pylist(), np.int64))
+        columns_read = [builder.column() for builder in builders]
+        row_of, rows = np.empty(0, np.int64), np.empty((0, len(names)), np.int64)
+        if counts and sum(map(len, counts)):
+            row_of, rows = combine_codes(
+                [column.codes for column in columns_read], [len(column.categories) for column in columns_read]
+            )
+        weights = np.concatenate([*counts, np.empty(0, np.int64)])
+        shown = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
+        level = _whole(shown.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
+        number, region = _whole(shown.pop("vbas_region")), np.zeros(len(rows), np.int64)
+        for position, crosswalk in enumerate(plan.levels.crosswalks):
+            here, order = level == position, np.argsort(crosswalk.numbers)
+            region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+        records_of = np.bincount(row_of, weights, len(rows)).astype(np.int64)
+        return Release(level, region, shown, records_of, counted=bool(fields.count))
 
     def publish(self) -> str:
         """Put it in its place, and return that. Raises EngineError where the table has changed, or that is taken."""
@@ -99,7 +132,11 @@ def stage_in_place(
     _check_equivalence_classes(n_differing)
     engine.unchanged()
     progress(1.0)
-    return StagedInPlace(engine, levels, rows, tuple(kept))
+    return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
+
+
+def _whole(column: Column) -> np.ndarray:
+    return np.array([int(value) for value in to_list(column.categories)], np.int64)[column.codes]
 
 
 def released_by(plan: Plan) -> Release:

@@ -221,6 +221,12 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     return selection.order_by(order).select(names)
 
 
+def different(written: Expression, names: Sequence[str], weighted: bool) -> Expression:
+    """The different rows of what was written, with how many records each shows, last."""
+    records = _total(written.records.cast("int64")) if weighted else written.count()
+    return written.group_by(list(names)).agg(records.name(unused_name("vbas_records", names)))
+
+
 def classes_written(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
     """The classes of what was written, from its values alone: level, region, quasi-identifiers, rows, records."""
     by = [*(["vbas_level"] if nested else []), "vbas_region", *quasi]

@@ -25,7 +25,9 @@ from ..plan import (
 from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
+from ..records.table import PERSONS
 from ..ties import Ties, ranks
+from .company import in_company
 from .decoys import Conditions, Holds, levels_in_zones
 from .losses import LOSSES
 from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels, patterns_for
@@ -108,7 +110,10 @@ def nest(
     [(1, 0, 0, 2), (1, 1, 0, 3), (2, 0, 1, 3)]
     """
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
-    return nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
+    plan = nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
+    if conditions is None or conditions.secrets is None or (requirement is not None and requirement.has(PERSONS)):
+        return plan
+    return in_company(plan, conditions.people, requirement)
 
 
 def nest_by_losses(

@@ -17,6 +17,7 @@ from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven, what_is_proven
 from ..release import NOTHING_RELEASED_NESTED
+from .certificate import certificate_section
 from .chance import chance_section
 from .coarser import coarser_section
 from .cost import (
@@ -68,9 +69,9 @@ def nested_report(
         classes_section(plan),
         measures_section(measures),
         *([protection_section(account)] if account.rows else []),
-        *([chance_section(account)] if account.rows else []),
         *([price_section(account), _narrowing_section(account)] if account.coarser is None else []),
         _limits_section(account),
+        *([certificate_section(account), chance_section(account)] if account.rows else []),
         convergence_section(convergence),
         *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
@@ -127,9 +128,8 @@ LIMITS = (
 def _limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
-    return Section(
-        tr("What levels tell"), (*LIMITS, *(what_is_proven(k) if account.no_small_count else [not_proven(k)]))
-    )
+    told = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
+    return Section(tr("What levels tell"), (*LIMITS, *told))
 
 
 def _narrowing_section(account: Account) -> Section:

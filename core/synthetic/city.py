@@ -187,6 +187,7 @@ def _blocks(rng: np.random.Generator, n_blocks: int, limits: shapely.Polygon) ->
     """The Voronoi cells of points that lie as densely as people live, (n_blocks,) polygons within the limits."""
     steps = np.arange(-1.2 * LIMITS, 1.2 * LIMITS, STEP)
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    shapely.prepare(limits)
     grid = grid[shapely.contains_xy(limits, grid)]
     density = _density(rng, grid)
     drawn = grid[rng.choice(len(grid), n_blocks, p=density / density.sum())]

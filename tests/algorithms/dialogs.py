@@ -46,22 +46,33 @@ def click_run(dialog):
     before = set(QgsProject.instance().mapLayers())
     finished = []
     said: list[str] = []
-    dialog.algorithmFinished.connect(lambda successful, results: finished.append((successful, results)))
-    # A box that asks or warns would wait for a click for ever: it is read and closed.
-    boxes = QTimer()
-    boxes.timeout.connect(lambda: _close_box(said))
-    boxes.start(50)
+    waiting, give_up = QEventLoop(), time.monotonic() + SECONDS
+
+    def end(successful, results):
+        finished.append((successful, results))
+        waiting.quit()
+
+    def look():
+        # A box that asks or warns would wait for a click for ever: it is read and closed.
+        _close_box(said)
+        said.extend([] if finished or _running(dialog) else _messages(dialog))
+        if said or time.monotonic() > give_up:
+            waiting.quit()
+
+    dialog.algorithmFinished.connect(end)
+    looking = QTimer()
+    looking.timeout.connect(look)
+    looking.start(50)
     try:
         dialog.runButton().click()
-        give_up = time.monotonic() + SECONDS
-        while not finished and not said and time.monotonic() < give_up:
-            QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
-            said += [] if _running(dialog) else _messages(dialog)
-            time.sleep(0.002)
+        look()
+        # Asleep until something happens: whoever asks again and again takes its time from the run.
+        if not (finished or said):
+            waiting.exec()
         QApplication.processEvents()
         log = "\n".join([*said, dialog.findChild(QTextEdit, "txtLog").toPlainText()])
     finally:
-        boxes.stop()
+        looking.stop()
     successful, results = finished[0] if finished else (False, {})
     layers = [layer for key, layer in QgsProject.instance().mapLayers().items() if key not in before]
     return Clicked(successful, results, log, layers)

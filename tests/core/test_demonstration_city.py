@@ -17,6 +17,8 @@ from vbas.core.site_number.cutoff import gaps_model
 from vbas.core.synthetic.city import ATTRIBUTES, N_AREAS, RIVER, demonstration_city
 from vbas.core.synthetic.city_people import BY_DISTRICT, DISTRICTS, city_distributions
 
+pytestmark = pytest.mark.slow  # whichever comes first makes the cities
+
 
 @lru_cache(maxsize=2)
 def made(seed):
@@ -43,7 +45,6 @@ def edges(polygons):
     return np.hstack([xy[:-1][inner], xy[1:][inner]])
 
 
-@pytest.mark.slow
 def test_the_areas_are_whole_simple_polygons(city):
     assert (shapely.get_type_id(city.polygons) == shapely.GeometryType.POLYGON).all()
     assert shapely.is_valid(city.polygons).all()
@@ -51,7 +52,6 @@ def test_the_areas_are_whole_simple_polygons(city):
     assert (shapely.area(city.polygons) > 5_000).all()
 
 
-@pytest.mark.slow
 def test_the_areas_cover_the_city_without_gaps_or_overlaps(city):
     whole = shapely.union_all(city.polygons)
     assert whole.geom_type == "Polygon"
@@ -178,7 +178,6 @@ def test_education_and_marriage_differ_by_district_at_the_same_age(city, table):
     assert share("marital_status", "married", "outer suburb") > 1.3 * share("marital_status", "married", "centre")
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_city():
     one, other = made(0), demonstration_city(0)
     assert shapely.to_wkb(one.polygons).tolist() == shapely.to_wkb(other.polygons).tolist()

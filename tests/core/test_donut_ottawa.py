@@ -9,6 +9,7 @@ import pytest
 from vbas.core.masking.audit import audit, donuts
 
 pytest.importorskip("osgeo", reason="GDAL is not there")
+pytestmark = pytest.mark.slow  # whichever comes first counts all of Ottawa
 ottawa_data, donut_table = (import_module(f"vbas.benchmarks.{name}") for name in ("ottawa_data", "donut_table"))
 
 
@@ -26,7 +27,6 @@ def weighted(real_data):
     return audit(donut_table.masker(weighted=True), donuts([5, 75, 125, 375, 1875]), [5, 25, 125, 625])[0]
 
 
-@pytest.mark.slow
 def test_with_k_inner_as_large_as_k_min_several_per_cent_fall_short(grid):
     assert 2 < grid.percent_below[0, 0] < 6
 
@@ -43,7 +43,6 @@ def test_most_households_find_a_place_in_their_own_area(grid):
     assert grid.reasons.sum(axis=1).tolist() == [38461] * 4
 
 
-@pytest.mark.slow
 def test_weighted_persons_hide_behind_those_of_their_own_point(weighted):
     # A point stands for 27 persons on average, who count: K_MIN below that says little about the neighbours.
     assert weighted.percent_below[0, 0] < 0.1

@@ -30,7 +30,7 @@ from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, two_levels
 
 KEPT = ("diagnosis",)
-NUMBERS = ("age", "records")  # fields of whole numbers, where an engine has such
+NUMBERS = ("age", "records", "vbas_level", "vbas_region")  # fields of whole numbers, where an engine has such
 Columns = Mapping[str, list[Any]]
 
 

@@ -94,6 +94,7 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(site):
         assert not re.search(r"url\(['\"]?https?:|@import", style.read_text(encoding="utf-8")), style.name
 
 
+@pytest.mark.slow
 @needs_mkdocs
 def test_french_pages_are_french_around_the_text_too(site):
     for page, language in (("fr/tutoriel.html", "fr"), ("tutorial.html", "en")):

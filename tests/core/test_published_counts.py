@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from vbas.core.privacy.published_counts import hold_against_counts
 from vbas.core.profile import profile_records
 
 from .strategies import column_from_array
+
+pytestmark = pytest.mark.slow
 
 K = 3
 
@@ -67,24 +70,16 @@ def every_table(profile, table):
     """All tables of people with the totals of a table by area, (tables, areas, classes)."""
     n, n_classes = profile.counts.shape
     shares = []
-    for zone in range(n):
-        of_zone = []
-        for group in range(table.n_groups):
-            members = np.flatnonzero(table.group_of == group)
-            total = int(table.low[zone, group])
-            of_zone.append(
-                [
-                    dict(zip(members.tolist(), numbers))
-                    for numbers in product(range(total + 1), repeat=len(members))
-                    if sum(numbers) == total
-                ]
-            )
-        shares += of_zone
-    tables = np.zeros((int(np.prod([len(share) for share in shares])), n, n_classes), np.int64)
-    for number, choice in enumerate(product(*shares)):
-        for position, numbers in enumerate(choice):
-            for one, people in numbers.items():
-                tables[number, position // table.n_groups, one] = people
+    for zone, group in product(range(n), range(table.n_groups)):
+        members, total = np.flatnonzero(table.group_of == group), int(table.low[zone, group])
+        possible = [each for each in product(range(total + 1), repeat=len(members)) if sum(each) == total]
+        shares.append((zone, members, np.array(possible, np.int8)))
+    sizes = [len(numbers) for _, _, numbers in shares]
+    tables = np.zeros((int(np.prod(sizes)), n, n_classes), np.int8)
+    after = len(tables)
+    for (zone, members, numbers), size in zip(shares, sizes):
+        after //= size
+        tables[:, zone, members] = numbers[np.arange(len(tables)) // after % size]
     return tables
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_the_plugin_loads_it_so_and_before_all_else():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_toolbox_is_there_without_what_is_slow_to_load():
+    """Each start of QGIS would wait for it, and each headless run."""
+    loaded = python("import sys, vbas.algorithms.catalogue; print(*sys.modules)").stdout.split()
+    assert "vbas.algorithms.anonymize" in loaded
+    assert not {"scipy.stats", "pandas", "networkx", "jinja2", "ibis", "duckdb", "pyspark"} & set(loaded)
+
+
 def test_a_shapely_that_cannot_write_is_told_of(tmp_path):
     """As where another plugin has loaded it first."""
     code = (
@@ -69,12 +77,13 @@ def bindings(tmp_path, code):
     geos = ctypes.util.find_library("geos_c")
     if geos is None:
         pytest.skip("the system has no GEOS")
-    told = {"LD_PRELOAD": geos, "LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(tmp_path / "said")}
-    done = python(code, **told)
+    loader = {"LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(tmp_path / "said")}
+    done = python(code, LD_PRELOAD=geos, **loader)
     assert done.returncode == 0, done.stderr
-    lines = "\n".join(path.read_text(errors="replace") for path in tmp_path.glob("said.*"))
-    pattern = r"binding file (.+?) \[\d+\] to (.+?) \[\d+\]: \w+ symbol `(\w+)'"
-    return [found for found in re.findall(pattern, lines) if is_own(found[0])]
+    pattern = re.compile(r"binding file (.+?) \[\d+\] to (.+?) \[\d+\]: \w+ symbol `(\w+)'")
+    lines = (line for path in tmp_path.glob("said.*") for line in path.read_text(errors="replace").splitlines())
+    told = (pattern.search(line) for line in lines if "binding file" in line)
+    return [found.groups() for found in told if found and is_own(found[1])]
 
 
 def mixed(found):
@@ -82,6 +91,7 @@ def mixed(found):
     return [name for _, other, name in found if "libgeos" in other and not is_own(other) and name[:3] != "_ZZ"]
 
 
+@cache
 def is_own(library):
     return Path(library).resolve().parent in (OWN.resolve(), OWN.with_name("shapely").resolve())
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,73 +22,100 @@ from osgeo import ogr
 N = 100_000
 SECONDS = 60  # on a machine where others work too
 
-# Profiles the records of argv[1] and prints rows and records, or what was raised. A limit on the number of features
-# keeps the reader from taking the file itself, so that QGIS's features are read.
+# QGIS with the toolbox, loaded once; for each run a copy of the process, by fork. It is told of a run by a message with
+# the file, the reader and the fields, and with what are to be the run's own input, output and errors; it tells the
+# number of the process, and how that ended. A run profiles the records and prints rows and records, or what was raised.
+# A limit on the number of features keeps the reader from taking the file itself, so that QGIS's features are read.
 SCRIPT = """
-import json, os, resource, sys
+import json, os, resource, socket, sys
 sys.path.append("/usr/share/qgis/python/plugins")
 from qgis.core import (QgsApplication, QgsProcessingContext, QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback)
 application = QgsApplication([], False); application.initQgis()
 from vbas.vbas_plugin.provider import VbasProvider
 provider = VbasProvider(); QgsApplication.processingRegistry().addProvider(provider)
-path, by_features, fields = sys.argv[1], sys.argv[2] == "features", sys.argv[3].split(",")
 class Feedback(QgsProcessingFeedback):
     def setProgress(self, progress):
         print("PROGRESS", flush=True)
         sys.stdin.readline()  # goes on once the other side has done what it does meanwhile
-records = QgsProcessingFeatureSourceDefinition(path, False, 10**9) if by_features else path
-context, feedback = QgsProcessingContext(), Feedback(False)
-try:
-    algorithm = QgsApplication.processingRegistry().algorithmById("vbas:profilerecords").create()
-    parameters = dict(RECORDS=records, RECORD_REGION="home", QUASI_IDENTIFIERS=fields, PROFILE="memory:")
-    ok, message = algorithm.checkParameterValues(parameters, context)
-    results, ok = algorithm.run(parameters, context, feedback, {}, False)
-    layer = context.getMapLayer(results["PROFILE"])
-    done = {"records": sum(feature["records"] for feature in layer.getFeatures()),
-            "classes": layer.featureCount()}
-except Exception as error:
-    done = {"raised": type(error).__name__, "message": str(error)}
-done["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print(json.dumps(done), flush=True)
-os._exit(0)
+def run(path, reader, fields):
+    records = QgsProcessingFeatureSourceDefinition(path, False, 10**9) if reader == "features" else path
+    context, feedback = QgsProcessingContext(), Feedback(False)
+    try:
+        algorithm = QgsApplication.processingRegistry().algorithmById("vbas:profilerecords").create()
+        parameters = dict(RECORDS=records, RECORD_REGION="home", QUASI_IDENTIFIERS=fields, PROFILE="memory:")
+        ok, message = algorithm.checkParameterValues(parameters, context)
+        results, ok = algorithm.run(parameters, context, feedback, {}, False)
+        layer = context.getMapLayer(results["PROFILE"])
+        done = {"records": sum(feature["records"] for feature in layer.getFeatures()),
+                "classes": layer.featureCount()}
+    except Exception as error:
+        done = {"raised": type(error).__name__, "message": str(error)}
+    done["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps(done), flush=True)
+told = socket.socket(fileno=int(sys.argv[1]))
+while True:
+    message, files, _, _ = socket.recv_fds(told, 65536, 3)
+    if not message:
+        os._exit(0)
+    process = os.fork()
+    if not process:
+        told.close()
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        run(*json.loads(message))
+        os._exit(0)
+    for file in files:
+        os.close(file)
+    told.send(str(process).encode())
+    told.send(str(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])).encode())
 """
 
 READERS = pytest.mark.parametrize("reader", ["file", "features"])
 
 
+@pytest.fixture(scope="module")
+def loaded():
+    """The process that has QGIS loaded: a socket to talk to it."""
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with here, there:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(there.fileno())],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+            pass_fds=[there.fileno()],
+        )
+        there.close()
+        yield here
+    assert process.wait(SECONDS) == 0
+
+
 @pytest.fixture
-def profile(tmp_path):
+def profile(loaded):
     """profile(path, reader, fields) -> what the run gave; `meanwhile` is called once reading has begun."""
 
     def run(path, reader="file", fields="sex,age", meanwhile=None):
-        script = tmp_path / "profile.py"
-        script.write_text(SCRIPT)
-        process = subprocess.Popen(
-            [sys.executable, str(script), str(path), reader, fields],
-            stdin=subprocess.DEVNULL if meanwhile is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-        )
-        killer = threading.Timer(SECONDS, process.kill)
+        (stdin, goes_on), (said, stdout), (complained, stderr) = os.pipe(), os.pipe(), os.pipe()
+        socket.send_fds(loaded, [json.dumps([str(path), reader, fields.split(",")]).encode()], [stdin, stdout, stderr])
+        for own in (stdin, stdout, stderr):
+            os.close(own)
+        killer = threading.Timer(SECONDS, os.kill, [int(loaded.recv(64)), signal.SIGKILL])
         killer.start()
-        try:
-            lines = []
-            assert process.stdout is not None and process.stderr is not None
-            for line in process.stdout:
-                lines.append(line)
-                if meanwhile is not None and line.startswith("PROGRESS"):
-                    meanwhile()
-                    meanwhile = None
-                    assert process.stdin is not None
-                    process.stdin.close()
-            errors = process.stderr.read()
-            code = process.wait()
-        finally:
-            killer.cancel()
-        assert code == 0, f"ended with {code} (-9: not within {SECONDS} s; -11: crashed)\n{errors}"
+        with os.fdopen(goes_on, "w") as going_on, os.fdopen(said) as output, os.fdopen(complained) as errors:
+            try:
+                lines = []
+                if meanwhile is None:
+                    going_on.close()
+                for line in output:
+                    lines.append(line)
+                    if meanwhile is not None and line.startswith("PROGRESS"):
+                        meanwhile()
+                        meanwhile = None
+                        going_on.close()
+                code = int(loaded.recv(64))
+            finally:
+                killer.cancel()
+            assert code == 0, f"ended with {code} (-9: not within {SECONDS} s; -11: crashed)\n{errors.read()}"
         return json.loads(lines[-1])
 
     return run

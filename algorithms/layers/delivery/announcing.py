@@ -34,7 +34,7 @@ class Announcing:
 
     def file(self, name: str, destination: Path) -> str:
         """Tell of a finished file, so that it is loaded if the user wanted that; the result of the algorithm."""
-        if self._inputs.definition(name).type() == "fileDestination":
+        if self._inputs.definition(name).type() in ("fileDestination", "folderDestination"):
             return str(destination)
         announced = dict(self._inputs.parameters)
         value = announced.get(name)

@@ -15,6 +15,7 @@ from qgis.core import (
 
 from ....core.errors import InputError
 from ....core.language import tr
+from ....core.package.place import refuse_other_folders
 from ....core.publish.names import check_file_name, check_table_name
 from ....core.publish.replacing import check_nameable, check_what_is_there
 from ....core.publish.side_files import STYLES, stale_beside
@@ -41,7 +42,7 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
         text = destination_text(definition, inputs)
         if not text:
             continue
-        name, is_file = definition.name(), definition.type() == "fileDestination"
+        name, is_file = definition.name(), definition.type() in ("fileDestination", "folderDestination")
         if text in MEMORY and not is_file:
             destinations[name] = text
             continue
@@ -49,13 +50,16 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
             text = definition.generateTemporaryDestination()
         if re.match(r"^[A-Za-z]{2,}:", text):  # one letter is a drive
             if is_file:
-                raise InputError(tr("{name}: give the name of a file.", name=name))
+                raise InputError(_no_place(name, definition))
             if text.startswith("memory:"):
                 destinations[name] = text
                 continue
             table = parse(name, text)
             run.add_database_table(name, table)
             destinations[name] = table
+            continue
+        if definition.type() == "folderDestination":
+            destinations[name] = _folder(name, text, run)
             continue
         path = _named(name, text, definition)
         endings = _endings(name, path, definition)
@@ -68,6 +72,26 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
         check_what_is_there(name, path, written)
         destinations[name] = path
     return destinations
+
+
+def _no_place(name: str, definition: QgsProcessingParameterDefinition) -> str:
+    if definition.type() == "folderDestination":
+        return tr("{name}: give the name of a folder.", name=name)
+    return tr("{name}: give the name of a file.", name=name)
+
+
+def _folder(name: str, text: str, run: ReadAndWritten) -> Path:
+    """The folder that an output goes to. Raises InputError where it cannot be had, or holds something else."""
+    _refuse_secret(name, text)
+    path = Path(os.path.abspath(text))  # noqa: PTH100 - without a slash at its end, and links as they are
+    check_file_name(name, text if "|" in text else path.name, text)
+    if not os.path.isdir(path.parent):  # noqa: PTH112
+        raise InputError(_no_folder(name, path))
+    refuse_other_folders(name, path)
+    # A run may not read what it replaces, nor write anything else there.
+    there = sorted(path.iterdir()) if os.path.isdir(path) else []  # noqa: PTH112
+    run.add_file(name, path, [path, *there])
+    return path
 
 
 def destination_text(definition: QgsProcessingParameterDefinition, inputs: Inputs) -> str:
@@ -91,16 +115,7 @@ def with_destination(value: object, destination: str) -> object:
 
 def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -> Path:
     """The path, with the usual ending where it has none. Raises InputError for names that programs read differently."""
-    if holds_secret(text):  # the address of a database, without the word that says so
-        raise InputError(
-            tr(
-                "{name}: “{shown}” holds a password or token, and is no name of a file: choose another name, or write "
-                "an address of a database as QGIS does, such as {example}.",
-                name=name,
-                shown=without_secrets(text, text),
-                example="postgres://dbname='records' host=10.0.0.1 table=\"released\"",
-            )
-        )
+    _refuse_secret(name, text)
     path = Path(text).absolute()
     # QGIS takes what follows a bar for the name of a layer, be it in the name of a folder.
     if path.name:
@@ -112,14 +127,29 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     if path.suffix.lower() == ".gpkg":
         check_table_name(name, path.stem)
     if not os.path.isdir(path.parent):  # noqa: PTH112
+        raise InputError(_no_folder(name, path))
+    return path
+
+
+def _no_folder(name: str, path: Path) -> str:
+    return tr(
+        "{name}: there is no folder {parent}: make it first or choose another place.",
+        name=name,
+        parent=path.parent,
+    )
+
+
+def _refuse_secret(name: str, text: str) -> None:
+    if holds_secret(text):  # the address of a database, without the word that says so
         raise InputError(
             tr(
-                "{name}: there is no folder {parent}: make it first or choose another place.",
+                "{name}: “{shown}” holds a password or token, and is no name of a file: choose another name, or write "
+                "an address of a database as QGIS does, such as {example}.",
                 name=name,
-                parent=path.parent,
+                shown=without_secrets(text, text),
+                example="postgres://dbname='records' host=10.0.0.1 table=\"released\"",
             )
         )
-    return path
 
 
 def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition) -> list[str]:

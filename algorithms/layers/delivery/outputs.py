@@ -20,6 +20,7 @@ from qgis.core import (
 
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
+from ....core.package.place import FolderPlace, tidy_up_folder
 from ....core.progress import Progress, part
 from ....core.publish.counting import Counting
 from ....core.publish.delivery import Place, deliver
@@ -78,6 +79,7 @@ class Outputs:
         self._inputs, self._feedback = inputs, feedback
         self._addresses = addresses_in(inputs.parameters, inputs.context)
         self._files: dict[str, tuple[Path, Path]] = {}
+        self._folders: dict[str, tuple[Path, Callable[[Path], None]]] = {}  # staged, and how each is counted
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
         self._destinations: dict[str, Path | str] = {}
@@ -169,6 +171,17 @@ class Outputs:
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
+    def add_folder(self, name: str, write: Callable[[Path], None], count: Callable[[Path], None]) -> None:
+        """Write a folder of files. write : fills the folder that it is given; count : looks at one in its place once
+        more, and raises VbasError"""
+        if self.wanted(name):
+            self._announcing.titles[name] = self._inputs.definition(name).description()
+            folder = self._staging / name
+            folder.mkdir()
+            self._folders[name] = folder, count
+            with in_one_sentence(name), without_journals():
+                write(folder)
+
     def first(self, place: Place) -> None:
         """Have something put before all files and tables, such as what a register is to say of them."""
         self._first.append(place)
@@ -193,9 +206,13 @@ class Outputs:
             FilePlace(name, staged, destination, stale_beside(destination), partial(self._count_in_place, name))
             for name, (staged, destination) in self._files.items()
         ]
+        folders = [
+            FolderPlace(name, staged, Path(str(self._destinations[name])), count)
+            for name, (staged, count) in self._folders.items()
+        ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
         # Files first: they fail more often, and are put back more easily.
-        every = [*self._first, *places, *tables.values()]
+        every = [*self._first, *places, *folders, *tables.values()]
         last = [*self._last, self._have_their_place]
         for warning in deliver(every, lambda: check_cancelled(self._feedback), last):
             self._feedback.pushWarning(warning)
@@ -206,6 +223,7 @@ class Outputs:
         for name, (_, destination) in self._files.items():
             announce = self._announcing.temporary if name in self._temporary else self._announcing.file
             self._results[name] = announce(name, destination)
+        self._results.update({name: str(self._destinations[name]) for name in self._folders})
         self._say_what_may_be_published()
         return self._results
 
@@ -221,6 +239,7 @@ class Outputs:
         for kind, sentence in SAID.items():
             places = {name: place.called for name, place in self._tables.items()}
             places |= {name: str(self._files[name][1]) for name in self._files.keys() - self._temporary}
+            places |= {name: str(self._destinations[name]) for name in self._folders}
             where = [
                 f"{named(title)} ({places[name]})" if name in places else named(title)
                 for name, title in self._announcing.titles.items()
@@ -251,6 +270,7 @@ class Outputs:
                 clear_dead(target.parent)
                 if sure:
                     tidy_up(target)
+                    tidy_up_folder(target)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):

@@ -1,0 +1,114 @@
+"""Which counts of a release were tried, family by family: how many follow, how many could not be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..language import as_data
+from .method_bounds import method_bounds
+from .zone_flows import MOST_PEOPLE
+from .zone_tables import Found, Known, Shown, proven_small
+
+ZONES, AREAS = as_data("zones"), as_data("areas")
+PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
+BY_THE_METHOD = as_data("parts of regions, by the method")
+FAMILIES = (ZONES, AREAS, PARTS, RESTS, BY_THE_METHOD)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Counts of one kind. tried : how many; follow : that lie within 1 to k - 1 for sure; undecided : taken as such."""
+
+    kind: str
+    tried: int
+    follow: int
+    undecided: int = 0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was tried of a release.
+
+    families : of counts; people : whether the people of areas were taken for known, and contradicted : whether records
+    are more than these, so that nothing follows from them
+    unknowns, conditions : of the tables of records by zone and area; n_tables, n_programs : of these found, and counts
+    decided one by one
+    """
+
+    k: int
+    families: tuple[Family, ...]
+    people: bool
+    contradicted: bool
+    unknowns: int
+    conditions: int
+    n_tables: int
+    n_programs: int
+
+    @property
+    def follow(self) -> int:
+        """Counts that follow."""
+        return sum(family.follow for family in self.families)
+
+    @property
+    def undecided(self) -> int:
+        """Counts that could not be decided."""
+        return sum(family.undecided for family in self.families)
+
+    @property
+    def tried(self) -> int:
+        """Counts that were tried."""
+        return sum(family.tried for family in self.families)
+
+    def of(self, kind: str) -> Family:
+        """The counts of a kind, none tried where it is not among the families."""
+        return next((family for family in self.families if family.kind == kind), Family(kind, 0, 0))
+
+
+def certify(
+    shown: Shown,
+    people: np.ndarray | None,
+    k: int,
+    losses: Sequence[np.ndarray] | None = None,
+    table: Known | None = None,
+) -> Certificate:
+    """Try every count of a class that a release lets ask about: of areas, and of what regions have of a zone.
+
+    people : (n,) of each area, None where nobody is to know them, or rows are not people; losses : of each level,
+    (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least; table :
+    what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
+    """
+    known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
+    found = proven_small(shown, known, k, table)
+    families = [
+        Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum())),
+        *_families(found),
+    ]
+    if losses is not None:
+        bounds = method_bounds(shown, known, losses, k)
+        families.append(Family(BY_THE_METHOD, len(bounds.low), int(bounds.small.sum())))
+    return Certificate(
+        k,
+        tuple(families),
+        people is not None,
+        found.contradicted,
+        len(found.zones.zone),
+        len(found.zones.count) + int((found.zones.room > 0).sum()),
+        found.n_tables,
+        found.n_programs,
+    )
+
+
+def _families(found: Found) -> list[Family]:
+    of_areas = found.of.level < 0
+    return [
+        Family(
+            kind,
+            int(some.sum()),
+            int(some[found.parts].sum()),
+            int(some[found.open_parts].sum()),
+        )
+        for kind, some in ((AREAS, of_areas), (PARTS, ~of_areas))
+    ] + [Family(RESTS, int(found.asked_rest.sum()), len(found.rests), len(found.open_rests))]

@@ -1,0 +1,148 @@
+"""A release spread where it is: by one join with the weights of its regions, or from its counts by class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..analysis.released import LEVEL, REGION, ReleasedRows, released_rows
+from ..analysis.spreading import AreaCounts, spread
+from ..areas import Areas
+from ..errors import InputError
+from ..language import plural, tr
+from ..levels import Levels
+from ..records.columns import column_from_values
+from .engine import Engine, Expression
+
+NEAR = 1e-9  # of all records: by how much the join may differ from them by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class CountsInPlace:
+    """Estimated counts of G groups in n areas.
+
+    counts : as `Spread.counts` has them, (G, n); groups : (G,) tuples of what the fields show, None for a missing value
+    """
+
+    counts: AreaCounts
+    groups: tuple[tuple[object, ...], ...]
+
+    @property
+    def estimate(self) -> np.ndarray:
+        """Estimated records, (G, n) float."""
+        return self.counts.estimate
+
+
+def weights_of_regions(areas: Areas, levels: Levels) -> dict[str, np.ndarray]:
+    """The weights by the people of the areas, as the columns of a table: a row for each region and area in it.
+
+    Returns w_level from 1, w_region as the crosswalk numbers it, w_area the position of the area, int64; weight, and
+    alone, 1 where the region's people live in one area, float64.
+    """
+    sizes = [crosswalk.n_regions for crosswalk in levels.crosswalks]
+    level, region = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([np.arange(size) for size in sizes])
+    rows = ReleasedRows(areas, levels, level, region, {})
+    weights = spread(rows)
+    matrix: sparse.csr_matrix = weights.row_weights()
+    row = np.repeat(np.arange(len(level)), np.diff(matrix.indptr))
+    number = rows.numbers(np.arange(len(rows)))
+    return {
+        "w_level": level[row] + 1,
+        "w_region": number[row],
+        "w_area": matrix.indices.astype(np.int64),
+        "weight": matrix.data,
+        "alone": weights.in_one_area[weights.profile_of][row].astype(float),
+    }
+
+
+def counts_in_place(
+    engine: Engine, areas: Areas, levels: Levels, by: Sequence[str] = (), count: str = ""
+) -> CountsInPlace:
+    """Estimated records by area and group of a release in an engine just opened: one join, added up there.
+
+    areas : n areas with the people that anybody can look up; levels : the crosswalk that came with the release
+    by : fields of the release that make groups; count : the field that says how many records a row stands for
+    Raises InputError for fields that are not there, and rows whose region the crosswalk does not have.
+    """
+    rows = _rows(engine, levels, by, count)
+    table = engine.upload("vbas_weights", weights_of_regions(areas, levels))
+    joined = rows.inner_join(table, [rows.level == table.w_level, rows.region == table.w_region])
+    groups = [f"b{position}" for position in range(len(by))]
+    summed = joined.group_by(["w_area", *groups]).agg(
+        estimate=(joined.records * joined.weight).sum(),
+        rows=joined.records.sum(),
+        squares=(joined.records * joined.weight * joined.weight).sum(),
+        known=(joined.records * joined.weight * joined.alone).sum(),
+    )
+    found = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
+    _check_all_there(engine, rows, sum(float(row["estimate"]) for row in found))
+    shown = [tuple(row[name] for name in groups) for row in found]
+    known = {one: position for position, one in enumerate(dict.fromkeys(shown))}
+    tables = np.zeros((4, max(len(known), 1), len(areas)))
+    for row, one in zip(found, shown):
+        values = [float(row[name]) for name in ("estimate", "rows", "squares", "known")]
+        tables[:, known[one], int(row["w_area"])] = values
+    return CountsInPlace(AreaCounts(*tables), tuple(known))
+
+
+def released_in_place(
+    engine: Engine, areas: Areas, levels: Levels, fields: Sequence[str], count: str = ""
+) -> ReleasedRows:
+    """A release in an engine just opened, counted there by level, region and fields: a row for each class.
+
+    For all that weights by class need, such as areas that are left out or a census table. Raises as `counts_in_place`.
+    """
+    rows = _rows(engine, levels, fields, count)
+    names = [f"b{position}" for position in range(len(fields))]
+    summed = rows.group_by(["level", "region", *names]).agg(records=rows.records.sum())
+    found = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
+    columns = {LEVEL: "level", REGION: "region", **dict(zip(fields, names))}
+    encoded = {name: column_from_values([row[own] for row in found]) for name, own in columns.items()}
+    # PostgreSQL gives sums as text.
+    records = np.array([float(row["records"]) for row in found], np.float64).astype(np.int64)
+    return released_rows(areas, levels, encoded, records)
+
+
+def _rows(engine: Engine, levels: Levels, fields: Sequence[str], count: str) -> Expression:
+    """The rows with level, region, records and b0, b1, … for the fields."""
+    import ibis
+
+    nested = LEVEL in engine.fields
+    if not nested and len(levels) > 1:
+        raise InputError(
+            tr(
+                "CROSSWALK has several levels, but the release has no field vbas_level: use the crosswalk that came "
+                "with the release."
+            )
+        )
+    wanted = [REGION, *fields, *([count] if count else [])]
+    lost = [name for name in wanted if name not in engine.fields]
+    if lost:
+        raise InputError(
+            tr("The release has no field “{name}”: it has {names}.", name=lost[0], names=", ".join(engine.fields))
+        )
+    names = {f"b{position}": name for position, name in enumerate(fields)}
+    names |= {"region": REGION, **({"level": LEVEL} if nested else {}), **({"n": count} if count else {})}
+    source = engine.source(names)
+    level = source.level.cast("int64") if nested else ibis.literal(1, type="int64")
+    records = source.n.cast("float64") if count else ibis.literal(1.0, type="float64")
+    own = {name: source[name] for name in names if name.startswith("b")}
+    return source.select(level=level, region=source.region.cast("int64"), records=records, **own)
+
+
+def _check_all_there(engine: Engine, rows: Expression, estimated: float) -> None:
+    """Raises InputError where the join lost rows: the weights of each add up to 1."""
+    summed = engine.fetch(rows.aggregate(records=rows.records.sum()))
+    (released,) = (float(row["records"] or 0.0) for batch in summed for row in batch.to_pylist())
+    lost = released - estimated
+    if abs(lost) > NEAR * max(released, 1.0):
+        raise InputError(
+            plural(
+                "{n} record shows a region that CROSSWALK does not have: use the crosswalk that came with the release.",
+                "{n} records show a region that CROSSWALK does not have: use the crosswalk that came with the release.",
+                max(round(lost), 1),
+            )
+        )

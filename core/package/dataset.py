@@ -1,0 +1,193 @@
+"""The tables of a release that go into its folder: records, crosswalk and regions, from the account of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..anonymise import Account
+from ..arrays import to_list
+from ..language import tr
+from ..levels import Levels
+from ..records.columns import Column, smallest_integers
+from ..records.table import COUNT_FIELD
+from ..release import Release
+from ..tables import regions as declared
+from ..tables.schema import OutputField, OutputTable
+from .table import (
+    AREA,
+    COUNT,
+    INTEGER,
+    KEPT,
+    LEVEL,
+    PARENT,
+    QUASI,
+    REGION,
+    SENSITIVE,
+    STRING,
+    Crs,
+    DataField,
+    DataTable,
+    column_of,
+    typed,
+)
+
+RECORDS, CROSSWALK, REGIONS = "records", "crosswalk", "regions"
+ROLES = {"vbas_level": LEVEL, "vbas_region": REGION, "vbas_parent": PARENT, COUNT_FIELD: COUNT}
+
+
+def tables_of_release(
+    account: Account,
+    area_field: str = "area",
+    shapes: Sequence[np.ndarray] = (),
+    crs: Crs | None = None,
+    release: Release | None = None,
+) -> tuple[DataTable, ...]:
+    """Records, crosswalk and regions of a release: what is published of it, and no more.
+
+    Parameters
+    ----------
+    account : Account
+        Of the release.
+    area_field : str
+        What the areas' identifiers are called in the crosswalk, where they are text.
+    shapes : sequence of ndarray of shape (n_regions,), optional
+        Of each level the polygons of its regions.
+    crs : Crs, optional
+        Of the shapes.
+    release : Release, optional
+        The rows, where those of the account lack fields that are released, as of records in an engine.
+
+    Raises
+    ------
+    LookupError
+        For an account of what a release would be.
+
+    Examples
+    --------
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
+    >>> from vbas.core.anonymise import Ask, anonymise
+    >>> from vbas.core.levels import Levels
+    >>> from vbas.core.package.dataset import tables_of_release
+    >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
+    >>> [(table.name, table.names, len(table)) for table in tables_of_release(account)]
+    [('records', ('vbas_region', 'sex'), 7), ('crosswalk', ('area', 'vbas_region'), 4), \
+('regions', ('vbas_region', 'areas', 'released'), 2)]
+    """
+    return (
+        _records(account, account.release if release is None else release),
+        _crosswalk(account, area_field),
+        _regions(account, shapes, crs),
+    )
+
+
+def _records(account: Account, release: Release) -> DataTable:
+    table, nested, levels = account.source.values(), account.nested, account.levels
+    sensitive = {shares.field for shares in account.requirement.shares}
+    numbers = np.zeros_like(release.region)
+    for level, crosswalk in enumerate(levels.crosswalks):
+        here = release.level == level
+        numbers[here] = crosswalk.numbers[release.region[here]]
+    fields, columns = [], []
+    places = {"vbas_level": release.level + 1, "vbas_region": numbers} if nested else {"vbas_region": numbers}
+    for name, values in places.items():
+        fields.append(_own(declared.RELEASED_RECORDS, name))
+        columns.append(_numbers(values))
+    for position, (name, column) in enumerate(release.fields.items()):
+        kind, plain = typed(column)
+        role = QUASI if position < len(table.quasi_identifiers) else SENSITIVE if name in sensitive else KEPT
+        coarsened = table.coarsened.get(name)
+        said = tr("Coarser at the last levels than at the first.") if name in levels.coarser else ""
+        fields.append(DataField(name, kind, name, said, "", role, coarsened.level if coarsened else 0))
+        columns.append(plain)
+    if release.counted:
+        fields.append(_own(declared.RELEASED_RECORDS, COUNT_FIELD))
+        columns.append(_numbers(release.counts))
+    copies = np.ones(len(release.counts), np.int64) if release.counted else release.counts.astype(np.int64)
+    return _table(RECORDS, declared.RELEASED_RECORDS, fields, columns, copies)
+
+
+def _crosswalk(account: Account, area_field: str) -> DataTable:
+    levels, nested = account.levels, account.nested
+    fields = [DataField(area_field, STRING, area_field, tr("Identifier of the area"), "", AREA)]
+    columns = [column_of(account.areas.identifiers)]
+    for level, crosswalk in enumerate(levels.crosswalks):
+        name = f"vbas_region_{level + 1}" if nested else "vbas_region"
+        numbers = np.array([*crosswalk.numbers.tolist(), None], dtype=object)  # the last, -1, is for areas left out
+        fields.append(_own(declared.CROSSWALK, name, REGION))
+        columns.append(column_of(numbers[crosswalk.region_of]))
+    return _table(CROSSWALK, declared.CROSSWALK, fields, columns, np.ones(len(columns[0]), np.int64))
+
+
+def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) -> DataTable:
+    levels, nested, audit = account.levels, account.nested, account.audit
+    of_level = [crosswalk.totals(np.ones(len(crosswalk.region_of))) for crosswalk in levels.crosswalks]
+    n_regions = [crosswalk.n_regions for crosswalk in levels.crosswalks]
+    columns: dict[str, Column] = {}
+    if nested:
+        columns["vbas_level"] = _numbers(np.repeat(np.arange(len(levels)) + 1, n_regions))
+    columns["vbas_region"] = _numbers(np.concatenate([crosswalk.numbers for crosswalk in levels.crosswalks]))
+    if nested:
+        columns["vbas_parent"] = column_of(_parents(levels))
+    columns["areas"] = _numbers(np.concatenate(of_level).astype(np.int64))
+    if account.coarser is not None:
+        shown = zip(account.coarser.values, n_regions)
+        columns["vbas_values"] = column_of([values for values, n in shown for _ in range(n)])
+    columns["released"] = _numbers(np.asarray(audit.released))
+    if nested:
+        columns["within"] = _numbers(np.asarray(audit.within))  # type: ignore[union-attr]
+    if any(names is not None for names in levels.names):
+        columns["name"] = column_of(_names(levels))
+    fields = [_own(declared.RELEASED_REGIONS, name) for name in columns]
+    drawn = np.concatenate([np.asarray(of, dtype=object) for of in shapes]) if len(shapes) else None
+    copies = np.ones(sum(n_regions), np.int64)
+    return _table(REGIONS, declared.RELEASED_REGIONS, fields, list(columns.values()), copies, drawn, crs)
+
+
+def _parents(levels: Levels) -> list[object]:
+    """The number of the region of the next level that holds each, None at the last."""
+    above = [[*crosswalk.numbers.tolist(), None] for crosswalk in levels.crosswalks[1:]] + [[None]]
+    return [numbers[parent] for level, numbers in enumerate(above) for parent in to_list(levels.parents(level))]
+
+
+def _names(levels: Levels) -> list[object]:
+    """What each region is called, None where it has a number only."""
+    each = zip(levels.names, levels.crosswalks)
+    names = [name for of, crosswalk in each for name in ([None] * crosswalk.n_regions if of is None else to_list(of))]
+    return [None if name is None else str(name) for name in names]
+
+
+def _table(
+    name: str,
+    says: OutputTable,
+    fields: Sequence[DataField],
+    columns: Sequence[Column],
+    copies: np.ndarray,
+    shapes: np.ndarray | None = None,
+    crs: Crs | None = None,
+) -> DataTable:
+    return DataTable(name, says.title, says.help, tuple(fields), tuple(columns), copies, shapes, crs)
+
+
+def _own(table: OutputTable, name: str, role: str = "") -> DataField:
+    """A field of ours, as its table declares it."""
+    field = next(field for field in table.fields if field.alias_of(name))
+    kind = STRING if field.kind == "text" else INTEGER
+    return DataField(name, kind, field.alias_of(name), _said(field), field.unit, role or ROLES.get(name, ""))
+
+
+def _said(field: OutputField) -> str:
+    return field.help[:1].upper() + field.help[1:]
+
+
+def _numbers(values: np.ndarray) -> Column:
+    """A column of whole numbers."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    return Column(smallest_integers(codes.reshape(-1), max(len(distinct), 1)), distinct.astype(object))
+
+
+def by_name(tables: Sequence[DataTable]) -> Mapping[str, DataTable]:
+    """The tables by their names."""
+    return {table.name: table for table in tables}

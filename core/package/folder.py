@@ -1,0 +1,123 @@
+"""A release's folder, written whole into an empty one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..anonymise import Account
+from ..errors import InputError, PrivacyError
+from ..language import tr
+from .checking import check_folder, read_descriptor
+from .dcat import FILE as DCAT
+from .dcat import dcat
+from .ddi import FILE as DDI
+from .ddi import ddi
+from .descriptor import FILE, Said, described, with_file
+from .table import DataTable
+from .writing import CSV, FORMATS, check_format, write_tables
+
+
+def write_folder(
+    folder: Path,
+    account: Account,
+    tables: Sequence[DataTable],
+    written: str = CSV,
+    said: Said | None = None,
+    name: str = "",
+    pages: Mapping[str, tuple[str, str]] | None = None,
+) -> dict[str, Any]:
+    """Write a release into a folder, which is there and empty, and look at every claim of it once more.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is written.
+    account : Account
+        Of the release.
+    tables : sequence of DataTable
+        Its tables, as `tables_of_release` gives them.
+    written : str
+        One of FORMATS.
+    said : Said, optional
+        What is said of it.
+    name : str
+        Of the folder that it becomes; that of the folder itself where empty.
+    pages : mapping of str to (str, str), optional
+        Further files by name, each with its title and text.
+
+    Returns
+    -------
+    dict
+        The content of datapackage.json.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, one that nothing here writes, and values that it cannot hold.
+    PrivacyError
+        Where what was written is not what was to be released.
+    OSError, sqlite3.Error
+        Where it cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
+    >>> from vbas.core.anonymise import Ask, anonymise
+    >>> from vbas.core.levels import Levels
+    >>> from vbas.core.package.dataset import tables_of_release
+    >>> from vbas.core.package.folder import write_folder
+    >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
+    >>> folder = Path("release of the hamlet")
+    >>> folder.mkdir()
+    >>> package = write_folder(folder, account, tables_of_release(account))
+    >>> sorted(file.name for file in folder.iterdir())
+    ['crosswalk.csv', 'datapackage.json', 'dcat.jsonld', 'ddi.xml', 'records.csv', 'regions.csv']
+    """
+    if written not in FORMATS:
+        raise InputError(
+            tr(
+                "FOLDER_FORMAT “{format}” is unknown: choose one of {choices}.",
+                format=written,
+                choices=", ".join(FORMATS),
+            )
+        )
+    check_format(written)
+    files = write_tables(folder, tables, written)
+    package = described(account, tables, files, written, said or Said(), name or folder.name)
+    for table in tables:
+        drawn = folder / f"{table.name}.gpkg"
+        if table.shapes is not None and drawn.is_file():
+            package = with_file(package, f"{table.name}-shapes", drawn, table.title)
+    for file_name, (title, text) in (pages or {}).items():
+        (folder / file_name).write_text(text, encoding="utf-8", newline="")
+        package = with_file(package, Path(file_name).stem.lower().replace("_", "-"), folder / file_name, title)
+    for file_name, text_of, title in ((DDI, ddi, "DDI Codebook 2.5"), (DCAT, dcat, "DCAT")):
+        (folder / file_name).write_text(text_of(package), encoding="utf-8", newline="")
+        package = with_file(package, Path(file_name).stem, folder / file_name, title)
+    content = json.dumps(package, ensure_ascii=False, indent=2) + "\n"
+    (folder / FILE).write_text(content, encoding="utf-8", newline="")
+    recount(folder)
+    return package
+
+
+def recount(folder: Path) -> None:
+    """Look at every claim of a folder that is to be delivered. Raises PrivacyError where one does not hold."""
+    broken = check_folder(folder).broken
+    if broken:
+        raise PrivacyError(
+            tr(
+                "RELEASE_FOLDER does not hold what it is to hold ({claim}: {says}): nothing was written.",
+                claim=broken[0].name,
+                says=broken[0].says,
+            )
+        )
+
+
+def files_of(folder: Path) -> set[str]:
+    """The names of the files of a release's folder, by its description. Raises InputError where it is none."""
+    return {FILE, *(str(resource["path"]) for resource in read_descriptor(folder)["resources"])}

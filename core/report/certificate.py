@@ -1,0 +1,133 @@
+"""What a report says of the counts that were tried: how many, which follow, who is taken to know what."""
+
+from __future__ import annotations
+
+from ..anonymise import Account
+from ..disclosure.certificate import AREAS, BY_THE_METHOD, PARTS, RESTS, ZONES, Certificate, certify
+from ..disclosure.zone_tables import records_of, shown_by
+from ..language import plural, tr
+from ..nesting.losses import LOSSES
+from ..records.table import PERSONS
+from .numbers import shown
+from .page import Section
+
+MEANING = {
+    ZONES: tr("The records that a region shows of a class."),
+    AREAS: tr("Of these, the records of one area."),
+    PARTS: tr("Of these, the records of a smaller region."),
+    RESTS: tr("These without the records of an area, or of a smaller region."),
+    BY_THE_METHOD: tr(
+        "Those of an area or a smaller region, for somebody who takes it that every class is shown as finely as k "
+        "allows and at the least loss."
+    ),
+}
+HEADER = (tr("Counts"), tr("What they are"), tr("Tried"), tr("Follow"), tr("Not decided"))
+
+
+def certificate_of(account: Account) -> Certificate | None:
+    """What was tried of a nested release; None where levels show coarser values, which is not done yet.
+
+    Where a release was not made so that no small count follows, it is taken to be the one that loses least.
+    """
+    plan = account.plan
+    if account.coarser is not None:
+        return None
+    losses = None
+    if not account.no_small_count:
+        losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
+    people = None if account.requirement.has(PERSONS) else account.areas.population
+    return certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
+
+
+def certificate_section(account: Account) -> Section:
+    """The section; without content where nothing was tried."""
+    heading, certificate = tr("Small counts that were looked for"), certificate_of(account)
+    if certificate is None or not certificate.tried:
+        return Section(heading)
+    return section_of(certificate, account.no_small_count, heading)
+
+
+def section_of(certificate: Certificate, no_small_count: bool, heading: str) -> Section:
+    """The verdict, who is taken to know what, what was not looked at, and the table by family."""
+    rows = [
+        (tr(family.kind), MEANING[family.kind], family.tried, family.follow, family.undecided)
+        for family in certificate.families
+    ]
+    paragraphs = (verdict(certificate), _known(certificate, no_small_count), NOT_TRIED, _sizes(certificate))
+    return Section(heading, paragraphs, HEADER, rows)
+
+
+def verdict(certificate: Certificate) -> str:
+    """What was found, in a sentence or two."""
+    tried, most = shown(certificate.tried), certificate.k - 1
+    if not certificate.follow:
+        found = tr(
+            "{tried} counts of records of a class were looked at. Of none was it found that it must be 1 to {most}.",
+            tried=tried,
+            most=most,
+        )
+    else:
+        found = plural(
+            "{tried} counts of records of a class were looked at. {count} of them must be 1 to {most}.",
+            "{tried} counts of records of a class were looked at. {count} of them must be 1 to {most}.",
+            certificate.follow,
+            tried=tried,
+            count=shown(certificate.follow),
+            most=most,
+        )
+    if not certificate.undecided:
+        return found
+    undecided = plural(
+        "{count} further count could not be decided: take it for one that does.",
+        "{count} further counts could not be decided: take them for ones that do.",
+        certificate.undecided,
+        count=shown(certificate.undecided),
+    )
+    return f"{found} {undecided}"
+
+
+NOT_TRIED = tr(
+    "Not looked at here: areas put together as no level has them; several classes together; what others publish "
+    "besides the number of people; other releases of the same people; what somebody knows of single persons. Published "
+    "totals and earlier releases that were named to this run are dealt with in the notes."
+)
+
+
+def _known(certificate: Certificate, no_small_count: bool) -> str:
+    """Who is taken to know what."""
+    if not certificate.people:
+        who = tr(
+            "Taken for known: the release and its crosswalk. Rows are not people here, so that people say nothing."
+        )
+    elif certificate.contradicted:
+        who = tr(
+            "Taken for known: the release and its crosswalk. The number of people of each area says nothing: some "
+            "areas have fewer people than records."
+        )
+    else:
+        who = tr(
+            "Taken for known: the release, its crosswalk, and how many people live in each area, of whom all classes "
+            "together are no more."
+        )
+    if no_small_count:
+        method = tr(
+            "Knowing the method, its program and all parameters adds nothing to that, as long as what was drawn stays "
+            "secret: see “Zones and decoys” in docs/methods.md."
+        )
+    else:
+        method = tr(
+            "In the last row somebody also knows the method and takes each bound for sure; where the release is not "
+            "quite the best one, some of them are wrong."
+        )
+    return f"{who} {method}"
+
+
+def _sizes(certificate: Certificate) -> str:
+    return tr(
+        "For the expert: tables of records by zone and area, {unknowns} unknowns, {conditions} sums; {tables} tables "
+        "found as maximum flows free most counts, {programs} flows more decide the others.",
+        unknowns=shown(certificate.unknowns),
+        conditions=shown(certificate.conditions),
+        tables=shown(certificate.n_tables),
+        programs=shown(certificate.n_programs),
+    )

@@ -1,0 +1,63 @@
+"""The list of counts that were tried says no more than what was looked at, and as much as was found."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+
+from vbas.core.anonymise import Ask, anonymise
+from vbas.core.crosswalk import crosswalk_from_table
+from vbas.core.disclosure.certificate import AREAS, BY_THE_METHOD, PARTS, RESTS, ZONES, certify
+from vbas.core.disclosure.zone_tables import shown_by
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.decoys import Conditions
+from vbas.core.nesting.planning import nest
+from vbas.core.privacy.derivable import NO_SMALL_COUNT
+from vbas.core.report.certificate import certificate_section, section_of, verdict
+from vbas.core.synthetic.hamlet import hamlet
+
+from . import zone_attacker
+from .nested_cases import profile_of
+from .test_zone_attacker import territories, written
+from .test_zone_tables import two_halves
+
+
+@given(territories())
+@settings(max_examples=60)
+def test_every_named_part_of_every_zone_is_tried(drawn):
+    areas, counts, levels, k, _ = drawn
+    roomy = areas.with_population(np.full(len(areas), 1e6))
+    plan = nest(roomy, profile_of(counts), levels, k, conditions=Conditions(roomy.population, None))
+    found = certify(shown_by(plan)[0], roomy.population, k)
+    release = written(plan, roomy)
+    named = [(zone, part) for zone in zone_attacker.zones_of(release) for part in zone_attacker.parts_of(release, zone)]
+    single = sum(len(part) == 1 for _, part in named)
+    assert found.of(ZONES).tried == plan.released.sum()
+    assert (found.of(AREAS).tried, found.of(PARTS).tried) == (single, len(named) - single)
+    assert found.of(RESTS).tried == sum(len(zone.areas) - len(part) > 1 for zone, part in named)
+    assert found.follow == found.undecided == 0 and found.of(BY_THE_METHOD).tried == 0
+
+
+def test_what_follows_is_counted_and_said():
+    areas, counts, levels = two_halves()
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
+    found = certify(shown_by(plan)[0], areas.population, 5)
+    assert found.follow > 0 and "must be 1 to 4" in verdict(found)
+    # Nobody knows how many people live there: then nothing follows.
+    unknown = certify(shown_by(plan)[0], None, 5)
+    assert unknown.follow == 0 and "Of none was it found" in verdict(unknown)
+    # More records than people: they say nothing.
+    few = certify(shown_by(plan)[0], areas.population / 2, 5)
+    assert few.contradicted and few.follow == 0
+    assert "fewer people than records" in section_of(few, True, "x").paragraphs[1]
+
+
+def test_a_report_says_who_is_taken_to_know_what():
+    areas, records, crosswalk = hamlet()
+    whole = crosswalk_from_table(areas, list("abcd"), [1, 1, 1, 1])
+    levels = make_levels(areas, [own_regions(4), crosswalk, whole])
+    plain = certificate_section(anonymise(areas, records, levels, Ask(k=2)))
+    assert [row[0] for row in plain.rows][-1] == BY_THE_METHOD and "knows the method" in plain.paragraphs[1]
+    held = certificate_section(anonymise(areas, records, levels, Ask(k=2, disclosure=NO_SMALL_COUNT)))
+    assert BY_THE_METHOD not in [row[0] for row in held.rows] and "stays secret" in held.paragraphs[1]
+    assert all(row[3] == row[4] == 0 for row in held.rows)

@@ -1,0 +1,173 @@
+"""verify.py, which shares no line with the package, finds in every folder what the package finds."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from vbas.core.package.checking import check_folder
+from vbas.core.package.descriptor import FILE
+from vbas.core.package.folder import write_folder
+from vbas.core.package.writing import CSV
+
+from .package_cases import (
+    VERIFY,
+    damage,
+    drawn_account,
+    format_of,
+    tables_of,
+    verify_module,
+    write_damaged,
+)
+
+SAYS = {"holds": True, "does not hold": False, "not looked at": None}
+
+
+def by_package(folder, k=None):
+    return {claim.name: claim.holds for claim in check_folder(folder, k).claims}
+
+
+def by_verify(verify, folder, k=None):
+    claims = verify.verified(folder, verify.read_description(folder), k)
+    return {name: SAYS[status] for name, status, _ in claims}
+
+
+def both(verify, folder, k=None):
+    """What both say, which is the same."""
+    said = by_package(folder, k)
+    assert said == by_verify(verify, folder, k)
+    return said
+
+
+def agree_on_drawn_folders(tmp_path, numbers):
+    """Draw folders, damage them, and see that both agree; how often each damage was found."""
+    verify = verify_module()
+    found: dict[str, list[bool]] = {}
+    for number in numbers:
+        rng = np.random.default_rng([33, number])
+        account, written = drawn_account(rng), format_of(number)
+        folder = tmp_path / "release"
+        folder.mkdir()
+        tables = {table.name: table for table in tables_of(account, drawn=written != CSV)}
+        package = write_folder(folder, account, list(tables.values()), written)
+        assert all(both(verify, folder).values())
+        damaged = damage(rng, tables, account.ask.k)
+        put_right = bool(rng.random() < 0.6)
+        write_damaged(folder, damaged, package, written, put_right)
+        said = both(verify, folder)
+        found.setdefault(damaged.name, []).append(False in said.values())
+        if damaged.name == "class":
+            assert said["k"] is False
+        if damaged.name == "nothing":
+            assert all(holds for name, holds in said.items() if not name.startswith("file") or put_right)
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+    return found
+
+
+def test_both_agree_on_damaged_folders(tmp_path):
+    agree_on_drawn_folders(tmp_path, range(60))
+
+
+@pytest.mark.slow
+def test_both_agree_on_a_thousand_damaged_folders(tmp_path):
+    found = agree_on_drawn_folders(tmp_path, range(60, 1060))
+    assert sum(map(len, found.values())) == 1000 and len(found) == 7
+    assert all(found["class"]) and np.mean(found["crosswalk"]) > 0.5
+
+
+@pytest.fixture
+def folder(tmp_path):
+    account = drawn_account(np.random.default_rng(5))
+    folder = tmp_path / "release"
+    folder.mkdir()
+    write_folder(folder, account, tables_of(account), CSV)
+    return folder
+
+
+def described(folder, change):
+    """Change the description of a folder."""
+    package = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    change(package)
+    (folder / FILE).write_text(json.dumps(package), encoding="utf-8")
+
+
+def test_a_wrong_hash_is_found(folder):
+    described(folder, lambda package: package["resources"][0].update(content_sha256="0" * 64))
+    assert [name for name, holds in both(verify_module(), folder).items() if not holds] == ["content records"]
+
+
+def test_a_wrong_hash_of_the_release_is_found(folder):
+    described(folder, lambda package: package["vbas"].update(content_sha256="0" * 64))
+    assert [name for name, holds in both(verify_module(), folder).items() if not holds] == ["content"]
+
+
+def test_a_larger_k_is_asked(folder):
+    said = both(verify_module(), folder, 10_000)
+    assert [name for name, holds in said.items() if not holds] == ["k"]
+
+
+def test_a_cell_of_another_type_is_found(folder):
+    text = (folder / "crosswalk.csv").read_text(encoding="utf-8")
+    (folder / "crosswalk.csv").write_text(text.rstrip("\n").rpartition(",")[0] + ",many\n", encoding="utf-8")
+    said = both(verify_module(), folder)
+    assert said["fields crosswalk"] is False and said["levels"] is None and said["k"] is True
+
+
+@pytest.mark.parametrize("name", ["records", "crosswalk", "regions"])
+def test_a_file_that_is_missing_is_found(folder, name):
+    (folder / f"{name}.csv").unlink()
+    said = both(verify_module(), folder)
+    assert said[f"file {name}.csv"] is False and said[f"fields {name}"] is False and said["content"] is None
+
+
+def test_a_file_that_is_cut_short_is_found(folder):
+    content = (folder / "records.csv").read_bytes()
+    (folder / "records.csv").write_bytes(content[:-3])
+    assert both(verify_module(), folder)["file records.csv"] is False
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-I", str(VERIFY), *arguments], capture_output=True, text=True)
+
+
+def test_it_says_a_line_per_claim_and_an_exit_code(folder):
+    done = run(str(folder))
+    assert done.returncode == 0 and not done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(by_package(folder)) and all(line.startswith("holds") for line in lines)
+    asked = run(str(folder), "--k", "10000")
+    assert asked.returncode == 1 and "does not hold   k: " in asked.stdout
+
+
+def test_what_is_no_release_has_an_exit_code_of_its_own(tmp_path):
+    done = run(str(tmp_path))
+    assert done.returncode == 2 and "is no folder of a release" in done.stdout and not done.stderr
+
+
+def test_a_path_out_of_the_folder_is_not_followed(folder):
+    described(folder, lambda package: package["resources"][0].update(path="../records.csv"))
+    assert run(str(folder)).returncode == 2
+
+
+def test_it_stands_alone_and_is_short():
+    source = VERIFY.read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= 400
+    imported = {
+        name
+        for node in ast.walk(ast.parse(source))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert imported - {"pyarrow"} <= set(sys.stdlib_module_names)

@@ -1,0 +1,118 @@
+"""What zones and the people of all areas prove together, against an attacker who shares no code with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from vbas.benchmarks import attack_places
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure import zone_flows, zone_tables
+from vbas.core.disclosure.zone_tables import proven_small, records_of, shown_by
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.company import in_company
+from vbas.core.nesting.decoys import Conditions, Secrets
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.planning import nest
+
+from . import zone_attacker
+from .nested_cases import profile_of
+from .test_zone_attacker import in_zones, territories, written
+
+
+def found_by_the_program(plan, people, k, known=None):
+    """Claims as sets: class, level and region of the zone, areas."""
+    shown, at = shown_by(plan)
+    found = proven_small(shown, people, k, known, every=known is None)
+    assert not len(found.open_parts) and not len(found.open_rests)
+    claims = set()
+    for part, rest in [*((p, False) for p in found.parts.tolist()), *((p, True) for p in found.rests.tolist())]:
+        zone = int(found.of.zone[part])
+        every = found.zones.area[found.zones.zone == zone]
+        pairs = found.of.pairs.indices[found.of.pairs.indptr[part] : found.of.pairs.indptr[part + 1]]
+        own = found.zones.area[pairs]
+        areas = np.setdiff1d(every, own) if rest else own
+        of = at[found.zones.shown[zone]]
+        claims.add((int(plan.class_of[of]), int(plan.level[of]), int(plan.region[of]), tuple(areas.tolist())))
+    return claims
+
+
+@given(territories())
+@settings(max_examples=150)
+def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
+    areas, counts, levels, k, _ = drawn
+    plan = nest(areas, profile_of(counts), levels, k, conditions=Conditions(np.full(len(areas), 1e6), None))
+    release = written(plan, areas)
+    claims = zone_attacker.AllClasses(release).proven(k) if release.counts else []
+    inhabited = set(np.flatnonzero(areas.population > 0).tolist())
+    by_attacker = {
+        (int(c.zone.values[0][1:]), c.zone.level, c.zone.region - 1, tuple(a for a in c.areas if a in inhabited))
+        for c in claims
+    }
+    assert found_by_the_program(plan, areas.population, k) == by_attacker
+    # From the table that it was made from, with tables of a few areas at a time, it is the same.
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(zone_flows, "PAIRS_AT_ONCE", 5)
+        changed.setattr(zone_tables, "FEW", 0)
+        changed.setattr(zone_tables, "BESIDE", 1)
+        assert found_by_the_program(plan, areas.population, k, records_of(plan)) == by_attacker
+
+
+@given(territories(most_classes=5))
+@settings(max_examples=150)
+def test_under_disclosure_nothing_follows_of_all_classes_together(drawn):
+    areas, counts, levels, k, seed = drawn
+    plan = in_zones(areas, counts, levels, k, seed)
+    release = written(plan, areas)
+    assert not release.counts or zone_attacker.AllClasses(release).proven(k) == []
+    assert (plan.records[plan.released] >= k).all()
+
+
+def two_halves():
+    """Two halves of two areas; all people are in the records; of one class three live here and two there."""
+    areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2), [33.0, 20.0, 27.0, 22.0])
+    counts = np.array([[3, 20, 10], [0, 20, 0], [2, 15, 10], [0, 12, 10]])
+    halves, whole = (number_compactly(np.array(of))[0] for of in ([0, 0, 1, 1], [0, 0, 0, 0]))
+    return areas, counts, make_levels(areas, [own_regions(4), halves, whole])
+
+
+def test_a_class_that_alone_is_shown_around_a_region_gets_company():
+    areas, counts, levels = two_halves()
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
+    told = {claim[3] for claim in found_by_the_program(plan, areas.population, 5)}
+    assert {(0, 1), (2, 3)} <= told or {(0,), (2,)} <= told
+    held = in_company(plan, areas.population)
+    assert found_by_the_program(held, areas.population, 5) == set()
+    assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
+    assert held.in_zones and held.n_released == plan.n_released == counts.sum()
+
+
+def test_what_takes_too_long_is_not_decided_and_counts_as_proven(monkeypatch):
+    areas, counts, levels = two_halves()
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
+    monkeypatch.setattr(zone_tables, "MOST_PROGRAMS", 0)
+    shown, _ = shown_by(plan)
+    found = proven_small(shown, areas.population, 5)
+    assert not len(found.parts) and len(found.open_parts)
+    monkeypatch.setattr(zone_tables, "MOST_PAIRS", 0)
+    found = proven_small(shown, areas.population, 5)
+    assert len(found.open_parts) == len(found.of) and not found.contradicted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, one_of", [("Winnipeg", 1), ("California", 50)])
+@pytest.mark.parametrize("k", [5, 11])
+def test_the_attacker_finds_nothing_in_real_areas(name, one_of, k, tmp_path):
+    place = attack_places.real_place(name, one_of=one_of)
+    if place is None:
+        pytest.skip("the real data are not there")
+    profile = place.records().profile
+    levels = build_levels(place.areas, profile)
+    conditions = Conditions(place.areas.population, Secrets(np.random.default_rng(k)))
+    release = written(nest(place.areas, profile, levels, k, conditions=conditions), place.areas, tmp_path)
+    assert zone_attacker.proven_by_people(release, k) == []
+    everything = zone_attacker.AllClasses(release)
+    assert not everything.contradicted()
+    assert everything.proven(k) == []

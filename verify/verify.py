@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Verify a release: python3 verify.py FOLDER [--k K]
+
+FOLDER is one that VBAS for QGIS wrote (RELEASE_FOLDER): datapackage.json and the files that it names. This program
+shares no line with the one that wrote it. It reads the files, counts everything again, and prints a line per claim:
+
+    holds           the claim is true of the files as they are here
+    does not hold   it is not
+    not looked at   it cannot be looked at, with the reason
+
+Exit code: 0 all claims hold; 1 at least one does not; 2 none fails, but some could not be looked at, or there is no
+release in FOLDER. README.md says what each claim means, and what none of them says.
+
+It needs Python 3.9 and nothing else; Parquet files need pyarrow.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import sqlite3
+import sys
+from collections import Counter, defaultdict
+from contextlib import closing
+from pathlib import Path
+
+HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
+TABLES = ("records", "crosswalk", "regions")
+CANNOT_READ = "what it rests on cannot be read"
+
+
+class Broken(Exception):
+    """A table that is not what its schema says."""
+
+
+class Unreadable(Exception):
+    """A table in a format that cannot be read here."""
+
+
+class Table:
+    """A table of the release: the names of its fields, the field of each role, and how often each row occurs."""
+
+    def __init__(self, resource, rows):
+        self.fields = resource["schema"]["fields"]
+        self.names = [field["name"] for field in self.fields]
+        self.types = [field["type"] for field in self.fields]
+        self.rows = rows  # Counter of tuples
+
+    def __len__(self):
+        return sum(self.rows.values())
+
+    def positions(self, *roles):
+        """Where the fields stand that are for one of these."""
+        return [i for i, field in enumerate(self.fields) if field.get("role") in roles]
+
+    def weighted(self):
+        """Each different row with the records that it stands for."""
+        counts = self.positions("count")
+        for row, copies in self.rows.items():
+            yield row, copies * (row[counts[0]] if counts else 1)
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def read_description(folder):
+    """datapackage.json, or None where it is not that of a release."""
+    try:
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        ours = package["vbas"]
+        layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
+        paths = [str(resource["path"]) for resource in package["resources"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if layout > 1 or any(Path(path).name != path or path in ("", ".", "..") for path in paths):
+        return None
+    return package
+
+
+def read_table(folder, name, resource):
+    """The rows of a table, each cell as its schema says. Raises Broken, Unreadable and OSError."""
+    file, schema = folder / resource["path"], resource["schema"]
+    names = [field["name"] for field in schema["fields"]]
+    kind = file.suffix.lower()
+    if kind == ".csv":
+        found, rows = rows_of_csv(file)
+    elif kind == ".gpkg":
+        found, rows = rows_of_geopackage(file, name)
+    elif kind == ".parquet":
+        found, rows = rows_of_parquet(file)
+    else:
+        raise Unreadable(f"{file.name} is neither CSV, nor GeoPackage, nor Parquet")
+    if found != names:
+        raise Broken(f"the fields are {', '.join(found)}, not {', '.join(names)}")
+    if any(len(row) != len(names) for row in rows):
+        raise Broken("a row has more or fewer cells than there are fields")
+    missing = schema["missingValues"][0] if kind == ".csv" else None
+    readers = [reader_of(field["type"], kind == ".csv") for field in schema["fields"]]
+    seen = [{} for _ in names]  # each different value is read once
+    read = Counter()
+    for row, copies in rows.items():
+        cells = []
+        for value, reader, known, field in zip(row, readers, seen, names):
+            key = (type(value), value)
+            if key not in known:
+                try:
+                    known[key] = None if value is None or value == missing else reader(value)
+                except (ValueError, TypeError, KeyError, OverflowError) as error:
+                    raise Broken(f"{field}: {value!r} is of another type") from error
+            cells.append(known[key])
+        read[tuple(cells)] += copies
+    return Table(resource, read)
+
+
+def rows_of_csv(file):
+    csv.field_size_limit(1 << 27)
+    try:
+        with file.open(encoding="utf-8", newline="") as opened:
+            rows = csv.reader(opened, strict=True)
+            names = next(rows, [])
+            return names, Counter(map(tuple, rows))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Broken(str(error)) from error
+
+
+def rows_of_geopackage(file, name):
+    def quoted(text):
+        return '"' + text.replace('"', '""') + '"'
+
+    try:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            drawn = database.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,))
+            shapes = {column for (column,) in drawn}
+            columns = database.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
+            names = [column for column, key in columns if not key and column not in shapes]
+            if not names:
+                raise Broken(f"there is no table {name}")
+            rows = database.execute(f"SELECT {', '.join(map(quoted, names))} FROM {quoted(name)}")
+            return names, Counter(rows)
+    except sqlite3.Error as error:
+        raise Broken(str(error)) from error
+
+
+def rows_of_parquet(file):
+    try:
+        from pyarrow import lib, parquet
+    except ImportError as error:
+        raise Unreadable("Parquet is read by pyarrow, which is not installed") from error
+    try:
+        table = parquet.read_table(str(file))
+    except lib.ArrowException as error:
+        raise Broken(str(error)) from error
+    geo = (table.schema.metadata or {}).get(b"geo")
+    shapes = set(json.loads(geo)["columns"]) if geo else set()
+    names = [name for name in table.column_names if name not in shapes]
+    return names, Counter(zip(*(table.column(name).to_pylist() for name in names)))
+
+
+def reader_of(kind, text):
+    """What makes a value of a field's type of a cell; text : whether cells are text, as in CSV."""
+
+    def only(kind):
+        def reader(value):
+            if type(value) is not kind:
+                raise TypeError(value)
+            return value
+
+        return reader
+
+    truth = {"true": True, "false": False, 1: True, 0: False}
+    return {
+        "integer": int if text else only(int),
+        "number": lambda value: float(value) + 0.0,
+        "boolean": truth.__getitem__,
+        "string": only(str),
+        "date": only(str),
+        "datetime": only(str),
+    }[kind]
+
+
+# Content hashes -----------------------------------------------------------------------------------------------------
+
+
+def content_hash(table):
+    """SHA-256 of the names of the fields and of the different rows in order, each with how often it occurs."""
+
+    def cell(value, kind):
+        return repr(value) if kind == "number" and value is not None else as_json(value)
+
+    lines = []
+    for row, copies in table.rows.items():
+        cells = ",".join(map(cell, row, table.types))
+        lines.append(f"[{cells}]\t{copies}\n".encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256((as_json(table.names) + "\n").encode("utf-8", "surrogatepass"))
+    for line in sorted(lines):
+        digest.update(line)
+    return digest.hexdigest()
+
+
+def as_json(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def hash_of_file(file):
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        for chunk in iter(lambda: opened.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+# Claims -------------------------------------------------------------------------------------------------------------
+
+
+def verified(folder, package, k=None):
+    """Every claim as (name, HOLDS, FAILS or UNSEEN, what was found)."""
+    ours, resources = package["vbas"], {str(one["name"]): one for one in package["resources"]}
+    for path, resource in {str(one["path"]): one for one in package["resources"]}.items():
+        try:
+            same = resource.get("hash") == "sha256:" + hash_of_file(folder / path)
+            yield judged(f"file {path}", same, "its bytes are those described", "it was changed after it was written")
+        except OSError as error:
+            yield f"file {path}", FAILS, str(error.strerror)
+    tables, hashes = {}, {}
+    for name in TABLES:
+        try:
+            tables[name] = read_table(folder, name, resources[name])
+            yield f"fields {name}", HOLDS, "names and types are those of the schema"
+        except Unreadable as error:
+            yield f"fields {name}", UNSEEN, str(error)
+        except (Broken, OSError, KeyError, IndexError, TypeError) as error:
+            yield f"fields {name}", FAILS, str(error)
+        if name not in tables:
+            yield f"content {name}", UNSEEN, CANNOT_READ
+            yield f"values {name}", UNSEEN, CANNOT_READ
+            continue
+        table, hashes[name] = tables[name], content_hash(tables[name])
+        described = resources[name].get("content_sha256"), resources[name].get("rows")
+        found = f"{hashes[name]}, {len(table)} rows"
+        yield judged(f"content {name}", (hashes[name], len(table)) == described, found, found)
+        wrong = ", ".join(fields_with_other_values(table))
+        yield judged(f"values {name}", not wrong, "all are listed in the schema", f"not listed: {wrong}")
+    if len(hashes) == len(TABLES):
+        lines = "".join(f"{name}\t{hashes[name]}\n" for name in sorted(hashes))
+        whole = hashlib.sha256(lines.encode()).hexdigest()
+        yield judged("content", whole == ours.get("content_sha256"), whole, whole)
+    else:
+        yield "content", UNSEEN, CANNOT_READ
+    if "records" in tables:
+        yield from claims_of_classes(tables["records"], ours, max(int(ours["k"]), k or 0))
+    else:
+        yield "k", UNSEEN, CANNOT_READ
+    yield from claims_of_places(tables, len(ours["levels"]))
+
+
+def judged(name, holds, good, bad):
+    return name, HOLDS if holds else FAILS, good if holds else bad
+
+
+def fields_with_other_values(table):
+    """Fields with values that the schema does not list, or with gaps where it allows none."""
+    for position, field in enumerate(table.fields):
+        values, constraints = {row[position] for row in table.rows}, field.get("constraints", {})
+        gap = constraints.get("required") and None in values
+        if gap or ("enum" in constraints and not values - {None} <= set(constraints["enum"])):
+            yield field["name"]
+
+
+def claims_of_classes(table, ours, k):
+    """k: every class (level, region, quasi-identifiers) has k records; l and shares: what its sensitive values are."""
+    shown = table.positions("level", "region", "quasi-identifier")
+    classes = Counter()
+    for row, records in table.weighted():
+        classes[tuple(row[i] for i in shown)] += records
+    below = sum(records < k for records in classes.values())
+    found = f"{len(classes)} classes, the smallest of {min(classes.values(), default=0)} records, {below} below {k}"
+    yield judged("k", not below, found, found)
+    members = [kind for kind in ours.get("counts", []) if kind != "records"]
+    for kind in members:
+        yield f"k of {kind}", UNSEEN, "who the records belong to is not published"
+    least, most = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100))
+    if least <= 1 and most >= 100:
+        return
+    for position in table.positions("sensitive"):
+        name = table.names[position]
+        if members:
+            yield f"l {name}", UNSEEN, "who the records belong to is not published"
+            continue
+        values = defaultdict(Counter)
+        for row, records in table.weighted():
+            if records > 0:
+                values[tuple(row[i] for i in shown)][row[position]] += records
+        fewest = min(map(len, values.values()), default=least)
+        largest = max((100 * max(held.values()) / sum(held.values()) for held in values.values()), default=0)
+        found = f"at least {fewest} values in a class, at most {largest:.1f} % of it with the same"
+        yield judged(f"l {name}", fewest >= least and largest <= most * (1 + 1e-12), found, found)
+
+
+def claims_of_places(tables, n_levels):
+    """That the regions of records are there, that levels nest, and that regions have the records counted for them."""
+    if len(tables) < len(TABLES):
+        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "levels", "counts"))
+        return
+    records, crosswalk, regions = (tables[name] for name in TABLES)
+    nested = bool(records.positions("level"))
+    expected = [f"vbas_region_{level + 1}" for level in range(n_levels)] if nested else ["vbas_region"]
+    others = [field["name"] for field in crosswalk.fields if field.get("role") != "area"]
+    try:
+        if others != expected or len(expected) != n_levels:
+            raise ValueError("the crosswalk has other levels than are described")
+        told = told_of_regions(regions, nested)
+        shown = places_of_records(records, nested)
+    except (ValueError, IndexError) as error:
+        yield "levels", FAILS, str(error)
+        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "counts"))
+        return
+    chains = Counter()  # how many areas have these regions, from the finest level to the coarsest
+    at = [crosswalk.names.index(name) for name in expected]
+    for row, copies in crosswalk.rows.items():
+        chains[tuple(row[i] for i in at)] += copies
+    held, above = Counter(), defaultdict(set)
+    for chain, n_areas in chains.items():
+        for level, region in enumerate(chain, 1):
+            if region is not None:
+                held[level, region] += n_areas
+                above[level, region].add(chain[level] if level < n_levels else None)
+    lost = sum(rows for place, (rows, _) in shown.items() if place not in told or place not in held)
+    yield judged("regions", not lost, "every record's region is known", f"{lost} rows are of regions that are not")
+    wrong = [place for place in {*held, *told} if not nests(place, told, held, above, nested)]
+    yield judged("levels", not wrong, "every region lies in one of the next level", f"{len(wrong)} regions do not")
+    differing = counted_otherwise(told, {place: weight for place, (_, weight) in shown.items()}, nested)
+    yield judged("counts", not differing, "they are those of the records", f"{differing} regions differ")
+
+
+def told_of_regions(regions, nested):
+    """By (level, number): parent, areas, records released there, and within."""
+    wanted = ["vbas_region", "areas", "released", *(["vbas_level", "vbas_parent", "within"] if nested else [])]
+    for name in wanted:
+        if name not in regions.names or regions.types[regions.names.index(name)] != "integer":
+            raise ValueError(f"regions have no whole numbers {name}")
+    told = {}
+    for row in regions.rows:
+        of = dict(zip(regions.names, row))
+        place = of["vbas_level"] if nested else 1, of["vbas_region"]
+        told[place] = {"parent": None, "within": None, **{name.replace("vbas_", ""): of[name] for name in wanted}}
+    if len(told) < len(regions):
+        raise ValueError("a region is named twice")
+    return told
+
+
+def places_of_records(records, nested):
+    """By (level, number): rows there, and records."""
+    shown = defaultdict(lambda: (0, 0))
+    level, region = records.positions("level"), records.positions("region")[0]
+    for row, weight in records.weighted():
+        place = row[level[0]] if nested else 1, row[region]
+        rows, before = shown[place]
+        shown[place] = rows + records.rows[row], before + weight
+    return shown
+
+
+def nests(place, told, held, above, nested):
+    """Whether a region is described, holds the areas counted for it, and lies in its parent and nowhere else."""
+    if place not in told or place not in held:
+        return False
+    parent = told[place]["parent"] if nested else None
+    return told[place]["areas"] == held[place] and above[place] == {parent}
+
+
+def counted_otherwise(told, weights, nested):
+    """Regions for which other records are counted than the rows show, there or in regions within."""
+    within = {place: weights.get(place, 0) for place in told}
+    for place in sorted(told, key=lambda place: (place[0] is None, place[0])):
+        above = (None if place[0] is None else place[0] + 1, told[place]["parent"])
+        if nested and above in within:
+            within[above] += within[place]
+    return sum(
+        of["released"] != weights.get(place, 0) or (nested and of["within"] != within[place])
+        for place, of in told.items()
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--k", type=int, help="what is asked, where that is more than the release claims")
+    given = parser.parse_args()
+    package = read_description(given.folder)
+    if package is None:
+        print(f"{given.folder} is no folder of a release: it has no datapackage.json of VBAS that can be read.")
+        return 2
+    claims = list(verified(given.folder, package, given.k))
+    for name, status, found in claims:
+        print(f"{status:<15} {name}: {found}")
+    statuses = {status for _, status, _ in claims}
+    return 1 if FAILS in statuses else 2 if UNSEEN in statuses else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
