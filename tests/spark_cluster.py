@@ -13,7 +13,13 @@ from typing import NamedTuple
 from .engines_there import absent, needed
 
 MASTER = "local-cluster[2,1,1024]"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what starts soon rather than what runs fast
+# What starts soon rather than what runs fast: the tables are small, and each query is run once.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+AS_WRITTEN = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 
 class Cluster(NamedTuple):
@@ -41,6 +47,7 @@ def running(folder: Path) -> Iterator[Cluster]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "2",
+        **AS_WRITTEN,
         "spark.sql.warehouse.dir": str(folder / "tables"),
         "spark.local.dir": str(folder / "own"),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",

@@ -63,8 +63,8 @@ class ClusterScan(VbasAlgorithm):
                 tr("Largest circle, % of expected cases"),
                 50.0,
                 tr(
-                    "A circle holds no more than this. No circle has more than {n} areas, whatever is chosen.",
-                    n=MOST_IN_A_CIRCLE,
+                    "A circle holds no more than this. No circle has more than {limit} areas, whatever is chosen.",
+                    limit=MOST_IN_A_CIRCLE,
                 ),
                 0.1,
                 50.0,
