@@ -49,11 +49,11 @@ class CheckRelease(VbasAlgorithm):
 
     def declare(self) -> None:
         self.addParameters(
-            propose_layer(
-                shared.source(
-                    "RECORDS", tr("Table to check"), tr("The records as they are to be published."), optional=True
-                ),
-                RELEASED,
+            shared.optional(
+                propose_layer(
+                    shared.source("RECORDS", tr("Table to check"), tr("The records as they are to be published.")),
+                    RELEASED,
+                )
             ),
             shared.field(
                 "QUASI_IDENTIFIERS",

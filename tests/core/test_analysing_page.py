@@ -17,6 +17,7 @@ import pytest
 import vbas.core.synthetic.city
 from vbas.benchmarks import analysing_example, nested_example
 from vbas.core.analysis import read_release
+from vbas.core.areas import make_areas
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.records.matching import match_records
@@ -25,6 +26,9 @@ from vbas.core.release import apply
 from vbas.core.synthetic.city import demonstration_city
 
 from ..engines_there import absent, needed
+from .nested_cases import profile_of
+from .release_to_spread import nested_release
+from .test_reader import frames
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed: bash scripts/setup test")
 
@@ -217,3 +221,46 @@ def test_in_r_a_table_is_met_or_the_contradiction_named(tmp_path, people, senten
         return
     for line in r_run(code, tmp_path).splitlines():  # the first area is full: of the 9 people of the others 6 are shown
         np.testing.assert_allclose(np.array(line.split(), float), [4, 2 / 3, 16 / 3], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_in_r_a_table_is_met_where_areas_are_nearly_full(tmp_path):
+    shutil.copy(SCRIPT, tmp_path)
+    seeds = range(6)
+    wanted = {}
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        areas = make_areas([f"a{i}" for i in range(80)], rng.uniform(0, 1e4, (80, 2)), rng.integers(50, 300, 80))
+        counts = rng.poisson(rng.exponential(3, (1, 40)) * rng.uniform(0.3, 1.7, (80, 40)))
+        profile = profile_of(counts)
+        rows, _ = nested_release(areas, profile, build_levels(areas, profile), 5)
+        census = pd.DataFrame({"code": areas.identifiers, "all": "x", "people": counts.sum(axis=1)})
+        records, crosswalk, places = (
+            one.assign(all="x") if "q" in one else one for one in frames(areas, rows.levels, rows)
+        )
+        fitted = read_release(records, crosswalk, places).with_margins(census, "code", "all", "people")
+        wanted[seed] = fitted.counts("q").set_index("q", append=True)["estimate"]
+        for name, table in {
+            "released_records": records,
+            "crosswalk": crosswalk,
+            "areas": places,
+            "census": census,
+        }.items():
+            (tmp_path / f"{seed}").mkdir(exist_ok=True)
+            table.to_csv(tmp_path / f"{seed}" / f"{name}.csv", index=False)
+    code = f"""
+    source("read_release.R")
+    for (seed in 0:{max(seeds)}) {{
+      folder <- as.character(seed)
+      fitted <- with_margins(read_release(folder), file.path(folder, "census.csv"), "code", "all", "people")
+      write.csv(counts(fitted, "q"), file.path(folder, "found.csv"), row.names = FALSE)
+    }}
+    """
+    r_run(code, tmp_path)
+    for seed, of_python in wanted.items():
+        found = pd.read_csv(tmp_path / f"{seed}" / "found.csv", dtype={"code": str, "q": str}).set_index(["code", "q"])
+        of_python.index = of_python.index.set_levels(of_python.index.levels[1].astype(str), level=1)
+        np.testing.assert_allclose(found["estimate"], of_python[found.index], atol=1e-4)
+        by_area = found.groupby("code")["estimate"].sum()
+        people = pd.read_csv(tmp_path / f"{seed}" / "census.csv", index_col="code")["people"]
+        assert (by_area <= people[by_area.index] + 1e-6).all()
