@@ -1,4 +1,4 @@
-"""A Spark cluster of the tests' own: two executors on this machine, reached by a driver here and by Spark Connect."""
+"""A Spark cluster of the tests' own: an executor beside a driver here, which Spark Connect reaches too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .engines_there import absent, needed
 
-MASTER = "local-cluster[2,1,1024]"
+MASTER = "local-cluster[1,2,1024]"  # two tasks at a time, in a process apart from the driver's
 # What starts soon rather than what runs fast: the tables are small, and each query is run once.
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 AS_WRITTEN = {
