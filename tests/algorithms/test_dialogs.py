@@ -59,7 +59,7 @@ def town():
     inhabited = np.flatnonzero(city.population)
     homes = rng.choice(inhabited, 150)
     spots = shapely.get_coordinates(shapely.point_on_surface(city.polygons[homes])) + rng.uniform(-20, 20, (150, 2))
-    side = np.arange(8)
+    side = np.arange(12)
     cells = [
         f"Polygon(({x} {y}, {x + 100} {y}, {x + 100} {y + 100}, {x} {y + 100}, {x} {y}))"
         for y in 5_463_000 + 100 * side
@@ -81,7 +81,7 @@ def town():
         "cells": make_layer(
             {
                 "cell": [f"c{i}" for i in range(n)],
-                "parish": ["p" if i % 8 < 4 else "q" for i in range(n)],
+                "parish": ["p" if i % 12 < 6 else "q" for i in range(n)],
                 "people_1": rng.integers(0, 30, n).tolist(),
                 "people_2": rng.integers(0, 30, n).tolist(),
             },
