@@ -17,6 +17,7 @@ import pytest
 import vbas.core.synthetic.city
 from vbas.benchmarks import analysing_example, nested_example
 from vbas.core.analysis import read_release
+from vbas.core.analysis.spreading import AT_LEVEL_1
 from vbas.core.areas import make_areas
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
@@ -34,6 +35,7 @@ pd = pytest.importorskip("pandas", reason="pandas is not installed: bash scripts
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "analysing.md").read_text(encoding="utf-8")
+FRENCH = (DOCS / "fr" / "analyser.md").read_text(encoding="utf-8")
 SCRIPT = DOCS / "assets" / "read_release.R"
 QUASI = ("age_group", "sex")
 RSCRIPT = shutil.which("Rscript")
@@ -87,6 +89,23 @@ def test_examples_are_short():
     found = [*examples("python"), *examples("r")]
     assert len(found) == 5
     assert all(len(code.strip().splitlines()) <= 10 for code in found)
+
+
+def test_the_page_in_french_has_the_same_examples_names_and_figures():
+    def told(page):
+        """Code without its comments, and of the text the names and the figures of every row of a table."""
+        code = [re.sub(r" *#.*", "", one) for one in re.findall(r"```\w+\n.*?```", page, re.DOTALL)]
+        text = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+        rows = [line for line in text.splitlines() if line.startswith("|")]
+        names = {name for name in re.findall(r"`([^`]+)`", text) if name not in ("in zones", AT_LEVEL_1)}
+        return (
+            code,
+            [[float(one) for one in re.findall(r"\d*\.?\d+", line)] for line in rows],
+            text.count("\n## "),
+            names,
+        )
+
+    assert told(PAGE) == told(re.sub(r"(?<=\d),(?=\d)", ".", FRENCH))
 
 
 def test_the_examples_in_python_run(release_of_city, monkeypatch, capsys):
