@@ -7,7 +7,9 @@ from qgis.core import QgsProcessingException
 from ...core import counted
 from ...core.language import as_data, plural, tr
 from ...core.privacy.checking import ReleaseCheck, check_release
-from ...core.report.checking import check_report
+from ...core.report.certificate import not_by_the_method
+from ...core.report.certificate import verdict as tried
+from ...core.report.checking import certificate_of_check, check_report, is_nested
 from ...core.tables.privacy import CHECK
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
@@ -81,7 +83,10 @@ class CheckRelease(VbasAlgorithm):
         form.outputs.add("CHECK", check_table_of(form, quasi, check))
         form.outputs.add_text("REPORT", lambda: check_report(check, k, quasi, provenance_of(form)))
         form.warn(*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text))
-        form.info(verdict(check, k))
+        certificate = certificate_of_check(check, k)
+        form.info(verdict(check, k), tried(certificate))
+        if is_nested(quasi):
+            form.info(not_by_the_method(k))
         if form.yes("STOP") and check.classes_below:
             form.outputs.deliver()
             raise QgsProcessingException(verdict(check, k))

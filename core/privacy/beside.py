@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .. import counted
 from ..areas import Areas
+from ..disclosure.certificate import BESIDE_TABLES, Family
 from ..disclosure.count_tables import CountTable, own_totals
 from ..language import plural, tr
 from ..log import QUIET, Log
@@ -55,18 +56,19 @@ def tables_beside(
 
 def hold_beside(
     plan: Plan, coarser: CoarserLevels | None, beside: Beside, log: Log = QUIET
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...]]:
+) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
     """The plan from which nothing below k was found to follow beside the tables; what it was made from, where last
-    levels show coarser values; and sentences on that, for the report."""
+    levels show coarser values; sentences on that, for the report; and which counts were tried."""
     if not beside.tables:
-        return plan, coarser, ()
+        return plan, coarser, (), ()
     held = hold_against_counts(
         plan, beside.tables, beside.areas, beside.loss, beside.requirement, coarser, ties=ties_of(beside.ties)
     )
     told, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
     log.info(*told)
     log.warn(*warned)
-    return held.plan, held.coarser, (*told, *warned)
+    family = Family(BESIDE_TABLES, held.n_tried, held.n_anyway, held.n_left)
+    return held.plan, held.coarser, (*told, *warned), (family,)
 
 
 def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[list[str], list[str]]:
