@@ -316,8 +316,9 @@ def _nested_row(
     levels = build_levels(place.areas, records.profile)
     plans = [_nested(place, records, levels, in_zones, cures[in_zones or cured]) for in_zones, cured in TRIED]
     numbers = [found(plan) for plan in plans]
+    before, after, zones = (int(of.sum()) for of in numbers)
     shown = tuple(f"{int(of.sum())} of {len(of)}" for of in numbers)
-    return NestedRow(attack, looked_at, *(int(of.sum()) for of in numbers), shown)  # type: ignore[arg-type]
+    return NestedRow(attack, looked_at, before, after, zones, (shown[0], shown[1], shown[2]))
 
 
 TRIED = ((False, False), (False, True), (True, True))  # whether in zones, whether with the cure

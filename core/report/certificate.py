@@ -27,7 +27,10 @@ from .page import Section
 
 MEANING = {
     CLASSES: tr("Who share all that is shown of them."),
-    ZONES: tr("The records that a region shows of a class."),
+    ZONES: tr(
+        "The records that a region shows of a class. They live in its zone: the areas of the region for which no "
+        "smaller one shows the class."
+    ),
     AREAS: tr("Of these, the records of one area."),
     PARTS: tr("Of these, the records of a smaller region."),
     RESTS: tr("These without the records of an area, or of a smaller region."),
@@ -54,8 +57,8 @@ def certificate_of(account: Account) -> Certificate | None:
     """
     plan = account.plan
     if account.coarser is not None or not account.nested:
-        people = plan.records if plan.people is None else plan.people
-        return certify_classes(people[plan.released], plan.k, account.tried)
+        of_classes = plan.records if plan.people is None else plan.people
+        return certify_classes(of_classes[plan.released], plan.k, account.tried)
     losses = None
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]

@@ -83,9 +83,11 @@ def test_one_level_gets_a_short_one_with_what_others_publish_and_earlier_release
     levels = Levels((crosswalk,))
     first = anonymise(areas, records, levels, Ask(k=2))
     alone = certificate_of(first)
+    assert alone is not None
     assert [(family.kind, family.tried, family.follow) for family in alone.families] == [(CLASSES, 3, 0)]
     ask = Ask(k=2, published_margins="sex", earlier=Earlier([publish(first.plan, areas, "first")]))
     beside = certificate_of(anonymise(areas, records, levels, ask))
+    assert beside is not None
     assert [family.kind for family in beside.families] == [CLASSES, BESIDE_TABLES, TOGETHER, CHANGES]
     assert beside.of(TOGETHER).tried > 0 and beside.of(CHANGES).tried == 3
     assert beside.follow == beside.of(BESIDE_TABLES).follow and not beside.undecided
