@@ -1,4 +1,4 @@
-"""What an analyst reads from a release that is spread, against the true areas: maps, scans, Moran's I.
+"""What an analyst reads from a release that is spread, against the true areas: maps, scans, Moran's I, coefficients.
 
 Outcomes are planted on generated people of real areas and of the demonstration city. Settings stand in analyses.json,
 fixed before the runs. Both sides take the same outcome, and choose bandwidths by themselves.
@@ -18,6 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import brentq
+from scipy.spatial import cKDTree
+from scipy.special import expit
 
 from vbas.benchmarks import demonstration, real_data
 from vbas.core.adjacency import Adjacency
@@ -41,6 +45,7 @@ from vbas.core.synthetic.generator import SpatialTilt, generate_records
 
 SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 LARGEST = SETTINGS["largest"]
+LOGISTIC, POISSON_MODEL = MODELS = ("logistic", "Poisson")
 KINDS = (("inside", False, False), ("inside, by age", True, False), ("outside", False, True))
 
 
@@ -311,6 +316,102 @@ def maps(place: Territory, populations: int) -> None:
         )
 
 
+def coefficients(place: Territory, populations: int) -> None:
+    """How well the coefficient of an exposure of the place is found, in a model with the quasi-identifiers.
+
+    Each record takes its mean exposure. Standard errors are those of the model, robust ones (HC1), and robust ones that
+    allow records of a region to be alike. Of each release also as if all of its records stood at the centre of their
+    region, by people, and in a model with the variance of the exposure beside its mean.
+    """
+    found: dict[tuple[str, str, str], list[tuple[float, np.ndarray]]] = {}
+    wanted = SETTINGS["gradient"]
+    for seed in range(populations):
+        people = people_of(place, seed)
+        profile, points = people.profile, people.territory.areas.points
+        weight = people.territory.areas.population / people.territory.areas.population.sum()
+        rng = np.random.default_rng([seed, 3])
+        counts, one = profile.counts.data.astype(np.int64), profile.counts.indices
+        values = np.concatenate(
+            [profile.classes[:, [at]] == np.arange(1, len(own)) for at, own in enumerate(profile.categories)], axis=1
+        )
+        each = [
+            (np.exp(-np.hypot(*(points - points[rng.choice(len(points), p=weight)]).T) / SETTINGS["reach"]), model)
+            for _ in range(SETTINGS["model_outcomes"])
+            for model in MODELS
+        ]
+        outcomes = [
+            draw_outcome(rng, counts, wanted * x[area_of_cells(profile)] + np.log(people.risk[one]), model)
+            for x, model in each
+        ]
+        for name, reading in readings(people):
+            weights = _spread(reading)
+            cells, rows = reading.cells, reading.rows
+            groups = np.unique([rows.level[: len(cells)], rows.region[: len(cells)]], axis=1, return_inverse=True)[1]
+            attributes = values[one[cells]].astype(float)
+            for (x, model), cases in zip(each, outcomes):
+                mean, deviation = (of[: len(cells)] for of in weights.exposure(x))
+                columns = {"mean": [mean]}
+                if not name.startswith("true"):
+                    centre = weights.profiles @ points
+                    at_centre = _nearest(centre, x, points)[weights.profile_of[: len(cells)]]
+                    columns |= {"mean and variance": [mean, deviation**2], "at centres": [at_centre]}
+                for how, terms in columns.items():
+                    design = np.column_stack([*terms, np.ones(len(cells)), attributes])
+                    fitted = fit_counts(design, counts[cells], cases[cells], groups.ravel(), model)
+                    found.setdefault((model, name, how), []).append(fitted)
+    print("| model | release | exposure | fits | mean estimate | deviation | covered, model | robust | by region |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for (model, name, how), of in found.items():
+        estimate, errors = np.array([one[0] for one in of]), np.array([one[1] for one in of])
+        covered = 100 * (np.abs(estimate - wanted)[:, None] <= 1.96 * errors).mean(axis=0)
+        told = " | ".join(f"{one:.1f} %" for one in covered)
+        print(f"| {model} | {name} | {how} | {len(of)} | {estimate.mean():.3f} | {estimate.std():.3f} | {told} |")
+
+
+def _nearest(centre: np.ndarray, x: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """The exposure at the area nearest to each place."""
+    return np.asarray(x[cKDTree(points).query(centre)[1]])
+
+
+def draw_outcome(rng: np.random.Generator, counts: np.ndarray, effect: np.ndarray, model: str) -> np.ndarray:
+    """Cases of each cell by a model; effect : (cells,), logarithms of relative risks or odds."""
+
+    def risk(constant: float) -> np.ndarray:
+        return np.asarray(expit(constant + effect) if model == LOGISTIC else np.minimum(np.exp(constant + effect), 1.0))
+
+    constant = brentq(lambda at: float(risk(at) @ counts) - SETTINGS["map_cases"], -30.0, 5.0)
+    return rng.binomial(counts, risk(constant))
+
+
+def fit_counts(
+    design: np.ndarray, counts: np.ndarray, cases: np.ndarray, group: np.ndarray, model: str
+) -> tuple[float, np.ndarray]:
+    """The first coefficient of a model of who has something, by Newton's method, and its standard errors: of the model,
+    robust, and robust by group.
+
+    design : (cells, p); counts, cases : (cells,), people alike; group : (cells,)
+    """
+    used = np.ptp(design, axis=0) > 0
+    used[np.flatnonzero((design == 1).all(axis=0))[0]] = True
+    design = design[:, used]
+    coefficient = np.zeros(design.shape[1])
+    coefficient[np.flatnonzero((design == 1).all(axis=0))[0]] = np.log(cases.sum() / counts.sum())
+    for _ in range(50):
+        risk = np.exp(design @ coefficient) if model == POISSON_MODEL else expit(design @ coefficient)
+        curve = counts * (risk if model == POISSON_MODEL else risk * (1 - risk))
+        bread = np.linalg.inv(design.T @ (curve[:, None] * design))
+        step = bread @ (design.T @ (cases - counts * risk))
+        coefficient += step
+        if np.abs(step).max() < 1e-8:
+            break
+    n, p = counts.sum(), design.shape[1]
+    squares = cases * (1 - risk) ** 2 + (counts - cases) * risk**2
+    robust = bread @ (design.T @ (squares[:, None] * design)) @ bread * n / (n - p)
+    alike = sparse.csr_matrix((cases - counts * risk, (group, np.arange(len(group))))) @ design
+    by_group = bread @ (alike.T @ alike) @ bread * len(alike) / (len(alike) - 1)
+    return float(coefficient[0]), np.sqrt([of[0, 0] for of in (bread, robust, by_group)])
+
+
 def speed(place: Territory, _: int) -> None:
     """CPU seconds of a scan with 999 draws."""
     people = people_of(place, 0)
@@ -332,7 +433,7 @@ def speed(place: Territory, _: int) -> None:
             print(f"| {name} | {given.n_at_risk} | {len(place.areas)} | {what} | {seconds:.1f} |", flush=True)
 
 
-PARTS = {"speed": speed, "maps": maps, "null": null}
+PARTS = {"speed": speed, "maps": maps, "null": null, "coefficients": coefficients}
 
 
 def main() -> None:

@@ -10,16 +10,16 @@ import pytest
 REQUIRED = os.environ.get("VBAS_ENGINES") == "required"
 
 
-def absent(what: str) -> None:
-    """Skip, or fail where VBAS_ENGINES=required says that every engine is there."""
+def absent(what: str, told: str = "docs/large-tables.md says how") -> None:
+    """Skip, or fail where VBAS_ENGINES=required says that everything is there."""
     if REQUIRED:
         pytest.fail(f"{what} is not installed, but VBAS_ENGINES=required asks for it", pytrace=False)
-    pytest.skip(f"{what} is not installed: docs/large-tables.md says how", allow_module_level=True)
+    pytest.skip(f"{what} is not installed: {told}", allow_module_level=True)
 
 
-def needed(name: str):
+def needed(name: str, told: str = "docs/large-tables.md says how"):
     """A module of an optional package."""
     try:
         return import_module(name)
     except ImportError:
-        return absent(name.partition(".")[0])
+        return absent(name.partition(".")[0], told)

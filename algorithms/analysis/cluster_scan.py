@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
+from ...core import counted
 from ...core.analysis.outcome import Outcome
 from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
 from ...core.crosswalk import Crosswalk
@@ -63,8 +64,8 @@ class ClusterScan(VbasAlgorithm):
                 tr("Largest circle, % of expected cases"),
                 50.0,
                 tr(
-                    "A circle holds no more than this. No circle has more than {n} areas, whatever is chosen.",
-                    n=MOST_IN_A_CIRCLE,
+                    "A circle holds no more than this. No circle has more than {areas}, whatever is chosen.",
+                    areas=counted.areas(MOST_IN_A_CIRCLE),
                 ),
                 0.1,
                 50.0,
@@ -111,7 +112,7 @@ class ClusterScan(VbasAlgorithm):
             form.whole("SEED"),
             form.progress(30, 90),
         )
-        shown = [cluster for cluster in result.clusters if cluster.p_value <= form.number("LEVEL")]
+        shown = [cluster for cluster in result.clusters if cluster.p_value <= form.number("SIGNIFICANCE")]
         likeliest = result.most_likely
         form.info(_said(layer, shown, likeliest))
         form.outputs.add("CLUSTERS", _table(CLUSTERS, layer, shown, _joined(layer, shown)))

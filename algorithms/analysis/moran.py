@@ -70,7 +70,7 @@ class Moran(VbasAlgorithm):
                 p=found.p_value,
             )
         )
-        told = found.local_p <= form.number("LEVEL")
+        told = found.local_p <= form.number("SIGNIFICANCE")
         form.info(
             plural(
                 "{n} area has a local I that chance does not give.",

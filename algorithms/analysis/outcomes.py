@@ -66,11 +66,11 @@ def outcome_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 def draw_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """DRAWS, LEVEL, SEED."""
+    """DRAWS, SIGNIFICANCE, SEED."""
     text = tr("How often the outcome is drawn by chance: 999 give p-values to a thousandth.")
     yield shared.whole("DRAWS", tr("Draws"), 999, text, 19, advanced=True)
     text = tr("What has a p-value of at most this is shown.")
-    yield shared.number("LEVEL", tr("Level of the test"), 0.05, text, 0.001, 0.5, advanced=True)
+    yield shared.number("SIGNIFICANCE", tr("Level of the test"), 0.05, text, 0.001, 0.5, advanced=True)
     yield shared.seed()
 
 
@@ -113,11 +113,14 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
     if outcome.n_cases == outcome.n_at_risk and (tested or not outside):
         raise InputError(
             tr(
-                "All released records are cases: where a case is shown then depends on how many there are around, and "
-                "no test would hold its level. Give a release that has others, too."
+                "All released records are cases by CASE_FIELD: where a case is shown then depends on how many there "
+                "are around, and no test would hold its level. Give RECORDS that has others, too."
             )
             if tested
-            else tr("All released records are cases: choose “{population}” as DENOMINATOR.", population=POPULATION)
+            else tr(
+                "All released records are cases by CASE_FIELD: choose “{population}” as DENOMINATOR.",
+                population=POPULATION,
+            )
         )
     form.check_cancelled()
     return release, outcome

@@ -46,10 +46,10 @@ def release_folder_settings() -> Iterable[QgsProcessingParameterDefinition]:
         FORMATS,
         CSV,
         tr(
-            "“{csv}”: a file for each table, the shapes of the regions in a GeoPackage beside them. “{parquet}”: the "
-            "same, much smaller, with GeoParquet for the regions; pyarrow or DuckDB writes it. “{geopackage}”: one "
-            "file with all tables. The content hashes are the same in all.",
-            csv=FORMATS[0],
+            "“{comma_separated}”: a file for each table, the shapes of the regions in a GeoPackage beside them. "
+            "“{parquet}”: the same, much smaller, with GeoParquet for the regions; pyarrow or DuckDB writes it. "
+            "“{geopackage}”: one file with all tables. The content hashes are the same in all.",
+            comma_separated=FORMATS[0],
             parquet=FORMATS[1],
             geopackage=FORMATS[2],
         ),
@@ -130,7 +130,7 @@ def _said(form: Form) -> Said:
         time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         algorithm=form.algorithm.id(),
         settings=settings,
-        command=" ".join([f"qgis_process run {form.algorithm.id()} --", *words]),
+        command=" ".join(["qgis_process", "run", form.algorithm.id(), "--", *words]),
         licence=form.text(LICENCE).strip(),
         rule=str(values.get("RULE", "")),
     )

@@ -3,6 +3,7 @@
 An area's rate varies by chance, the more the fewer cases are expected; a smoothed one borrows from others. What the
 release hides adds to it: records that are spread may live in any area of their region.
 
+Clayton & Kaldor 1987: Empirical Bayes estimates of age-standardized relative risks for use in disease mapping;
 Marshall 1991: Mapping disease and mortality rates using empirical Bayes estimators.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
@@ -23,6 +24,8 @@ from .outcome import Outcome, with_cases
 KERNEL, EMPIRICAL_BAYES, RAW = as_data("kernel"), as_data("empirical Bayes"), as_data("none")
 SMOOTHINGS = (KERNEL, EMPIRICAL_BAYES, RAW)
 FOLDS, BANDWIDTHS = 5, 14
+# How much the rate of all is believed beside what the kernel takes in: in the cases that it usually expects.
+PRIORS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 AT_ONCE = 1_000  # rows of distances
 
 
@@ -33,7 +36,7 @@ class RateMap:
     cases, expected : estimated, (n,); raw_ratio : of them, NaN where none is expected
     ratio : smoothed; ratio_low, ratio_high : its 95 % interval, by chance and places together
     sd_chance : standard deviation of the ratio by chance alone; sd_places : what hidden places of records add
-    bandwidth : of the kernel in metres, 0 for none
+    bandwidth : of the kernel in metres, 0 for none; prior : expected cases that the rate of all weighs as much as
     """
 
     cases: np.ndarray
@@ -45,6 +48,7 @@ class RateMap:
     sd_chance: np.ndarray
     sd_places: np.ndarray
     bandwidth: float
+    prior: float = 0.0
 
     @property
     def hidden_share(self) -> np.ndarray:
@@ -99,21 +103,23 @@ def rate_map(
     with np.errstate(divide="ignore", invalid="ignore"):
         raw = np.where(expected > 0, cases / expected, np.nan)
     if smoothing == KERNEL:
-        bandwidth = bandwidth or chosen_bandwidth(points, outcome, seed, progress)
+        widths = np.array([bandwidth]) if bandwidth else None
+        bandwidth, prior = chosen_bandwidth(points, outcome, seed, progress, widths)
         kernel = kernel_of(points, bandwidth)
-        below = kernel @ expected
-        ratio = np.divide(kernel @ cases, below, out=np.full(len(raw), np.nan), where=below > 0)
+        below = kernel @ expected + prior
+        ratio = np.divide(kernel @ cases + prior, below, out=np.full(len(raw), np.nan), where=below > 0)
         factors = np.divide(kernel, below[:, None], out=np.zeros_like(kernel), where=below[:, None] > 0)
-        known, hidden = _variances(outcome, factors, ratio)
+        own = factors.diagonal()
+        known, hidden = _variances(outcome, factors)
     else:
-        bandwidth = 0.0
+        bandwidth = prior = 0.0
         share = np.ones(len(raw)) if smoothing == RAW else _credibility(outcome, raw)
         ratio = np.where(expected > 0, 1 + share * (np.nan_to_num(raw) - 1), np.nan if smoothing == RAW else 1.0)
         own = np.divide(share, expected, out=np.zeros_like(expected), where=expected > 0)
-        known, hidden = _variances(outcome, np.diag(own), ratio)
-    low, high = _interval(ratio, known + hidden, expected)
+        known, hidden = _variances(outcome, np.diag(own))
+    low, high = _interval(ratio, known + hidden, own)
     progress(1.0)
-    return RateMap(cases, expected, raw, ratio, low, high, np.sqrt(known), np.sqrt(hidden), bandwidth)
+    return RateMap(cases, expected, raw, ratio, low, high, np.sqrt(known), np.sqrt(hidden), bandwidth, prior)
 
 
 def kernel_of(points: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -123,36 +129,48 @@ def kernel_of(points: np.ndarray, bandwidth: float) -> np.ndarray:
     return np.exp(kernel, out=kernel)
 
 
-def chosen_bandwidth(points: np.ndarray, outcome: Outcome, seed: int = 0, progress: Progress = silent) -> float:
-    """The bandwidth that foretells best which records are cases, in metres: nothing but the release is asked.
+def chosen_bandwidth(
+    points: np.ndarray,
+    outcome: Outcome,
+    seed: int = 0,
+    progress: Progress = silent,
+    widths: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """The width and the prior that foretell best which records are cases: nothing but the release is asked.
 
     The cases are dealt at random into parts; the map made from all parts but one gives the likelihood of the cases of
-    that part, each by the mean of the map over where it may live. Of several widths the one with the largest sum.
+    that part, each by the mean of the map over where it may live. Of all pairs the one with the largest sum.
+
+    widths : those to try, in metres; `candidate_bandwidths` where None
+    Returns the width in metres, and the prior in expected cases: the ratio of an area is the cases that the kernel
+    takes in and the prior over the expected ones and the prior (Clayton & Kaldor 1987).
     """
-    widths = candidate_bandwidths(points, outcome.expected)
+    widths = candidate_bandwidths(points, outcome.expected) if widths is None else widths
     rng = stream(seed, "bandwidth")
-    dealt = _dealt(rng, outcome.cases)
+    dealt = [held for held in _dealt(rng, outcome.cases) if 0 < held.sum() < outcome.n_cases]
     expected = outcome.expected
-    scores = np.zeros(len(widths))
-    n_profiles = outcome.weights.shape[0]
+    best = (-np.inf, float(widths[-1]), 0.0)
     for at, width in enumerate(widths.tolist()):
         kernel = kernel_of(points, width)
         below = kernel @ expected
-        for held in dealt:
-            kept = outcome.cases - held
-            if not kept.sum() or not held.sum():
-                continue
-            map_of = np.divide(
-                kernel @ with_cases(outcome, kept).cases_by_area, below, out=np.zeros_like(below), where=below > 0
-            )
-            map_of *= outcome.n_cases / kept.sum()
-            foretold = outcome.weights @ map_of
-            of_profiles = np.bincount(outcome.profile, held, n_profiles)
-            seen = of_profiles > 0
-            scores[at] += float((of_profiles[seen] * np.log(np.maximum(foretold[seen], 1e-12))).sum())
-            scores[at] -= float(held.sum()) / outcome.n_cases * float(expected @ map_of)
+        usual = float(np.median(below[expected > 0]))
+        above = [kernel @ with_cases(outcome, outcome.cases - held).cases_by_area for held in dealt]
+        for prior in (usual * share for share in PRIORS):
+            score = sum(_foretold(outcome, held, of, below, prior) for held, of in zip(dealt, above))
+            best = max(best, (score, width, prior))
         progress((at + 1) / len(widths))
-    return float(widths[int(scores.argmax())])
+    return best[1:]
+
+
+def _foretold(outcome: Outcome, held: np.ndarray, above: np.ndarray, below: np.ndarray, prior: float) -> float:
+    """The log likelihood of the cases held back; above : (n,), what the kernel takes in of the others."""
+    above = above * (outcome.n_cases / (outcome.n_cases - held.sum()))
+    map_of = np.divide(above + prior, below + prior, out=np.zeros_like(below), where=below + prior > 0)
+    foretold = outcome.weights @ map_of
+    of_profiles = np.bincount(outcome.profile, held, outcome.weights.shape[0])
+    seen = of_profiles > 0
+    likelihood = float((of_profiles[seen] * np.log(np.maximum(foretold[seen], 1e-12))).sum())
+    return likelihood - float(held.sum()) / outcome.n_cases * float(outcome.expected @ map_of)
 
 
 def candidate_bandwidths(points: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -191,7 +209,7 @@ def _credibility(outcome: Outcome, raw: np.ndarray) -> np.ndarray:
     return np.where(used, between / (between + chance), 0.0)
 
 
-def _variances(outcome: Outcome, factors: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _variances(outcome: Outcome, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The variance of each smoothed ratio by chance, and what hidden places add to it, (n,) each.
 
     factors : (n, n), what a case in an area adds to each ratio. A case of a profile adds the mean of its factors over
@@ -210,13 +228,15 @@ def _variances(outcome: Outcome, factors: np.ndarray, ratio: np.ndarray) -> tupl
     return known, np.where(hidden > 1e-12 * np.maximum(whole, 1e-300), hidden, 0.0)
 
 
-def _interval(ratio: np.ndarray, variance: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % interval of ratios as of a Poisson count with that mean and variance (Garwood 1936)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        count = np.where(variance > 0, ratio**2 / variance, 0.0)
-        unit = np.where(variance > 0, variance / ratio, 1 / expected)
-        low = np.where(count > 0, stats.gamma.ppf(0.025, np.maximum(count, 1e-9)) * unit, 0.0)
-        high = stats.gamma.ppf(0.975, count + 1) * unit
-    none = ~np.isfinite(ratio)
-    low[none], high[none] = np.nan, np.nan
-    return low, np.where(np.isfinite(high), high, np.nan)
+def _interval(ratio: np.ndarray, variance: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The 95 % interval of ratios as of a Poisson count with that mean and variance (Garwood 1936).
+
+    own : (n,), what a case in the area itself adds to its ratio; where no case adds anything, that many more are added
+    as a count of 0 leaves open.
+    """
+    some = variance > 0
+    count = np.divide(ratio**2, variance, out=np.ones_like(ratio), where=some)
+    unit = np.divide(variance, ratio, out=np.ones_like(ratio), where=some)
+    low = np.where(some, special.gammaincinv(np.maximum(count, 1e-9), 0.025) * unit, ratio)
+    high = np.where(some, special.gammaincinv(count + 1, 0.975) * unit, ratio + special.gammaincinv(1.0, 0.975) * own)
+    return np.minimum(low, ratio), np.maximum(high, ratio)

@@ -39,7 +39,7 @@ def ddi(package: Mapping[str, Any]) -> str:
     for number, resource in enumerate(tables, 1):
         for position, field in enumerate(resource["schema"]["fields"], 1):
             _variable(data, f"F{number}", position, field)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(book, encoding="unicode") + "\n"
+    return ElementTree.tostring(book, encoding="utf-8", xml_declaration=True).decode("utf-8") + "\n"
 
 
 def _file(book: Element, number: str, resource: Mapping[str, Any]) -> None:

@@ -96,8 +96,8 @@ def write_folder(
     for file_name, (title, text) in (pages or {}).items():
         (folder / file_name).write_text(text, encoding="utf-8", newline="")
         package = with_file(package, Path(file_name).stem.lower().replace("_", "-"), folder / file_name, title)
-    for file_name, text, title in ((DDI, ddi(package), "DDI Codebook 2.5"), (DCAT, dcat(package), "DCAT")):
-        (folder / file_name).write_text(text, encoding="utf-8", newline="")
+    for file_name, text_of, title in ((DDI, ddi, "DDI Codebook 2.5"), (DCAT, dcat, "DCAT")):
+        (folder / file_name).write_text(text_of(package), encoding="utf-8", newline="")
         package = with_file(package, Path(file_name).stem, folder / file_name, title)
     content = json.dumps(package, ensure_ascii=False, indent=2) + "\n"
     (folder / FILE).write_text(content, encoding="utf-8", newline="")

@@ -12,8 +12,9 @@
 #   counts(release, by)                       estimated records by area and group, and what is behind them
 #   rates(release, cases)                     the rate of something by area, adjusted if asked for
 #   exposure(release, "traffic")              by released row: mean over where it may live, and standard deviation
+#   with_margins(release, table, ...)         the release, with weights that meet a table of people by area and field
 #
-# The same as vbas.core.analysis.read_release in Python, which meets census tables (margins) too.
+# The same as vbas.core.analysis.read_release in Python.
 
 # A release: a folder with released_records, crosswalk and areas (.csv or .gpkg), or the three as paths or data frames.
 #   area        field with the identifier of the area, in the areas and the crosswalk; NULL: the crosswalk's only other
@@ -61,8 +62,63 @@ read_release <- function(records, crosswalk = NULL, areas = NULL, area = NULL, p
   })
   n <- if (is.null(count)) rep(1, nrow(records)) else as.numeric(records[[count]])
   structure(list(records = records, areas = areas, area = area, n = n, profile_of = profile_of,
-                 profile = rep(seq_along(homes), lengths(homes)), home = unlist(homes), weight = unlist(weights)),
+                 profile = rep(seq_along(homes), lengths(homes)), home = unlist(homes), weight = unlist(weights),
+                 level = level[one], region = as.numeric(records$vbas_region)[one], region_of = region_of),
             class = "vbas_release")
+}
+
+# The same with weights that meet a table of people by area and some fields of the release, such as age: no area gets
+# more of a group than it has people, and those whom the release leaves out live where people are left over.
+#   table         a data frame or path with a row for each area and group; area, fields, people: its fields
+#   if_different  where more records must live in a region than the table has people there: "stop", or
+#                 "take it as weights", which spreads the records of that group by the table and meets nothing
+# Rows whose values the table does not have stay spread by all people.
+with_margins <- function(release, table, area, fields, people, if_different = "stop") {
+  stopifnot(if_different %in% c("stop", "take it as weights"))
+  table <- read_table(table)
+  need(all(c(area, fields, people) %in% names(table)), "The table lacks one of the fields that were named.")
+  need(all(fields %in% names(release$records)), "The release has not all of these fields.")
+  number <- as.numeric(table[[people]])
+  need(all(is.finite(number) & number >= 0), "People are missing or negative in some row of the table.")
+  at <- match(as_text(table[[area]]), as_text(release$areas[[release$area]]))
+  lived <- unique(release$home[release$weight > 0])
+  need(all(lived %in% at), "The table has no row for some area where rows may live: give 0 where nobody lives.")
+  key <- function(frame) do.call(paste, c(lapply(frame[fields], as_text), sep = "\r"))
+  keys <- key(table)
+  groups <- unique(keys)
+  group <- match(key(release$records), groups, nomatch = 0)
+  new_of <- number_of(data.frame(release$profile_of, group))
+  one <- match(seq_len(max(new_of)), new_of)
+  old <- release$profile_of[one]
+  records <- as.vector(rowsum(release$n, new_of))
+  entries <- split(seq_along(release$profile), factor(release$profile, seq_len(max(release$profile))))[old]
+  profile <- rep(seq_along(old), lengths(entries))
+  home <- release$home[unlist(entries)]
+  weight <- release$weight[unlist(entries)]
+  for (which in seq_along(groups)) {
+    mine <- group[one] == which & records > 0
+    if (!any(mine)) next
+    here <- mine[profile]
+    there <- !is.na(at) & keys == groups[which]
+    of_area <- numeric(nrow(release$areas))
+    summed <- rowsum(number[there], at[there])
+    of_area[as.integer(rownames(summed))] <- summed
+    number_in <- cumsum(mine)[profile[here]]
+    met <- meet(number_in, home[here], records[mine], release$level[old[mine]], release$region[old[mine]], of_area,
+                release$region_of, as_text(release$areas[[release$area]]))
+    if (is.character(met)) {
+      sentence <- paste0(gsub("\r", ", ", groups[which]), ": ", met)
+      need(if_different != "stop", paste("The table contradicts the release.", sentence))
+      warning(sentence, call. = FALSE)
+      by_table <- of_area[home[here]]
+      sums <- as.vector(rowsum(by_table, number_in))[number_in]
+      met <- ifelse(sums > 0, by_table / sums, weight[here])
+    }
+    weight[here] <- met
+  }
+  release[c("profile_of", "profile", "home", "weight", "level", "region")] <-
+    list(new_of, profile, home, weight, release$level[old], release$region[old])
+  release
 }
 
 print.vbas_release <- function(x, ...) {
@@ -173,6 +229,142 @@ homes_of <- function(level, region, class, region_of, leave_out) {
     }
   }
   possible
+}
+
+# Weights of one group that meet the people of each area, by iterative proportional fitting (Deming & Stephan 1940), and
+# Newton's method where that is slow; or a sentence that says what contradicts what.
+#   profile, home  of each weight; records, level, region  of each profile; people  of each area
+meet <- function(profile, home, records, level, region, people, region_of, names) {
+  near <- function(sums) pmax(1e-8, 1e-14 * sums)
+  n <- length(records)
+  kept <- people[home] > 0
+  # An area or region is full where its rows, with those within, are as many as its people: nobody of a larger region
+  # lives there.
+  for (own in 0:ncol(region_of)) {
+    sizes <- tabulate(profile[kept], n)
+    if (own == 0) {
+      alone <- sizes == 1
+      single <- kept & alone[profile]
+      at <- seq_along(people)
+      within <- total_by(records[profile[single]], home[single], length(people))
+      have <- people
+    } else {
+      numbers <- unique(region_of[!is.na(region_of[, own]), own])
+      at <- match(region_of[, own], numbers)
+      first <- home[match(seq_len(n), profile)]
+      inside <- level <= own
+      within <- total_by(records[inside], at[first[inside]], length(numbers))
+      have <- total_by(people[!is.na(at)], at[!is.na(at)], length(numbers))
+    }
+    beyond <- which(within > have + near(have))[1]
+    if (!is.na(beyond)) {
+      shown <- format(c(within[beyond], have[beyond]), digits = 15, trim = TRUE)
+      if (own == 0) {
+        return(paste0("area ", names[beyond], " has ", shown[1], " records, the table has ", shown[2], " people there."))
+      }
+      return(paste0("region ", numbers[beyond], " of level ", own, " shows ", shown[1],
+                    " records with those within, the table has ", shown[2], " people there."))
+    }
+    full <- (within >= have - near(have) & within > 0)[at]
+    full[is.na(full)] <- FALSE
+    free <- level > own & !(own == 0 & alone)
+    kept <- kept & !(free[profile] & full[home])
+  }
+  lost <- which(tabulate(profile[kept], n) == 0)[1]
+  if (!is.na(lost)) {
+    return(paste0("region ", region[lost], " of level ", level[lost], " shows ", records[lost],
+                  " records, the table has ", sum(people[home[profile == lost]]), " people there for them."))
+  }
+  # People beyond the records, of each part of the map whose rows have areas in common, are spread along with them.
+  part <- seq_along(people)
+  repeat {
+    least <- as.vector(tapply(part[home[kept]], factor(profile[kept], seq_len(n)), min))
+    of_area <- tapply(least[profile[kept]], home[kept], min)
+    joined <- part
+    joined[as.integer(names_of(of_area))] <- as.vector(of_area)
+    if (identical(joined, part)) break
+    part <- joined
+  }
+  reached <- sort(unique(home[kept]))
+  parts <- unique(part[reached])
+  there <- total_by(people[reached], match(part[reached], parts), length(parts))
+  left <- there - total_by(records, match(least, parts), length(parts))
+  with_left <- left > near(there)
+  extra <- reached[with_left[match(part[reached], parts)]]
+  row <- c(profile[kept], n + match(part[extra], parts[with_left]))
+  column <- c(home[kept], extra)
+  columns <- numeric(length(people))
+  columns[reached] <- people[reached]
+  found <- rake(row, column, people[column], c(records, left[with_left]), columns)
+  if (is.null(found)) return("the table cannot be met.")
+  weight <- numeric(length(profile))
+  weight[kept] <- found[seq_len(sum(kept))]
+  weight / total_by(weight, profile, n)[profile]
+}
+
+names_of <- function(table) dimnames(table)[[1]]
+
+total_by <- function(values, at, n) {
+  found <- numeric(n)
+  summed <- rowsum(values, at)
+  found[as.integer(rownames(summed))] <- summed
+  found
+}
+
+# A matrix, as values at rows and columns, scaled so that its rows and columns have these sums; NULL where they have not
+# within 1e-6. The factors of the columns are where a convex function of their logarithms is least.
+rake <- function(row, column, value, rows, columns) {
+  by_row <- function(x) total_by(x, row, length(rows))
+  by_column <- function(x) total_by(x, column, length(columns))
+  factors <- rep(1, length(columns))
+  divided <- function(a, b) ifelse(b > 0, a / b, 0)
+  height <- function(factors) {
+    sums <- by_row(value * factors[column])
+    sum((rows * log(sums))[rows > 0]) - sum((columns * log(factors))[columns > 0])
+  }
+  for (step in seq_len(6000)) {
+    of_rows <- divided(rows, by_row(value * factors[column]))
+    fitted <- value * of_rows[row] * factors[column]
+    reached <- by_column(fitted)
+    gap <- max(abs(reached - columns), 0)
+    if (is.na(gap)) return(NULL)
+    if (gap <= 1e-7) return(fitted)
+    better <- if (step > 100 && step %% 100 == 1) newton(row, column, fitted, rows, columns, reached, factors, height)
+    factors <- if (is.null(better)) divided(columns, divided(reached, factors)) else better
+  }
+  if (gap <= 1e-6) fitted
+}
+
+# Better factors, by conjugate gradients; NULL where none are found.
+newton <- function(row, column, fitted, rows, columns, reached, factors, height) {
+  there <- factors > 0 & columns > 0
+  diagonal <- ifelse(there, reached * (1 + 1e-12), 1)
+  curvature <- function(v) {
+    along <- total_by(fitted * v[column], row, length(rows))
+    back <- total_by(fitted * (ifelse(rows > 0, along / rows, 0))[row], column, length(columns))
+    ifelse(there, diagonal * v - back, v)
+  }
+  direction <- numeric(length(columns))
+  residual <- ifelse(there, columns - reached, 0)
+  search <- preconditioned <- residual / diagonal
+  for (step in seq_len(2000)) {
+    if (sqrt(sum(residual^2)) <= 1e-8) break
+    bent <- curvature(search)
+    length <- sum(residual * preconditioned) / sum(search * bent)
+    direction <- direction + length * search
+    changed <- residual - length * bent
+    next_one <- changed / diagonal
+    search <- next_one + sum(changed * next_one) / sum(residual * preconditioned) * search
+    residual <- changed
+    preconditioned <- next_one
+  }
+  if (!all(is.finite(direction))) return(NULL)
+  now <- height(factors)
+  for (halved in 0:30) {
+    stepped <- ifelse(there, factors * exp(direction / 2^halved), factors)
+    if (all(is.finite(stepped)) && isTRUE(height(stepped) <= now)) return(stepped)
+  }
+  NULL
 }
 
 shown_below <- function(shown, class, level) {

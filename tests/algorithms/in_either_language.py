@@ -29,19 +29,40 @@ def town():
         for y in 5_463_000 + 100 * np.arange(8)
         for x in [*(594_000 + 100 * np.arange(8)), 700_000]
     ]
+    names = [area["da"] for area in areas.getFeatures()]
+    home = rng.integers(0, 36, 200)
+    level = rng.integers(1, 4, 200)
+    region = np.choose(level - 1, [home + 1, home // 12 + 1, np.ones(200, int)])
+    released = {
+        "vbas_level": level.tolist(),
+        "vbas_region": region.tolist(),
+        "sex": rng.choice(["F", "M"], 200).tolist(),
+        "diagnosis": rng.choice(["flu", "cold"], 200).tolist(),
+    }
+    crosswalk = {
+        "da": names,
+        "vbas_region_1": list(range(1, 37)),
+        "vbas_region_2": [i // 12 + 1 for i in range(36)],
+        "vbas_region_3": [1] * 36,
+    }
     cells = {"cell": [f"c{i}" for i in range(72)], "people": rng.integers(0, 30, 72).tolist()}
     return {
         "areas": areas,
         "records": records,
         "points": points,
         "cells": make_layer(cells, squares, "EPSG:26914"),
+        "released": make_layer(released),
+        "crosswalk": make_layer(crosswalk),
+        "census": make_layer({"da": names * 2, "sex": ["F"] * 36 + ["M"] * 36, "n": [30] * 72}),
         "coarser": make_layer({"attribute": ["sex"] * 2, "value": ["F", "M"], "level_1": ["*"] * 2}),
     }
 
 
 # Outputs that are written as CSV, to be compared byte for byte.
-AS_TEXT = ("RELEASED_RECORDS", "CROSSWALK", "RECORDS")
+AS_TEXT = ("RELEASED_RECORDS", "CROSSWALK", "RECORDS", "SPREAD")
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "da", "POPULATION": "people"}
+RELEASED = {"RECORDS": "@released", "CROSSWALK": "@crosswalk", "QUASI_IDENTIFIERS": ["sex"]}
+CASES = {"CASE_FIELD": "diagnosis", "CASE_VALUES": "flu", "ADJUST": ["sex"]}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
 JOBS: dict[str, dict[str, object]] = {
     "anonymize": {**REGIONS, **PEOPLE, "KEEP_FIELDS": ["diagnosis"], "K": 12},
@@ -75,6 +96,19 @@ JOBS: dict[str, dict[str, object]] = {
         "RECORD_REGION": "home",
         "CATEGORY": "sex",
     },
+    "spreadrelease": {**REGIONS, **RELEASED, "GROUPS": ["diagnosis"], "EXPOSURE_FIELDS": ["people"]},
+    "spreadrelease, margins": {
+        **REGIONS,
+        **RELEASED,
+        "MARGINS": "@census",
+        "MARGIN_AREA": "da",
+        "MARGIN_FIELDS": ["sex"],
+        "MARGIN_COUNT": "n",
+        "MARGINS_DIFFER": "take it as weights",
+    },
+    "ratemap": {**REGIONS, **RELEASED, **CASES},
+    "clusterscan": {**REGIONS, **RELEASED, **CASES, "DRAWS": 19, "SIGNIFICANCE": 0.5},
+    "moran": {**REGIONS, **RELEASED, **CASES, "DRAWS": 19},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["home", "age"], "K": 10, "STOP": False},
 }
 
@@ -97,7 +131,8 @@ def test_job(run, town, monkeypatch, job):
     assert set(parameters) <= known, set(parameters) - known
     for out in algorithm.destinationParameterDefinitions():
         ending = "html" if out.type() == "fileDestination" else "csv" if out.name() in AS_TEXT else "gpkg"
-        parameters[out.name()] = str(own / f"{out.name().lower()}.{ending}")
+        name_of_file = out.name().lower() if out.type() == "folderDestination" else f"{out.name().lower()}.{ending}"
+        parameters[out.name()] = str(own / name_of_file)
     done = run(name, **parameters)
     facts = {
         "results": {key: value for key, value in done.results.items() if key != "RUNNING_TIME"},

@@ -36,6 +36,7 @@ from .maps import assert_drawn
 
 N_AREAS = 40
 TEXTS = ("html", "fileDestination", "folderDestination")
+ENDINGS = {"fileDestination": ".html", "folderDestination": ""}
 
 
 def values(column):
@@ -261,8 +262,8 @@ FORMS: dict[str, dict[str, Any]] = {
         "EXPOSURE_FIELDS": ["population"],
     },
     "ratemap": STUDIED,
-    "clusterscan": {**STUDIED, "DRAWS": 19, "LEVEL": 0.5},
-    "moran": {**STUDIED, "DRAWS": 19, "LEVEL": 0.5},
+    "clusterscan": {**STUDIED, "DRAWS": 19, "SIGNIFICANCE": 0.5},
+    "moran": {**STUDIED, "DRAWS": 19, "SIGNIFICANCE": 0.5},
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
@@ -489,9 +490,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
     outputs = algorithm.destinationParameterDefinitions()
     files = {}
     if to_files:
-        files = {
-            out.name(): tmp_path / f"{i}{'.html' if out.type() in TEXTS else '.gpkg'}" for i, out in enumerate(outputs)
-        }
+        files = {out.name(): tmp_path / f"{i}{ENDINGS.get(out.type(), '.gpkg')}" for i, out in enumerate(outputs)}
 
     done = by_hand(name, {**FORMS, **OTHERS}[form], files)
 
@@ -516,7 +515,9 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
             assert_drawn(layer)
     for out in outputs:
         if out.type() in TEXTS and (to_files or out.createByDefault()):
-            assert "<html" in Path(done.results[out.name()]).read_text(encoding="utf-8")
+            place = Path(done.results[out.name()])
+            page = place / "report.html" if out.type() == "folderDestination" else place
+            assert "<html" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

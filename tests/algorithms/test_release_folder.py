@@ -230,3 +230,35 @@ def test_a_folder_that_is_read_is_not_replaced(run, anonymize, grid, tmp_path):
 def test_settings_of_a_folder_without_one_are_told(anonymize):
     done = anonymize(K=6, FOLDER_FORMAT="GeoPackage")
     assert any("FOLDER_FORMAT = GeoPackage has no effect here" in line for line in done.log)
+
+
+@pytest.fixture
+def folder(anonymize, tmp_path):
+    anonymize(RELEASE="nested levels", K=6, KEEP_FIELDS=["diagnosis"], RELEASE_FOLDER=str(tmp_path / "release"))
+    return tmp_path / "release"
+
+
+def test_a_folder_is_checked(run, folder, tmp_path):
+    done = run("checkrelease", RELEASE_FOLDER=str(folder), CHECK="memory:", REPORT=str(tmp_path / "page.html"))
+    assert done.results["K_FOUND"] >= 6 and done.results["N_BELOW"] == 0 and done.results["N_BROKEN"] == 0
+    assert any(line.startswith("content records: ") for line in done.log)
+    with pytest.raises(QgsProcessingException, match="fall short"):
+        run("checkrelease", RELEASE_FOLDER=str(folder), K=5000)
+
+
+def test_a_folder_that_was_changed_fails_the_check(run, folder):
+    lines = (folder / "records.csv").read_text(encoding="utf-8").splitlines()
+    (folder / "records.csv").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    with pytest.raises(QgsProcessingException, match="The folder is not what it says"):
+        run("checkrelease", RELEASE_FOLDER=str(folder), CHECK="memory:")
+    done = run("checkrelease", RELEASE_FOLDER=str(folder), CHECK="memory:", STOP=False)
+    assert done.results["N_BROKEN"] >= 3
+
+
+def test_a_folder_takes_the_place_of_a_table(run, folder, grid, tmp_path):
+    done = run("checkrelease", RELEASE_FOLDER=str(folder), RECORDS=grid[1], QUASI_IDENTIFIERS=["sex"], CHECK="memory:")
+    assert any("RECORDS" in line and "has no effect here" in line for line in done.log)
+    with pytest.raises(QgsProcessingException, match="RECORDS"):
+        run("checkrelease", CHECK="memory:")
+    with pytest.raises(QgsProcessingException, match="no folder of a release"):
+        run("checkrelease", RELEASE_FOLDER=str(tmp_path), CHECK="memory:")

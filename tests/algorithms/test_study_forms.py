@@ -142,7 +142,7 @@ def test_case_values_and_rows_without_a_value(study):
     ("algorithm", "changes", "sentence"),
     [
         ("clusterscan", {"CASE_FIELD": "sex", "CASE_VALUES": "F"}, "is a quasi-identifier.*find clusters where there"),
-        ("moran", {"CASE_FIELD": "all"}, "All released records are cases.*no test would hold its level"),
+        ("moran", {"CASE_FIELD": "all"}, "All released records are cases by.*no test would hold its level"),
         ("ratemap", {"CASE_FIELD": "all"}, "choose “population of the areas”"),
         ("moran", {"CASE_FIELD": "diagnosis"}, "values beside 1 and 0"),
         ("moran", {"CASE_FIELD": "diagnosis", "CASE_VALUES": "plague"}, "no value “plague”"),

@@ -12,8 +12,12 @@ import pytest
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 DOORS = {
     "analysis.fitting": ("fit", "margin_of"),
+    "analysis.moran": ("moran",),
+    "analysis.outcome": ("outcome_of",),
+    "analysis.rates": ("rate_map",),
     "analysis.reader": ("read_release",),
     "analysis.released": ("released_rows",),
+    "analysis.scan": ("scan",),
     "analysis.spreading": ("spread",),
     "anonymise": ("Ask", "anonymise", "rate", "Account"),
     "areas": ("make_areas",),

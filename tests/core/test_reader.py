@@ -209,7 +209,7 @@ def test_the_reader_needs_no_qgis_and_nothing_but_pandas():
 
 
 def test_shapes_of_the_areas_are_kept():
-    geopandas = pytest.importorskip("geopandas", reason="geopandas is not installed: pip install vbas[analysis]")
+    geopandas = needed("geopandas", "pip install vbas[analysis]")
     import shapely
 
     shapes = [shapely.box(i, 0, i + 1, 1) for i in range(4)]

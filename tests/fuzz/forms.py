@@ -114,7 +114,8 @@ def _studied(town):
     kind = "text" if "ill" in kinds else "long"
     columns = (*table.columns[:1], ("case", kind, ill), *table.columns[1:])
     given["RECORDS"] = Table(columns, table.shapes, table.geometry, table.crs)
-    given |= {"CASE_FIELD": "case", "DRAWS": dice.pick(19, 39)}
+    given |= {"CASE_FIELD": "case", "DRAWS": dice.pick(19, 39), "SIGNIFICANCE": dice.pick(0.05, 0.5)}
+    given |= {"LARGEST": dice.pick(50.0, 10.0), "BANDWIDTH": dice.pick(0.0, 700.0)}
     if kind == "text":
         given["CASE_VALUES"] = dice.pick("ill", "ill;well", " ill ", "dead", ";")
     if dice.chance(0.2):

@@ -9,6 +9,7 @@ from qgis.core import QgsApplication
 
 from vbas.algorithms.form.parameters import label_of
 
+from .folders import recount_folder
 from .recounts import RECOUNTS
 
 SECONDS = 60.0
@@ -112,7 +113,8 @@ def _not_made(case, name):
 def _recounted(case, outcome):
     recount = RECOUNTS.get(case.algorithm)
     try:
-        return [] if recount is None else list(recount(case, outcome))
+        found = [] if recount is None else list(recount(case, outcome))
+        return [*found, *recount_folder(case, outcome)]
     except Exception as error:  # a recount that breaks down is a finding as well
         import traceback
 

@@ -118,7 +118,7 @@ def fill(dice, definition, parameters):
 def _place(dice, name, kind):
     """Where an output goes, None for nowhere."""
     if kind == "folderDestination":
-        return Place(f"{{folder}}/{name.lower()}") if dice.chance(0.06) else None
+        return Place(f"{{folder}}/{name.lower()}") if dice.chance(0.1) else None
     if kind == "fileDestination":
         return Place(f"{{folder}}/{name.lower()}.html") if dice.chance(0.06) else None
     if dice.odd(2):

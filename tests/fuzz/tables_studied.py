@@ -35,8 +35,8 @@ def recount_studied(case, outcome):
         (at,) = _last(names, ["p_value"])
         if len(rows) != results["N_CLUSTERS"]:
             yield f"CLUSTERS has {len(rows)} rows, N_CLUSTERS is {results['N_CLUSTERS']}."
-        if any(float(row[at]) > float(given.get("LEVEL", 0.05)) for row in rows):
-            yield "A cluster has a larger p-value than LEVEL."
+        if any(float(row[at]) > float(given.get("SIGNIFICANCE", 0.05)) for row in rows):
+            yield "A cluster has a larger p-value than SIGNIFICANCE."
 
 
 def _last(names, wanted):

@@ -292,13 +292,18 @@ def shades(ramp: tuple[str, ...], n: int) -> list[str]:
 
 
 def _hatch(symbol: QgsSymbol, condition: str) -> None:
-    """Thin lines over a polygon where a condition holds; none in the legend."""
+    """Thin lines over a polygon where a condition holds.
+
+    In the legend, where no expression can be told, the lines are too far from each other to be seen.
+    """
     if not isinstance(symbol, QgsFillSymbol):
         return
-    lines = QgsLinePatternFillSymbolLayer.create({"angle": "45", "distance": "1.2"})
+    lines = QgsLinePatternFillSymbolLayer.create({"angle": "45", "distance": "30"})
     lines.setSubSymbol(QgsLineSymbol.createSimple({"color": "#4b5563", "width": "0.12"}))
     shown = QgsProperty.fromExpression(f"coalesce({condition}, false)")
     lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, shown)
+    distance = QgsProperty.fromExpression(f"CASE WHEN {condition} THEN 1.2 END")
+    lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLineDistance, distance)
     symbol.appendSymbolLayer(lines)
 
 
