@@ -19,9 +19,10 @@ from ..disclosure.certificate import (
     certify,
     certify_classes,
 )
-from ..disclosure.zone_tables import shown_by
+from ..disclosure.zone_tables import records_of, shown_by
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
+from ..records.table import PERSONS
 from .numbers import shown
 from .page import Section
 
@@ -62,8 +63,8 @@ def certificate_of(account: Account) -> Certificate | None:
     losses = None
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
-    people = None if account.requirement.members else account.areas.population
-    certificate = certify(shown_by(plan)[0], people, plan.k, losses)
+    people = None if account.requirement.has(PERSONS) else account.areas.population
+    certificate = certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
     return replace(certificate, families=(*certificate.families, *account.tried))
 
 
