@@ -30,7 +30,7 @@ from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
-from .privacy.beside import Beside, hold_beside, tables_beside
+from .privacy.beside import Beside, hold_beside_and_together, tables_beside
 from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
@@ -38,6 +38,7 @@ from .privacy.requirement import Protection, Requirement, measure
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
 from .records.matching import Records
+from .records.table import PERSONS
 from .release import Release, smallest_class
 from .releases.earlier import Earlier, held_against_earlier
 from .source import RecordSource, ReleasedRows, Source
@@ -445,7 +446,9 @@ def _held_against_published(
         ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
     )
-    plan, coarser, notes = hold_beside(plan, coarser, beside, log)
+    in_zones = coarser is None and ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
+    people = areas.population if in_zones else None
+    plan, coarser, notes = hold_beside_and_together(plan, coarser, beside, people, log)
     if ask.earlier is None:
         return plan, coarser, notes, None
     held = held_against_earlier(
@@ -455,7 +458,7 @@ def _held_against_published(
         source.sensitive_values(requirement),
         requirement,
         ask.earlier,
-        lambda plan: hold_beside(plan, None, beside, log)[0],
+        lambda plan: hold_beside_and_together(plan, None, beside, people, log, moved=True)[0],
         ask.ties,
         log,
         [published_table(counts, areas, ask.k) for counts in beside.tables],

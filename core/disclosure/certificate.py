@@ -9,7 +9,8 @@ import numpy as np
 
 from ..language import as_data
 from .method_bounds import method_bounds
-from .zone_tables import MOST_PEOPLE, Found, Shown, proven_small
+from .zone_flows import MOST_PEOPLE
+from .zone_tables import Found, Known, Shown, proven_small
 
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
@@ -66,14 +67,21 @@ class Certificate:
         return next((family for family in self.families if family.kind == kind), Family(kind, 0, 0))
 
 
-def certify(shown: Shown, people: np.ndarray | None, k: int, losses: Sequence[np.ndarray] | None = None) -> Certificate:
+def certify(
+    shown: Shown,
+    people: np.ndarray | None,
+    k: int,
+    losses: Sequence[np.ndarray] | None = None,
+    table: Known | None = None,
+) -> Certificate:
     """Try every count of a class that a release lets ask about: of areas, and of what regions have of a zone.
 
     people : (n,) of each area, None where nobody is to know them, or rows are not people; losses : of each level,
-    (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least
+    (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least; table :
+    what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
     """
     known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
-    found = proven_small(shown, known, k)
+    found = proven_small(shown, known, k, table)
     families = [
         Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum())),
         *_families(found),

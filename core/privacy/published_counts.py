@@ -28,8 +28,8 @@ from ..ties import Ties, ranks
 from .margins import hold_against_totals
 from .requirement import Requirement
 
-MOST_TRIED = 150  # ways to mend a count, the cheapest first
-FEW_TRIED = 20  # those of which more is tried
+MOST_TRIED = 40  # ways to mend a count, the cheapest first
+FEW_TRIED = 5  # those of which more is tried
 MOST_SIBLINGS = 6
 MOST_ROUNDS = 20
 OF_A_SUPPRESSED_RECORD = 1e9  # metres: more than any region is wide
@@ -300,6 +300,7 @@ class _Work:
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""
         done: list[tuple[_Way, list[Change]]] = []
+        at_once = 1
         while not is_free(self.block, count):
             ways = self._by_loss(self._ways(count))
             if not ways:
@@ -308,8 +309,9 @@ class _Work:
             if chosen is None:
                 more = self._by_loss(self._with_company(ways[:FEW_TRIED], count))
                 chosen = self._first_that_frees(more[:MOST_TRIED], count)
-            way = ways[0] if chosen is None else chosen
-            done.append((way, self._do(way)))
+            # Where no single one frees it, twice as many as before, so that the turns are few; what was too much goes.
+            done += [(way, self._do(way)) for way in (ways[:at_once] if chosen is None else [chosen])]
+            at_once *= 2
         if len(done) > 1:
             self._without_what_need_not_be(done, count)
         return True

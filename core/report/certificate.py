@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..anonymise import Account
 from ..disclosure.certificate import AREAS, BY_THE_METHOD, PARTS, RESTS, ZONES, Certificate, certify
-from ..disclosure.zone_tables import shown_by
+from ..disclosure.zone_tables import records_of, shown_by
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
+from ..records.table import PERSONS
 from .numbers import shown
 from .page import Section
 
@@ -34,8 +35,8 @@ def certificate_of(account: Account) -> Certificate | None:
     losses = None
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
-    people = None if account.requirement.members else account.areas.population
-    return certify(shown_by(plan)[0], people, plan.k, losses)
+    people = None if account.requirement.has(PERSONS) else account.areas.population
+    return certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
 
 
 def certificate_section(account: Account) -> Section:
