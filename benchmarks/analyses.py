@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
-from scipy.spatial import cKDTree
 from scipy.special import expit
 
 from vbas.benchmarks import demonstration, real_data
@@ -320,10 +319,9 @@ def coefficients(place: Territory, populations: int) -> None:
     """How well the coefficient of an exposure of the place is found, in a model with the quasi-identifiers.
 
     Each record takes its mean exposure. Standard errors are those of the model, robust ones (HC1), and robust ones that
-    allow records of a region to be alike. Of each release also as if all of its records stood at the centre of their
-    region, by people, and in a model with the variance of the exposure beside its mean.
+    allow records of a region to be alike.
     """
-    found: dict[tuple[str, str, str], list[tuple[float, np.ndarray]]] = {}
+    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     wanted = SETTINGS["gradient"]
     for seed in range(populations):
         people = people_of(place, seed)
@@ -344,33 +342,25 @@ def coefficients(place: Territory, populations: int) -> None:
             for x, model in each
         ]
         for name, reading in readings(people):
+            if reading.leave_out != NONE:
+                continue
             weights = _spread(reading)
             cells, rows = reading.cells, reading.rows
-            groups = np.unique([rows.level[: len(cells)], rows.region[: len(cells)]], axis=1, return_inverse=True)[1]
+            groups = (rows.level * len(points) + rows.region)[: len(cells)]
             attributes = values[one[cells]].astype(float)
+            design = np.column_stack([np.zeros(len(cells)), np.ones(len(cells)), attributes])
+            start = {model: np.zeros(design.shape[1]) for model in MODELS}
             for (x, model), cases in zip(each, outcomes):
-                mean, deviation = (of[: len(cells)] for of in weights.exposure(x))
-                columns = {"mean": [mean]}
-                if not name.startswith("true"):
-                    centre = weights.profiles @ points
-                    at_centre = _nearest(centre, x, points)[weights.profile_of[: len(cells)]]
-                    columns |= {"mean and variance": [mean, deviation**2], "at centres": [at_centre]}
-                for how, terms in columns.items():
-                    design = np.column_stack([*terms, np.ones(len(cells)), attributes])
-                    fitted = fit_counts(design, counts[cells], cases[cells], groups.ravel(), model)
-                    found.setdefault((model, name, how), []).append(fitted)
-    print("| model | release | exposure | fits | mean estimate | deviation | covered, model | robust | by region |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for (model, name, how), of in found.items():
+                design[:, 0] = weights.exposure(x)[0][: len(cells)]
+                start[model], errors = fit_counts(design, counts[cells], cases[cells], groups, model, start[model])
+                found.setdefault((model, name), []).append((start[model][0], errors))
+    print("| model | release | fits | mean estimate | deviation | covered, model | robust | by region |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (model, name), of in found.items():
         estimate, errors = np.array([one[0] for one in of]), np.array([one[1] for one in of])
         covered = 100 * (np.abs(estimate - wanted)[:, None] <= 1.96 * errors).mean(axis=0)
         told = " | ".join(f"{one:.1f} %" for one in covered)
-        print(f"| {model} | {name} | {how} | {len(of)} | {estimate.mean():.3f} | {estimate.std():.3f} | {told} |")
-
-
-def _nearest(centre: np.ndarray, x: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """The exposure at the area nearest to each place."""
-    return np.asarray(x[cKDTree(points).query(centre)[1]])
+        print(f"| {model} | {name} | {len(of)} | {estimate.mean():.3f} | {estimate.std():.3f} | {told} |")
 
 
 def draw_outcome(rng: np.random.Generator, counts: np.ndarray, effect: np.ndarray, model: str) -> np.ndarray:
@@ -384,32 +374,31 @@ def draw_outcome(rng: np.random.Generator, counts: np.ndarray, effect: np.ndarra
 
 
 def fit_counts(
-    design: np.ndarray, counts: np.ndarray, cases: np.ndarray, group: np.ndarray, model: str
-) -> tuple[float, np.ndarray]:
-    """The first coefficient of a model of who has something, by Newton's method, and its standard errors: of the model,
-    robust, and robust by group.
+    design: np.ndarray, counts: np.ndarray, cases: np.ndarray, group: np.ndarray, model: str, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of a model of who has something, by Newton's method, and the standard errors of the first: of
+    the model, robust, and robust by group.
 
-    design : (cells, p); counts, cases : (cells,), people alike; group : (cells,)
+    design : (cells, p), the second column 1; counts, cases : (cells,), people alike; group : (cells,); start : (p,)
     """
-    used = np.ptp(design, axis=0) > 0
-    used[np.flatnonzero((design == 1).all(axis=0))[0]] = True
-    design = design[:, used]
-    coefficient = np.zeros(design.shape[1])
-    coefficient[np.flatnonzero((design == 1).all(axis=0))[0]] = np.log(cases.sum() / counts.sum())
+    coefficient = start.copy()
+    if not coefficient.any():
+        coefficient[1] = np.log(cases.sum() / counts.sum())
     for _ in range(50):
         risk = np.exp(design @ coefficient) if model == POISSON_MODEL else expit(design @ coefficient)
         curve = counts * (risk if model == POISSON_MODEL else risk * (1 - risk))
         bread = np.linalg.inv(design.T @ (curve[:, None] * design))
         step = bread @ (design.T @ (cases - counts * risk))
         coefficient += step
-        if np.abs(step).max() < 1e-8:
+        if np.abs(step).max() < 1e-6:
             break
     n, p = counts.sum(), design.shape[1]
     squares = cases * (1 - risk) ** 2 + (counts - cases) * risk**2
     robust = bread @ (design.T @ (squares[:, None] * design)) @ bread * n / (n - p)
     alike = sparse.csr_matrix((cases - counts * risk, (group, np.arange(len(group))))) @ design
+    alike = alike[np.bincount(group) > 0]
     by_group = bread @ (alike.T @ alike) @ bread * len(alike) / (len(alike) - 1)
-    return float(coefficient[0]), np.sqrt([of[0, 0] for of in (bread, robust, by_group)])
+    return coefficient, np.sqrt([of[0, 0] for of in (bread, robust, by_group)])
 
 
 def speed(place: Territory, _: int) -> None:

@@ -75,18 +75,23 @@ def winnipeg() -> Place | None:
     return real_place("Winnipeg")
 
 
-def real_place(name: str, attributes: Sequence[str] = QUASI_IDENTIFIERS) -> Place | None:
-    """Real areas with as many generated people as live there, of these attributes; None where the data are not."""
+def real_place(name: str, attributes: Sequence[str] = QUASI_IDENTIFIERS, one_of: int = 1) -> Place | None:
+    """Real areas with as many generated people as live there, of these attributes; None where the data are not.
+
+    one_of : people for whom there is one; where areas are in no province of Canada, people are those of Ontario
+    """
     if not real_data.available():
         return None
     from vbas.benchmarks.real_areas import areas as real_areas
 
     areas = real_areas(name)
+    areas = areas.with_population(np.floor(areas.population / one_of))
     inhabited = np.flatnonzero(areas.population > 0)
     identifiers = areas.identifiers[inhabited]
+    abroad = name not in ("Winnipeg", "East of Canada")
     people = generate_records(
         identifiers,
-        province_from_identifiers(identifiers),
+        np.full(len(identifiers), "35", object) if abroad else province_from_identifiers(identifiers),
         canadian_distributions().selection(attributes),
         areas.population[inhabited].astype(np.int64),
     ).table()

@@ -14,6 +14,7 @@ import numpy as np
 
 from .anonymity import DEFAULT_K
 from .areas import Areas
+from .disclosure.certificate import Family
 from .disclosure.published import Published
 from .disclosure.published_tables import published_table
 from .errors import InputError, PrivacyError
@@ -30,7 +31,7 @@ from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
-from .privacy.beside import Beside, hold_beside, tables_beside
+from .privacy.beside import Beside, hold_beside_and_together, tables_beside
 from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
@@ -38,6 +39,7 @@ from .privacy.requirement import Protection, Requirement, measure
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
 from .records.matching import Records
+from .records.table import PERSONS
 from .release import Release, smallest_class
 from .releases.earlier import Earlier, held_against_earlier
 from .source import RecordSource, ReleasedRows, Source
@@ -194,6 +196,8 @@ class Account:
         What the plan was made from, where its last levels show coarser values.
     seconds : mapping of str to float
         By step.
+    tried : tuple of Family
+        Counts that were tried beside what others publish and beside earlier releases.
 
     Examples
     --------
@@ -222,6 +226,7 @@ class Account:
     published: Published | None = None
     coarser: CoarserLevels | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    tried: tuple[Family, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -327,7 +332,7 @@ def anonymise(
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
-    plan, coarser, notes, published = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
+    plan, coarser, held = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
     nested = ask.is_nested(levels)
     rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
@@ -350,10 +355,11 @@ def anonymise(
         rows,
         protection,
         weights,
-        notes,
-        published,
+        held.notes,
+        held.published,
         coarser,
         clock.seconds,
+        held.tried,
     )
 
 
@@ -425,6 +431,16 @@ def _planned(
     return at_hand, requirement, plan, None
 
 
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What is known of a plan that was held against what is published: sentences, the counts that were tried, and what
+    this release publishes."""
+
+    notes: tuple[str, ...]
+    tried: tuple[Family, ...]
+    published: Published | None = None
+
+
 def _held_against_published(
     plan: Plan,
     coarser: CoarserLevels | None,
@@ -433,9 +449,9 @@ def _held_against_published(
     requirement: Requirement,
     ask: Ask,
     log: Log,
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], Published | None]:
+) -> tuple[Plan, CoarserLevels | None, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already;
-    what it was made from; sentences on that, and what this one publishes."""
+    what it was made from; and what is known of that."""
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = Beside(
@@ -445,9 +461,11 @@ def _held_against_published(
         ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
     )
-    plan, coarser, notes = hold_beside(plan, coarser, beside, log)
+    in_zones = coarser is None and ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
+    people = areas.population if in_zones else None
+    plan, coarser, notes, tried = hold_beside_and_together(plan, coarser, beside, people, log)
     if ask.earlier is None:
-        return plan, coarser, notes, None
+        return plan, coarser, _Held(notes, tried)
     held = held_against_earlier(
         plan,
         areas,
@@ -455,12 +473,12 @@ def _held_against_published(
         source.sensitive_values(requirement),
         requirement,
         ask.earlier,
-        lambda plan: hold_beside(plan, None, beside, log)[0],
+        lambda plan: hold_beside_and_together(plan, None, beside, people, log, moved=True)[0],
         ask.ties,
         log,
         [published_table(counts, areas, ask.k) for counts in beside.tables],
     )
-    return held.plan, coarser, (*notes, *held.notes), held.published
+    return held.plan, coarser, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
 
 
 def _measured(

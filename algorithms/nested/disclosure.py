@@ -49,9 +49,9 @@ def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             "method can still prove of many classes that fewer than k of their people live in a part of a region. "
             "“{no_small_count}”: such counts cannot be proven either. For that, some classes are shown in a larger "
             "region than they need be, drawn from the computer's own source and kept nowhere, never from SEED: about "
-            "a tenth more mean distance, no record less. Every run then gives another release: publish one only. One "
-            "level has nothing to choose, and DISCLOSURE no effect. A RULE that forbids counts that can be derived "
-            "asks for the second.",
+            "a tenth more mean distance, no record less but where hardly anybody else lives. Every run then gives "
+            "another release: publish one only. One level has nothing to choose, and DISCLOSURE no effect. A RULE that "
+            "forbids counts that can be derived asks for the second.",
             class_has_k=CLASS_HAS_K,
             no_small_count=NO_SMALL_COUNT,
         ),

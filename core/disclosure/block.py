@@ -117,6 +117,7 @@ class Block:
             for of in storeys.class_of
         ]
         self.parent = [_parents(fine, coarse) for fine, coarse in zip(storeys.region_of, storeys.region_of[1:])]
+        self._above = [_parents(fine, coarse).tolist() for fine, coarse in zip(self.group_of, self.group_of[1:])]
         self.stronger = False
         self.build()
 
@@ -262,7 +263,7 @@ class Block:
 
     def group_above(self, level: int, group: int) -> int:
         """The group of the next level in which the classes of a group are."""
-        return int(self.group_of[level + 1][np.argmax(self.group_of[level] == group)])
+        return int(self._above[level][group])
 
     def groups_at(self, level: int, target: int) -> np.ndarray:
         """Of each group of a level, the group of a higher level that its classes are in."""

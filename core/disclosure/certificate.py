@@ -9,12 +9,16 @@ import numpy as np
 
 from ..language import as_data
 from .method_bounds import method_bounds
-from .zone_tables import MOST_PEOPLE, Found, Shown, proven_small
+from .zone_flows import MOST_PEOPLE
+from .zone_tables import Found, Known, Shown, proven_small
 
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
 BY_THE_METHOD = as_data("parts of regions, by the method")
-FAMILIES = (ZONES, AREAS, PARTS, RESTS, BY_THE_METHOD)
+CLASSES = as_data("classes")
+BESIDE_TABLES, TOGETHER = as_data("beside published counts"), as_data("together with other releases")
+CHANGES = as_data("changes since another release")
+FAMILIES = (CLASSES, ZONES, AREAS, PARTS, RESTS, BY_THE_METHOD, BESIDE_TABLES, TOGETHER, CHANGES)
 
 
 @dataclass(frozen=True)
@@ -33,18 +37,18 @@ class Certificate:
 
     families : of counts; people : whether the people of areas were taken for known, and contradicted : whether records
     are more than these, so that nothing follows from them
-    unknowns, conditions : of the tables of records by zone and area; n_tables, n_programs : of these found, and counts
-    decided one by one
+    unknowns, conditions : of the tables of records by zone and area, none where these were not looked at
+    n_tables, n_programs : of these found, and counts decided one by one
     """
 
     k: int
     families: tuple[Family, ...]
     people: bool
     contradicted: bool
-    unknowns: int
-    conditions: int
-    n_tables: int
-    n_programs: int
+    unknowns: int = 0
+    conditions: int = 0
+    n_tables: int = 0
+    n_programs: int = 0
 
     @property
     def follow(self) -> int:
@@ -66,14 +70,30 @@ class Certificate:
         return next((family for family in self.families if family.kind == kind), Family(kind, 0, 0))
 
 
-def certify(shown: Shown, people: np.ndarray | None, k: int, losses: Sequence[np.ndarray] | None = None) -> Certificate:
+def certify_classes(records: np.ndarray, k: int, further: Sequence[Family] = ()) -> Certificate:
+    """The short one, of classes by themselves: of a release of one level, or a table whose regions are not known.
+
+    records : (C,) of each class, or people; further : what else was tried
+    """
+    classes = Family(CLASSES, len(records), int(((records >= 1) & (records < k)).sum()))
+    return Certificate(k, (classes, *further), people=False, contradicted=False)
+
+
+def certify(
+    shown: Shown,
+    people: np.ndarray | None,
+    k: int,
+    losses: Sequence[np.ndarray] | None = None,
+    table: Known | None = None,
+) -> Certificate:
     """Try every count of a class that a release lets ask about: of areas, and of what regions have of a zone.
 
     people : (n,) of each area, None where nobody is to know them, or rows are not people; losses : of each level,
-    (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least
+    (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least; table :
+    what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
     """
     known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
-    found = proven_small(shown, known, k)
+    found = proven_small(shown, known, k, table)
     families = [
         Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum())),
         *_families(found),

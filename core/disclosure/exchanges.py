@@ -8,7 +8,7 @@ an exchange leaves nobody in a count, or puts k and more there, and fits all tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Places:
     part_of : (n, u) int64 the part in which each area and class counts, NONE for none
     part, class_of, people : (q,) int64 of each count; area : (q,) the area that has most of its people
     level : beyond whose regions people must be exchanged for that
+    within : a level in whose regions the parts lie, NONE where each is one area, None where they may lie in several
     """
 
     part_of: np.ndarray
@@ -35,13 +36,14 @@ class Places:
     people: np.ndarray
     area: np.ndarray
     level: int
+    within: int | None = None
 
     def __len__(self) -> int:
         return len(self.part)
 
     def some(self, at: np.ndarray) -> Places:
         """Some of them."""
-        return Places(self.part_of, self.part[at], self.class_of[at], self.people[at], self.area[at], self.level)
+        return replace(self, part=self.part[at], class_of=self.class_of[at], people=self.people[at], area=self.area[at])
 
     def areas(self, number: int) -> np.ndarray:
         """The areas of a count."""
@@ -57,9 +59,9 @@ def places_of(block: Block) -> Iterator[Places]:
         if table.n_regions < block.n:
             yield _small(block, np.where(table.region[:-1] < table.n_regions, table.region[:-1], NONE), 0)
     for level in reversed(block.as_they_are):
-        yield _small(block, block.storeys.region_of[level], level)
+        yield _small(block, block.storeys.region_of[level], level, level)
     if not block.as_they_are or block.families[0].n_regions < block.n:
-        yield _small(block, np.arange(block.n), NONE)
+        yield _small(block, np.arange(block.n), NONE, NONE)
     yield from left_places_of(block, np.ones(block.u, bool))
 
 
@@ -72,16 +74,18 @@ def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
         at, of = np.nonzero(covered & (region[:, None] >= 0))
         left[region[at], of] = True
         if left.any():
-            found = _small(block, np.where(covered, NONE, region[:, None]), level - 1, classes)
+            found = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
             yield found.some(np.flatnonzero(left[found.part, found.class_of]))
         inside = np.flatnonzero(region >= 0)
         covered[inside] |= shown[region[inside]] > 0
 
 
-def _small(block: Block, part_of: np.ndarray, level: int, classes: np.ndarray | None = None) -> Places:
+def _small(
+    block: Block, part_of: np.ndarray, level: int, within: int | None = None, classes: np.ndarray | None = None
+) -> Places:
     """The counts of 1 to k - 1 people of parts.
 
-    part_of : (n,) or (n, u); level : as in Places; classes : (u,) bool, all where None
+    part_of : (n,) or (n, u); level, within : as in Places; classes : (u,) bool, all where None
     """
     people = block.people[:-1, :-1]
     part_of = np.broadcast_to(part_of if part_of.ndim == 2 else part_of[:, None], people.shape)
@@ -96,7 +100,7 @@ def _small(block: Block, part_of: np.ndarray, level: int, classes: np.ndarray | 
     order = np.lexsort((-people, at))
     first = order[np.flatnonzero(np.diff(at[order], prepend=-1))]
     few = total < block.k
-    return Places(part_of, keys[few] // block.u, keys[few] % block.u, total[few], area[first][few], level)
+    return Places(part_of, keys[few] // block.u, keys[few] % block.u, total[few], area[first][few], level, within)
 
 
 def freed_by_exchange(block: Block, places: Places, everywhere: bool = False) -> np.ndarray:

@@ -9,9 +9,12 @@ import numpy as np
 
 from .block import Block
 from .exchanges import Places, freed_by_exchange, left_places_of, places_of
+from .nested_exchanges import Exchanges, freed_beyond
 from .undecided import freed_around, freed_by_programs, proven_to_follow
 
 AREAS_AROUND = 24
+# Unknowns of a program and turns: for what is open at first, and for the rest.
+AT_ONCE, MOST_AT_ONCE = (2_500, 3), (20_000, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +52,26 @@ def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
     new then; None for all counts
     """
     asked = places_of(block) if classes is None else left_places_of(block, classes)
-    left: list[Places] = []
-    for places in asked:
-        some = places.some(np.flatnonzero(~freed_by_exchange(block, places)))
-        left.append(some.some(np.flatnonzero(~freed_by_exchange(block, some, everywhere=True))))
-    freed = freed_by_programs(block, left)
+    exchanges = Exchanges(block, None if classes is None else np.flatnonzero(classes))
+    left = [places.some(np.flatnonzero(~freed_beyond(exchanges, block, places))) for places in asked]
+    left = _without(left, freed_by_programs(block, left, AT_ONCE))
+    left = _without(left, [freed_by_exchange(block, places, everywhere=True) for places in left])
+    left = _without(left, [_freed_one_by_one(block, places) for places in left])
+    freed = freed_by_programs(block, left, MOST_AT_ONCE)
     counts: dict[tuple[bytes, int], Open] = {}
     for places, done in zip(left, freed):
         for number in np.flatnonzero(~done).tolist():
             count = Open(places, number)
             counts.setdefault(count.key, count)
-    return [count for count in counts.values() if not is_free(block, count)]
+    return list(counts.values())
+
+
+def _without(places: Sequence[Places], free: Sequence[np.ndarray]) -> list[Places]:
+    return [some.some(np.flatnonzero(~done)) for some, done in zip(places, free)]
+
+
+def _freed_one_by_one(block: Block, places: Places) -> np.ndarray:
+    return np.array([freed_around(block, places, at, AREAS_AROUND) for at in range(len(places))], bool)
 
 
 def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.ndarray | None = None) -> bool:

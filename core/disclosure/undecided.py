@@ -15,18 +15,14 @@ from .count_tables import MANY
 from .exchanges import Places
 from .programs import Problem, decide, solve
 
-AT_ONCE = ((2_500, 1), (10_000, 2))  # unknowns of a program and turns, at first and for what is open then
 
-
-def freed_by_programs(
-    block: Block, places: Sequence[Places], sizes: Sequence[tuple[int, int]] = AT_ONCE
-) -> list[np.ndarray]:
-    """Which counts some table of people frees, (q,) bool for each."""
+def freed_by_programs(block: Block, places: Sequence[Places], size: tuple[int, int]) -> list[np.ndarray]:
+    """Which counts some table of people frees, (q,) bool for each; size : unknowns of a program, and most turns."""
     free = [np.zeros(len(some), bool) for some in places]
     rng = np.random.default_rng(0)
-    for size, turns in sizes:
-        for areas in _stretches(block, size):
-            _free_within(block, places, free, areas, turns, rng)
+    unknowns, turns = size
+    for areas in _stretches(block, unknowns):
+        _free_within(block, places, free, areas, turns, rng)
     return free
 
 
@@ -92,6 +88,7 @@ def _free_within(
     base = truth - members @ people
     left = np.ones(len(number), bool)
     for turn in range(turns):
+        before = int(left.sum())
         for sign in (1.0, -1.0):
             weights = np.ones(len(left)) if not turn or rng is None else rng.uniform(0.0, 1.0, len(left))
             if not left.any():
@@ -100,6 +97,8 @@ def _free_within(
             if table is not None:
                 count = base + members @ table
                 left &= (count >= 1) & (count < block.k)
+        if int(left.sum()) == before:
+            break
     for of, at in zip(owner[~left].tolist(), number[~left].tolist()):
         free[of][at] = True
 

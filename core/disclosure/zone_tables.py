@@ -2,9 +2,9 @@
 
 A region shows so many records of a class: they live in those of its areas that no smaller region shows the class of,
 its zone. Whoever knows how many people live in each area knows that all classes together are no more, so that what is
-shown by others may leave little room. A table of records by zone and area that fits is a flow, from zones to their
-areas and on to the people who live there. A count of 1 to k - 1 follows where no table has
-nobody there, and none has k or more; which of the two there are is decided by a flow each, in whole numbers.
+shown by others may leave little room. A count of 1 to k - 1 follows where no table of records by zone and area that
+fits has nobody there, and none has k or more. Most counts are free in one of few tables, or as people enough are not
+in the records; for each of the others a table is looked for among few areas, and, where there is none, among all.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import maximum_flow
 
 from ..levels import Levels
-from ..plan import Plan
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from .zone_flows import MOST_PEOPLE, Tables
 
 CLASSES_AT_ONCE = 4_000_000  # areas x classes
-MOST_PAIRS = 10_000_000  # of a zone and an area
-MOST_PEOPLE = 2**31 - 1  # of an area, what a flow can hold
-LEAST_TABLES, MOST_TABLES, MOST_PROGRAMS = 3, 30, 1_000
+MOST_PAIRS = 10_000_000  # of a zone and an area, in a flow of all areas
+MOST_TABLES, MOST_NEAR, MOST_PROGRAMS = 30, 20_000, 1_000
+BESIDE, FAR = 30, 200  # areas of a zone among which a question is asked before it is asked of all
+FEW = 60  # counts that are decided one by one rather than by further tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,17 @@ def shown_by(plan: Plan) -> tuple[Shown, np.ndarray]:
     at = np.flatnonzero(plan.released)
     columns = (plan.level[at], plan.region[at], plan.class_of[at], plan.records[at])
     return Shown(plan.levels, *columns, plan.in_zones), at
+
+
+def records_of(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The table that a plan is made from: of each cell that is shown, which of what is shown, its area and records."""
+    position = np.append(np.cumsum(plan.released) - 1, SUPPRESSED)
+    cells = np.flatnonzero(plan.equivalence_class_of != SUPPRESSED)
+    of = position[plan.equivalence_class_of[cells]]
+    return of, area_of_cells(plan.profile)[cells], plan.profile.counts.data[cells].astype(np.int64)
+
+
+Known = tuple[np.ndarray, np.ndarray, np.ndarray]  # of `records_of`
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,82 +157,52 @@ def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             yield lowest[area, column], area
 
 
-def parts_of(zones: Zones, shown: Shown) -> Parts:
+def parts_of(
+    zones: Zones, shown: Shown, asked: np.ndarray | None = None, table: np.ndarray | None = None, k: int = 0
+) -> Parts:
     """The parts of zones that some geography names: each area, and what a region of a finer level holds of it where
-    that is several areas and not all."""
-    n_pairs, every = len(zones.zone), np.arange(len(zones.zone))
-    columns, rows = [every], [every]
-    zone, level, region = [zones.zone], [np.full(n_pairs, -1)], [zones.area]
-    size_around = np.bincount(zones.zone, minlength=len(zones.count))[zones.zone]
-    level_of_zone = shown.level[zones.shown[zones.zone]]
-    n_parts = n_pairs
+    that is several areas and not all.
+
+    asked : (s,) bool, of what is shown, whose parts are meant; table : (p,) records of each pair: then those parts
+    alone that have 1 to k - 1, or beside which there are so many
+    """
+    pairs = np.arange(len(zones.zone))
+    if asked is not None:
+        pairs = pairs[asked[zones.shown[zones.zone]]]
+    of_zone, of_area = zones.zone[pairs], zones.area[pairs]
+    held = None if table is None else table[pairs]
+
+    def may_follow(zone: np.ndarray, records: np.ndarray) -> np.ndarray:
+        rest = zones.count[zone] - records
+        return ((records >= 1) & (records < k)) | ((rest >= 1) & (rest < k))
+
+    some = np.arange(len(pairs)) if held is None else np.flatnonzero(may_follow(of_zone, held))
+    columns, rows = [some], [np.arange(len(some))]
+    zone, level, region = [of_zone[some]], [np.full(len(some), -1)], [of_area[some]]
+    size_around = np.bincount(of_zone, minlength=len(zones.count))[of_zone]
+    level_of_zone, n_parts = shown.level[zones.shown[of_zone]], len(some)
+    place = np.empty(len(zones.room), np.int64)
+    place[np.lexsort(shown.levels.region_of)] = np.arange(len(place))
+    in_order = np.argsort(of_zone * len(place) + place[of_area])  # in which the areas of each region follow each other
     for at in range(len(shown.levels) - 2, -1, -1):
-        crosswalk = shown.levels.crosswalks[at]
-        below = np.flatnonzero(level_of_zone > at)
-        own = crosswalk.region_of[zones.area[below]]
-        _, first, part, size = np.unique(
-            zones.zone[below] * (crosswalk.n_regions + 1) + own,
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        part = part.reshape(-1)
-        named = (size > 1) & (size < size_around[below[first]])
-        number = np.cumsum(named) - 1
-        inside = named[part]
-        columns.append(below[inside])
-        rows.append(n_parts + number[part[inside]])
-        zone.append(zones.zone[below[first[named]]])
+        inside = in_order[level_of_zone[in_order] > at]
+        own = shown.levels.crosswalks[at].region_of[of_area[inside]]
+        starts = np.flatnonzero((np.diff(of_zone[inside], prepend=-1) != 0) | (np.diff(own, prepend=-2) != 0))
+        first, size = inside[starts], np.diff(starts, append=len(inside))
+        named = (size > 1) & (size < size_around[first])
+        if held is not None and len(starts):
+            named &= may_follow(of_zone[first], np.add.reduceat(held[inside], starts))
+        part = np.repeat(np.where(named, np.cumsum(named) - 1, -1), size)
+        columns.append(inside[part >= 0])
+        rows.append(n_parts + part[part >= 0])
+        zone.append(of_zone[first[named]])
         level.append(np.full(int(named.sum()), at))
-        region.append(own[first[named]])
-        size_around[below] = size[part]
+        region.append(own[starts[named]])
+        size_around[inside] = np.repeat(size, size)
         n_parts += int(named.sum())
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    pairs = sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=(n_parts, n_pairs))
-    return Parts(pairs, np.concatenate(zone), np.concatenate(level), np.concatenate(region))
-
-
-class Tables:
-    """Tables of records that fit the zones and their people."""
-
-    def __init__(self, zones: Zones, seed: int = 0) -> None:
-        self.zones = zones
-        self._rng = np.random.default_rng(seed)
-
-    def drawn(self) -> np.ndarray | None:
-        """The records of each pair of some table, another one each time; None where there is none."""
-        return self._flow(np.full(len(self.zones.zone), -1), 0, 0)
-
-    def with_number(self, zone: int, pairs: np.ndarray, number: int) -> np.ndarray | None:
-        """A table with so many records of a zone in some of its areas; pairs : their positions; None where none is."""
-        if not 0 <= number <= self.zones.count[zone]:
-            return None
-        apart = np.where(self.zones.zone == zone, 0, -1)
-        apart[pairs] = 1
-        return self._flow(apart, zone, number)
-
-    def _flow(self, apart: np.ndarray, zone: int, number: int) -> np.ndarray | None:
-        """A table; apart : (p,) 1 for the pairs of the zone that are to have this number, -1 for those of others."""
-        zones = self.zones
-        n_zones, n_areas = len(zones.count) + 1, len(zones.room)  # the last zone stands for what is set apart
-        zone_at, area_at = self._rng.permutation(n_zones), self._rng.permutation(n_areas)
-        source, sink = n_zones + n_areas, n_zones + n_areas + 1
-        count = np.append(zones.count, 0)
-        if number:
-            count[[zone, -1]] = zones.count[zone] - number, number
-        from_zone = np.where(apart == 1, n_zones - 1, zones.zone)
-        at = np.flatnonzero(count > 0)
-        start = np.concatenate([np.full(len(at), source), zone_at[from_zone], n_zones + area_at])
-        end = np.concatenate([zone_at[at], n_zones + area_at[zones.area], np.full(n_areas, sink)])
-        most = np.concatenate([count[at], np.minimum(count[from_zone], zones.room[zones.area]), zones.room])
-        there = most > 0
-        graph = sparse.csr_matrix(
-            (most[there].astype(np.int32), (start[there], end[there])), shape=(sink + 1, sink + 1)
-        )
-        found = maximum_flow(graph, source, sink)
-        if found.flow_value < count.sum():
-            return None
-        return np.asarray(found.flow[zone_at[from_zone], n_zones + area_at[zones.area]]).reshape(-1)
+    row, column = np.concatenate(rows), pairs[np.concatenate(columns)]
+    matrix = sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=(n_parts, len(zones.zone)))
+    return Parts(matrix, np.concatenate(zone), np.concatenate(level), np.concatenate(region))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,27 +228,58 @@ class Found:
     n_programs: int
 
 
-def proven_small(shown: Shown, people: np.ndarray, k: int) -> Found:
-    """Which parts of zones must hold 1 to k - 1 of its records; people : (n,) of each area."""
+def proven_small(
+    shown: Shown,
+    people: np.ndarray,
+    k: int,
+    known: Known | None = None,
+    asked: np.ndarray | None = None,
+    every: bool = True,
+) -> Found:
+    """Which parts of zones must hold 1 to k - 1 of its records; people : (n,) of each area.
+
+    known : the table that the release was made from (`records_of`), by which most counts are seen to be free at once
+    asked : (s,) bool, of what is shown, whose parts alone are asked about; every : whether those that `known` frees are
+    listed, too
+    """
     zones = zones_of(shown, people)
-    of = parts_of(zones, shown)
+    tables = _tables_of(zones, shown, known)
+    of = parts_of(zones, shown, asked, None if every else tables.table, k)
     size = np.diff(of.pairs.indptr)
     asked_rest = np.bincount(zones.zone, minlength=len(zones.count))[of.zone] - size > 1
     none = np.empty(0, np.int64)
     if zones.contradicted or not len(of):
         return Found(zones, of, none, none, none, none, asked_rest, zones.contradicted, 0, 0)
-    if len(zones.zone) > MOST_PAIRS:
-        every = np.arange(len(of))
-        return Found(zones, of, none, none, every, every[asked_rest], asked_rest, False, 0, 0)
-    tables = Tables(zones)
+    if tables.table is None and len(zones.zone) > MOST_PAIRS:
+        undecided = np.arange(len(of))
+        return Found(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
+    if not tables.find():
+        return Found(zones, of, none, none, none, none, asked_rest, True, 0, 0)
     open_ = _Open(of, zones.count[of.zone], asked_rest, k)
-    n_tables, freed = 0, True
-    while n_tables < LEAST_TABLES or (n_tables < MOST_TABLES and freed):
-        table = tables.drawn()
-        if table is None:
-            return Found(zones, of, none, none, none, none, asked_rest, True, n_tables, 0)
-        n_tables, freed = n_tables + 1, open_.free(table)
-    return _decided(tables, of, open_, n_tables)
+    open_.free(tables.held)
+    open_.free_by_room(tables.held, tables.spare[zones.area], zones)
+    n_tables, before = 1, 2 * open_.number
+    while n_tables < MOST_TABLES and FEW < open_.number < before * 0.9:
+        before = open_.number
+        open_.free(tables.drawn(open_.zones(len(zones.count)), neighbours=n_tables % 2 == 1))
+        n_tables += 1
+    return _decided(zones, tables, of, open_, n_tables)
+
+
+def _tables_of(zones: Zones, shown: Shown, known: Known | None) -> Tables:
+    order = np.lexsort(shown.levels.region_of)
+    table = None
+    if known is not None:
+        n_areas, position = len(zones.room), np.full(len(shown.records), -1)
+        position[zones.shown] = np.arange(len(zones.shown))
+        of, area, records = known
+        inside = position[of] >= 0
+        keys, key = zones.zone * n_areas + zones.area, position[of[inside]] * n_areas + area[inside]
+        at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
+        if len(keys) and (keys[at] == key).all():
+            table = np.zeros(len(keys), np.int64)
+            table[at] = records[inside]
+    return Tables(zones.zone, zones.area, zones.count, zones.room, order, table)
 
 
 class _Open:
@@ -276,60 +289,115 @@ class _Open:
         self._of, self._whole, self.k, self.asked_rest = of, whole, k, asked_rest
         self.parts, self.rests = np.ones(len(of), bool), asked_rest.copy()
 
-    def free(self, table: np.ndarray) -> bool:
-        """Take out what another table frees; whether that is anything, and something is left."""
-        before = int(self.parts.sum() + self.rests.sum())
-        records = self._of.pairs @ table
-        rest = self._whole - records
-        self.parts &= (records >= 1) & (records < self.k)
-        self.rests &= (rest >= 1) & (rest < self.k)
-        return 0 < int(self.parts.sum() + self.rests.sum()) < before
+    @property
+    def number(self) -> int:
+        """How many are open."""
+        return int(self.parts.sum() + self.rests.sum())
+
+    def _rows(self) -> tuple[np.ndarray, sparse.csr_matrix]:
+        rows = np.flatnonzero(self.parts | self.rests)
+        return rows, self._of.pairs if len(rows) == len(self._of) else self._of.pairs[rows]
+
+    def free(self, table: np.ndarray) -> None:
+        """Take out what a table frees."""
+        rows, pairs = self._rows()
+        records = pairs @ table
+        rest = self._whole[rows] - records
+        self.parts[rows] &= (records >= 1) & (records < self.k)
+        self.rests[rows] &= (rest >= 1) & (rest < self.k)
+
+    def free_by_room(self, table: np.ndarray, spare: np.ndarray, zones: Zones) -> None:
+        """Take out what can be nobody, or k and more, as records may just move to people who are in none.
+
+        spare : (p,) of the area of each pair, people who are not in the table
+        """
+        if not spare.any():
+            return
+        rows, pairs = self._rows()
+        records, inside = pairs @ table, pairs @ spare
+        around = np.bincount(zones.zone, spare, len(zones.count)).astype(np.int64)[self._of.zone[rows]]
+        rest = self._whole[rows] - records
+        to_part, to_rest = np.minimum(rest, inside), np.minimum(records, around - inside)
+        self.parts[rows] &= (to_rest < records) & (records + to_part < self.k)
+        self.rests[rows] &= (to_part < rest) & (rest + to_rest < self.k)
+
+    def zones(self, number: int) -> np.ndarray:
+        """The zones of open parts and rests, (number,) bool."""
+        of = np.zeros(number, bool)
+        of[self._of.zone[self.parts | self.rests]] = True
+        return of
 
 
-def _decided(tables: Tables, of: Parts, open_: _Open, n_tables: int) -> Found:
+def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> Found:
     """What tables left open, decided one by one: each table that is found frees others, too."""
     questions = _Questions(tables, of, open_)
     small: tuple[list[int], list[int]] = ([], [])
     for rest, still in enumerate((open_.parts, open_.rests)):
         for part in np.flatnonzero(still).tolist():
-            if still[part] and questions.n_asked < MOST_PROGRAMS and questions.pins(part, bool(rest)):
+            if still[part] and questions.pins(part, bool(rest)):
                 small[rest].append(part)
                 still[part] = False
     parts, rests = (np.array(some, np.int64) for some in small)
     open_parts, open_rests = (np.flatnonzero(some) for some in (open_.parts, open_.rests))
     found = parts, rests, open_parts, open_rests
-    return Found(tables.zones, of, *found, open_.asked_rest, False, n_tables, questions.n_asked)
+    return Found(zones, of, *found, open_.asked_rest, False, n_tables, questions.n_asked)
 
 
 class _Questions:
-    """Whether there is a table with so many records in some areas of a zone, each asked once.
+    """Whether there is a table with so many records in some areas of a zone.
 
-    n_asked : questions that took a flow
+    n_asked : questions that took a flow; those of all areas are asked once, and no more than MOST_PROGRAMS of them
     """
 
     def __init__(self, tables: Tables, of: Parts, open_: _Open) -> None:
         self._tables, self._of, self._open, self.n_asked = tables, of, open_, 0
+        self._n_of_all = self._n_near = 0
         self._impossible: set[tuple[int, bytes, int]] = set()
 
-    def pins(self, part: int, rest: bool) -> bool:
-        """Whether a part, or the rest beside it, can neither be nobody nor k."""
-        zones, zone = self._tables.zones, int(self._of.zone[part])
-        whole = int(zones.count[zone])
+    def pins(self, part: int, rest: bool) -> bool | None:
+        """Whether a part, or the rest beside it, can neither be nobody nor k; None where that was not decided."""
+        tables, zone = self._tables, int(self._of.zone[part])
+        whole = int(tables.count[zone])
         pairs = self._of.pairs.indices[self._of.pairs.indptr[part] : self._of.pairs.indptr[part + 1]]
-        every = np.flatnonzero(zones.zone == zone)
+        every = np.arange(tables.starts[zone], tables.starts[zone + 1])
         other_side = pairs[0] != every[0]  # asked of the other areas it is the same question as theirs
         asked = np.setdiff1d(every, pairs) if other_side else pairs
-        numbers = (0, self._open.k) if other_side == rest else (whole, whole - self._open.k)
-        return not any(self._has_table(zone, asked, number) for number in numbers)
+        possible = (0, self._open.k) if other_side == rest else (whole, whole - self._open.k)
+        numbers = [number for number in possible if 0 <= number <= whole]
+        if any(self._has_near(zone, asked, number) for number in numbers):
+            return False
+        answers = [self._has_table(zone, asked, number) for number in numbers]
+        return False if True in answers else None if None in answers else True
 
-    def _has_table(self, zone: int, pairs: np.ndarray, number: int) -> bool:
+    def _has_near(self, zone: int, pairs: np.ndarray, number: int) -> bool:
+        """Whether there is one among few areas."""
+        if self._n_near >= MOST_NEAR or (zone, pairs.tobytes(), number) in self._impossible:
+            return False
+        self._n_near += 1
+        self.n_asked += 1
+        return self._frees(self._tables.with_number_near(zone, pairs, number, BESIDE))
+
+    def _has_table(self, zone: int, pairs: np.ndarray, number: int) -> bool | None:
+        """Whether there is one at all; None where that would take too long."""
         question = zone, pairs.tobytes(), number
         if question in self._impossible:
             return False
-        self.n_asked += 1
-        table = self._tables.with_number(zone, pairs, number)
-        if table is None:
-            self._impossible.add(question)
-            return False
-        self._open.free(table)
-        return True
+        if self._n_of_all >= MOST_PROGRAMS:
+            return None
+        self._n_of_all += 1
+        if not self._tables.stuck(zone, pairs, fewer=number < int(self._tables.held[pairs].sum())):
+            self.n_asked += 1
+            if self._frees(self._tables.with_number_near(zone, pairs, number, FAR)):
+                return True
+            if len(self._tables.zone) > MOST_PAIRS:
+                return None
+            self.n_asked += 1
+            if self._frees(self._tables.with_number(zone, pairs, number)):
+                return True
+        self._impossible.add(question)
+        return False
+
+    def _frees(self, table: np.ndarray | None) -> bool:
+        if table is not None:
+            self._open.free(table)
+        return table is not None

@@ -13,8 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..disclosure.zone_tables import Found, proven_small, shown_by
-from ..plan import SUPPRESSED, Plan, area_of_cells, around, plan_by_levels
+from ..disclosure.zone_tables import Found, proven_small, records_of, shown_by
+from ..errors import PrivacyError
+from ..language import tr
+from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
 from ..privacy.requirement import Requirement
 
 MOST_ROUNDS, MOST_TRIED = 40, 10
@@ -24,14 +26,20 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """The plan in zones, with a few equivalence classes moved up, so that people prove no small count of any zone.
 
     people : (n,) of each area. What is not decided counts as proven. Where nothing can keep a zone company it is given
-    up itself; at the coarsest level its class is suppressed in that region.
+    up itself; at the coarsest level its class is suppressed in that region. Where what else is asked does not hold of
+    what that joins, it is suppressed, and the plan is no longer one in zones. Raises PrivacyError where that does not
+    come to an end.
+
+    Once a zone joins a larger one, each table that fitted before fits still: what others could be, they can be. So
+    after the first round only those are looked at that changed or told something.
     """
+    asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
         shown, at = shown_by(plan)
-        found = proven_small(shown, people, plan.k)
+        found = proven_small(shown, people, plan.k, records_of(plan), asked, every=False)
         telling = np.concatenate([found.parts, found.rests, found.open_parts, found.open_rests])
         if not len(telling):
-            break
+            return plan if not turn or requirement is None else holding(plan, requirement)
         zones, first = np.unique(found.of.zone[telling], return_index=True)
         chosen = np.zeros(len(plan.records), bool)
         for zone, part in zip(zones.tolist(), telling[first].tolist()):
@@ -39,8 +47,28 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
             if turn <= MOST_ROUNDS // 2:
                 company = _company(plan, found, at, zone, part, requirement)
             chosen[list(company) if company else at[found.zones.shown[zone]]] = True
-        plan = _given_up(plan, chosen)
-    return plan
+        told = np.zeros(len(plan.records), bool)
+        told[at[found.zones.shown[zones]]] = True
+        new = _given_up(plan, chosen)
+        asked = _changed(plan, new, told)
+        plan = new
+    raise PrivacyError(
+        tr(
+            "It was not found how to show these classes so that no small count follows from the people of all areas. "
+            "Nothing is released: choose a larger K, fewer or coarser quasi-identifiers, or another DISCLOSURE."
+        )
+    )
+
+
+def _changed(before: Plan, after: Plan, told: np.ndarray) -> np.ndarray:
+    """Which of what a plan shows was not shown so before, or told something; told : (L,) bool, before."""
+    at = np.flatnonzero(after.released)
+    same = np.full(len(at), SUPPRESSED)
+    for level in range(len(after.levels)):
+        here = np.flatnonzero(after.level[at] == level)
+        same[here] = before.equivalence_classes_of_places(level, after.region[at[here]], after.class_of[at[here]])
+    stays = np.append(before.released & ~told, False)[same]
+    return ~(stays & (np.append(before.records, SUPPRESSED)[same] == after.records[at]))
 
 
 def _company(

@@ -79,7 +79,9 @@ def levels_in_zones(
     cells : of whole classes; holds : whether equivalence classes hold what is asked beside k records
     The cheapest places are worked out; those that fail are closed to the class, or need a decoy from then on, and the
     class is worked out again. Where a region of the coarsest level fails, the smallest zones within are given up so
-    that more arrives there. As many records are suppressed as without conditions, unless `holds` leaves no choice.
+    that more arrives there. No record is suppressed by chance or for want of a decoy: only of classes that fewer than k
+    have in a region of the coarsest level, or where `holds`, the least that must be left or the people of few areas
+    leave no choice, or none that was found.
     """
     work = _Work(cells, tree, k, conditions, holds)
     while work.classes.any():
@@ -112,6 +114,8 @@ class _Work:
         self.k, self.conditions, self.holds, self.n_cells = k, conditions, holds, len(cells.records)
         self.storeys = storeys_of(cells, tree, k)
         self.price = _prices(self.storeys, tree, conditions.secrets)
+        dearest = max(float(price.max(initial=0.0)) for price in self.price) + 1.0
+        self.dearest = dearest * (1.0 + np.bincount(cells.class_of, cells.records))[self.storeys[-1].class_of]
         self.closed = [self._drawn(storey, level, "closed") for level, storey in enumerate(self.storeys)]
         self.waived = [self._drawn(storey, level, "waived") for level, storey in enumerate(self.storeys)]
         self.alone = [np.ones(len(storey), bool) for storey in self.storeys]
@@ -139,6 +143,8 @@ class _Work:
         """Work out where the classes that are due are shown."""
         rows = self._rows()
         storeys = of_classes(self.storeys, self.classes)
+        # What a closed place of the coarsest level passes on is suppressed: dearer than all that could be saved by it.
+        self.price[-1] = np.where(self.closed[-1], self.dearest, self.price[-1])
         allowed = [
             Allowed(price[at], ~closed[at], alone[at] | waived[at])
             for price, closed, alone, waived, at in zip(self.price, self.closed, self.alone, self.waived, rows)
@@ -233,11 +239,38 @@ class _Work:
             self.closed_for[of_level][at[closing]] = helped[closing]
         self.batch[np.unique(helped)] *= 2
         for of_level, (of_number, failing) in enumerate(zip(number, fails)):
-            hopeless = of_number[failing & ~np.isin(of_number, helped)]
-            self.closed[of_level][hopeless - self.first[of_level]] = True
+            hopeless = failing & ~np.isin(of_number, helped)
             for below in range(of_level):
-                again = np.isin(self.closed_for[below], hopeless)
+                again = np.isin(self.closed_for[below], of_number[hopeless])
                 self.closed[below][again], self.closed_for[below][again] = False, -1
+            if of_level == len(storeys) - 1:
+                hopeless &= ~self._waive(hopeless, rows, storeys)
+            self.closed[of_level][rows[of_level][hopeless]] = True
+
+    def _waive(self, hopeless: np.ndarray, rows: list[np.ndarray], storeys: list[Storey]) -> np.ndarray:
+        """Which of these places of the coarsest level may hold if no decoy is asked for, in them or else within them.
+
+        To bring a decoy may be what made them fail: nothing is suppressed for want of one.
+        """
+        within = _outermost(storeys)
+        needs = [~(alone[at] | waived[at]) for alone, waived, at in zip(self.alone, self.waived, rows)]
+        own = hopeless & needs[-1]
+        inside = np.zeros_like(hopeless)
+        for of_level, outermost in zip(needs[:-1], within):
+            inside[outermost[of_level]] = True
+        inside &= hopeless & ~own
+        self.waived[-1][rows[-1][own]] = True
+        for waived, at, outermost in zip(self.waived, rows, within[:-1]):
+            waived[at[inside[outermost]]] = True
+        return own | inside
+
+
+def _outermost(storeys: list[Storey]) -> list[np.ndarray]:
+    """Of each level, the row of the coarsest level in which each row lies."""
+    around = [np.arange(len(storeys[-1]))]
+    for storey in reversed(storeys[1:]):
+        around.insert(0, np.repeat(around[0], storey.number))
+    return around
 
 
 def _lowest_around(storeys: list[Storey], fails: list[np.ndarray], number: list[np.ndarray]) -> list[np.ndarray]:

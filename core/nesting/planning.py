@@ -25,6 +25,7 @@ from ..plan import (
 from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
+from ..records.table import PERSONS
 from ..ties import Ties, ranks
 from .company import in_company
 from .decoys import Conditions, Holds, levels_in_zones
@@ -110,7 +111,7 @@ def nest(
     """
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
     plan = nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
-    if conditions is None or conditions.secrets is None or (requirement is not None and requirement.members):
+    if conditions is None or conditions.secrets is None or (requirement is not None and requirement.has(PERSONS)):
         return plan
     return in_company(plan, conditions.people, requirement)
 

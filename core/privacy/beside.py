@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .. import counted
 from ..areas import Areas
+from ..disclosure.certificate import BESIDE_TABLES, Family
 from ..disclosure.count_tables import CountTable, own_totals
+from ..errors import PrivacyError
 from ..language import plural, tr
 from ..log import QUIET, Log
+from ..nesting.company import in_company
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..profile import Profile
@@ -18,6 +23,8 @@ from .count_rows import CountRows, count_tables
 from .margins import parse_margins
 from .published_counts import HeldAgainstCounts, hold_against_counts
 from .requirement import Requirement
+
+MOST_TURNS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +62,50 @@ def tables_beside(
 
 def hold_beside(
     plan: Plan, coarser: CoarserLevels | None, beside: Beside, log: Log = QUIET
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...]]:
+) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
     """The plan from which nothing below k was found to follow beside the tables; what it was made from, where last
-    levels show coarser values; and sentences on that, for the report."""
+    levels show coarser values; sentences on that, for the report; and which counts were tried."""
     if not beside.tables:
-        return plan, coarser, ()
+        return plan, coarser, (), ()
     held = hold_against_counts(
         plan, beside.tables, beside.areas, beside.loss, beside.requirement, coarser, ties=ties_of(beside.ties)
     )
     told, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
     log.info(*told)
     log.warn(*warned)
-    return held.plan, held.coarser, (*told, *warned)
+    family = Family(BESIDE_TABLES, held.n_tried, held.n_anyway, held.n_left)
+    return held.plan, held.coarser, (*told, *warned), (family,)
+
+
+def hold_beside_and_together(
+    plan: Plan,
+    coarser: CoarserLevels | None,
+    beside: Beside,
+    people: np.ndarray | None,
+    log: Log = QUIET,
+    moved: bool = False,
+) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
+    """The same, of which the people of all areas prove no small count either; what moves for the one is held against
+    the other again.
+
+    people : (n,) of each area, where a plan in zones is to hold against them; None where not; moved : whether the plan
+    is another than the one that was held against them. Raises PrivacyError where both do not come to hold.
+    """
+    notes: tuple[str, ...] = ()
+    for _ in range(MOST_TURNS):
+        held, coarser, more, tried = hold_beside(plan, coarser, beside, log)
+        notes = tuple(dict.fromkeys((*notes, *more)))
+        if people is None or not held.in_zones or (held is plan and not moved):
+            return held, coarser, notes, tried
+        plan, moved = in_company(held, people, beside.requirement), False
+        if plan is held:
+            return plan, coarser, notes, tried
+    raise PrivacyError(
+        tr(
+            "It was not found how to show these classes so that no small count follows, neither from published totals "
+            "nor from the people of all areas. Nothing is released: publish fewer totals, or choose another DISCLOSURE."
+        )
+    )
 
 
 def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[list[str], list[str]]:

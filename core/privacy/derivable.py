@@ -21,9 +21,9 @@ def not_proven(k: int) -> str:
     )
 
 
-def what_is_proven(k: int) -> tuple[str, ...]:
+def what_is_proven(k: int, together: bool = True) -> tuple[str, ...]:
     """What log and report say of a release at k that was made so that no small count follows: what holds, against whom,
-    and what is taken for granted.
+    and what is taken for granted. together : whether it was looked at what people of all classes together prove.
     """
     return (
         tr(
@@ -39,7 +39,14 @@ def what_is_proven(k: int) -> tuple[str, ...]:
             "and that of these records this release alone is published. Every run gives another release: two runs of "
             "the same records held beside each other are two releases, from which small counts can follow."
         ),
+        *(() if together else (NOT_TOGETHER,)),
     )
+
+
+NOT_TOGETHER = tr(
+    "Each class was looked at by itself: what the people of an area prove of all classes together was not, as levels "
+    "show coarser values."
+)
 
 
 def in_short(k: int) -> str:

@@ -63,6 +63,10 @@ class Requirement:
         """Whether anything but k rows is asked for."""
         return bool(self.members) or self.asks_for_values
 
+    def has(self, kind: str) -> bool:
+        """Whether members of a kind are counted: of persons, rows are not people."""
+        return any(members.kind == kind for members in self.members)
+
     @property
     def asks_for_values(self) -> bool:
         """Whether anything is asked of the values of sensitive fields."""

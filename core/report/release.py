@@ -93,7 +93,7 @@ def release_report(published: PublicReport) -> str:
     else:
         verdict = tr("No record is released.")
     made = [*published.parameters, (tr("Made with VBAS"), published.version)]
-    told = what_is_proven(k) if published.no_small_count else (not_proven(k),)
+    told = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),

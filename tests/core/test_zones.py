@@ -179,6 +179,49 @@ def test_no_more_is_suppressed_than_without_decoys(drawn, k, seed):
     assert cells.records[level_of < 0].sum() == cells.records[plain < 0].sum()
 
 
+@pytest.mark.parametrize(
+    ("shape", "table", "people", "k", "lost"),
+    [
+        # All eleven in the whole would prove a small count, the five without the six of the third area do not.
+        (1, (1, 3, 6, 1, 0), (2, 2, 7, 0, 0), 5, 0),
+        # Shown in the last region the five prove one, in the one within it, which has no decoy, they do not.
+        (2, (2, 0, 2, 1, 0), (0, 0, 1, 0, 4), 5, 0),
+        # The whole proves one: of what is lost then, 7 are fewer than 8.
+        (1, (3, 4, 8, 7, 1), (3, 4, 8, 8, 2), 5, 7),
+        # Of eight people six have the class, so that an area of three has it whatever is shown: nothing can be.
+        (0, (3, 3, 0, 0), (3, 5, 0, 0), 5, 6),
+    ],
+)
+def test_no_more_is_suppressed_for_few_people_than_must_be(shape, table, people, k, lost):
+    tree, _ = tree_of_shape(shape)
+    cells = cells_of(table)
+    for seed in range(10):
+        secrets = Secrets(np.random.default_rng(seed), closed=0.0, waived=0.0)
+        level_of = levels_in_zones(cells, tree, k, Conditions(np.array(people, float), secrets))
+        assert cells.records[level_of < 0].sum() == lost
+
+
+def lifted(table: tuple[int, ...], k: int, closed: float = 0.0) -> set[int]:
+    """The areas with k and more that some of forty runs show in a larger region."""
+    tree, _ = tree_of_shape(0)
+    cells, above = cells_of(table), set()
+    for seed in range(40):
+        secrets = Secrets(np.random.default_rng(seed), closed=closed, waived=0.0)
+        level_of = levels_in_zones(cells, tree, k, Conditions(np.full(len(table), MANY_PEOPLE), secrets))
+        above |= set(cells.area[(level_of > 0) & (cells.records >= k)].tolist())
+    return above
+
+
+def test_chance_says_which_decoy_it_is():
+    """The two of the third area need company of three and more: those of the first area, or of the second."""
+    assert lifted((3, 3, 2, 0), 3) == {0, 1}
+
+
+def test_a_place_is_closed_by_chance_whatever_lives_there():
+    assert lifted((3, 3, 3, 3), 3) == set()
+    assert lifted((3, 3, 3, 3), 3, closed=0.3) == {0, 1, 2, 3}
+
+
 @given(TABLES, st.sampled_from([2, 3, 5]), st.integers(0, 2**32))
 @settings(max_examples=150)
 def test_every_zone_has_a_decoy_or_room_for_all_in_the_other_areas(drawn, k, seed):

@@ -7,6 +7,7 @@ region within shows.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.earlier import REPAIR, Earlier
+
+from . import zone_attacker
+from .test_zone_attacker import written
 
 SEXES = np.array(["F", "M"], dtype=object)
 AGES = np.array(["old", "young"], dtype=object)
@@ -127,6 +131,25 @@ def test_zones_stay_zones(asked, earlier, seed, k):
         return
     check_zones(account, records, levels)
     assert account.no_small_count
+
+
+@pytest.mark.parametrize("margins", ["", "sex; age"])
+@pytest.mark.parametrize("earlier", ["none", "one level"])
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+@settings(max_examples=25, deadline=None)
+def test_what_moves_beside_others_is_held_against_the_people_of_all_classes_again(margins, earlier, seed, k):
+    """All people are in the records, so that they tell what all classes together leave."""
+    areas, records, levels = town(seed)
+    areas = areas.with_population(np.bincount(records.table.area.codes, minlength=N_AREAS).astype(float))
+    before = Earlier([one_level(areas, records, seed, k)], REPAIR) if earlier != "none" else None
+    ask = Ask(k, disclosure=NO_SMALL_COUNT, closed_by_chance=10.0, earlier=before, published_margins=margins)
+    table = replace(records.table, members={}, kept={}, sensitive=())
+    try:
+        account = anonymise(areas, replace(records, table=table), levels, ask)
+    except PrivacyError:
+        return
+    release = written(account.plan, areas)
+    assert not account.no_small_count or not release.counts or zone_attacker.AllClasses(release).proven(k) == []
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))

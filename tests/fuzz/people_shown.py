@@ -131,7 +131,7 @@ def release_of(case, outcome, regions, areas):
         return
     yield from told_beside_counts(case, outcome, records, released, regions, k)
     if nested:
-        yield from _nested(case, records, released, regions, k)
+        yield from _nested(case, records, released, regions, k, _people(case, outcome, records))
         yield from _zones(case, records, released, regions, outcome.log)
     else:
         yield from recount_one_level(case, outcome, regions, areas, released)
@@ -244,7 +244,30 @@ def _no_more_than_live(records, place, released):
             yield f"Region {region} shows {n} records, {live[region]} live there."
 
 
-def _nested(case, records, released, regions, k):
+def people_tell(people, n, k):
+    """Whether n records in areas of so many people prove that 1 to k - 1 are in some of them: in areas of fewer than k
+    people together, who are more than all people of other classes."""
+    others = sum(people) - n
+    sums = {0}
+    for inside in people:
+        sums |= {before + inside for before in sums if before + inside < k}
+    return others >= 0 and max(sums) > others
+
+
+def _people(case, outcome, records):
+    """The people of each area: those of the layer, or its records."""
+    given = case.parameters
+    if given.get("POPULATION") and given.get("REGIONS") is not None:
+        names, rows = rows_of(outcome.layers["REGIONS"])
+        at, number = positions(names, [given["REGION_ID"], given["POPULATION"]])
+        return {identity(row[at]): int(float(row[number] or 0)) for row in rows}
+    people: Counter[object] = Counter()
+    for row in records.rows:
+        people[records.home(row)] += records.people(row)
+    return people
+
+
+def _nested(case, records, released, regions, k, people):
     """Rows fit into who lives where: of no class are more shown in a region, or within it, than live there."""
     coarser = any(case.parameters.get(name) for name in ("GENERALISE", "LEVELS_COARSER"))
     n_levels = len(next(iter(regions.values())))
@@ -279,6 +302,10 @@ def _nested(case, records, released, regions, k):
         return
     for (level, region, values), n in live.items():
         if level == n_levels - 1 and n >= k and at_last[region, values] != n:
+            if case.parameters.get("DISCLOSURE") in HIDING and n_levels > 1:
+                inside = [home for home, path in regions.items() if path[-1] == region]
+                if people_tell([people.get(home, 0) for home in inside], n, k):
+                    continue
             yield f"Of {n} records of {values!r} in the last region {region} only {at_last[region, values]} are shown."
             return
 

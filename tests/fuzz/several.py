@@ -167,10 +167,11 @@ def _held_against_truth(case, outcome, found, few, k):
     for (_, names, _, _), counts in zip(releases, shown):
         of = classes.setdefault(names, set())
         of.update(tuple(dict(count.values)[name] for name in names) for count in counts)
+    believed = all(_every_value_is_shown(people, classes) for people, _, _, _ in releases)
     for one in found:
         if one.kind in CHANGES:
             yield from _change(one, releases)
-        elif all(releases[i][0] == releases[one.releases[0]][0] for i in range(len(releases))):
+        elif believed and all(releases[i][0] == releases[one.releases[0]][0] for i in range(len(releases))):
             yield from _count(one, releases[one.releases[0]][0], classes)
     if outcome.results["N_CONTRADICTED"] and all(release[0] == releases[0][0] for release in releases):
         yield f"The same people contradict themselves in {outcome.results['N_CONTRADICTED']} classes."
@@ -184,6 +185,17 @@ def _held_against_truth(case, outcome, found, few, k):
                     wanted = abs(new.people - old.people)
                     if not any(r.kind == CHANGES[0] and r.areas == new.areas and r.low >= wanted for r in few):
                         yield f"From {old.people} to {new.people} in {sorted(new.areas)} is not listed."
+
+
+def _every_value_is_shown(people, classes):
+    """Whether everybody has values that some release shows: the check takes those for all there are, and what it lists
+    beside others may be a count of nobody. classes : those shown, by names."""
+    shown: dict[str, set] = {}
+    for names, of in classes.items():
+        for values in of:
+            for name, value in zip(names, values):
+                shown.setdefault(name, set()).add(value)
+    return all(text_of(values[name]) in of for _, values in people for name, of in shown.items())
 
 
 def _missing(few, earlier, later, k, pair):

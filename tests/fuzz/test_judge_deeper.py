@@ -13,6 +13,7 @@ import pytest
 from vbas.algorithms.privacy import check_releases
 from vbas.algorithms.testdata import estimate_distributions, generate_records
 from vbas.core import comparison, outcome
+from vbas.core.nesting import planning
 from vbas.core.publish.register import listing, published_releases
 from vbas.core.releases import earlier
 from vbas.core.releases.examining import Examined
@@ -20,6 +21,7 @@ from vbas.core.releases.examining import Examined
 from .given import Case, Place, Table
 from .invented import ATTRIBUTES
 from .many import judged
+from .people_shown import people_tell
 from .published import shown_by
 from .registers import Register
 from .test_found import IDS, areas
@@ -83,6 +85,33 @@ def _beside_an_earlier_one(regions=(1, 1, 1, 1, 1, 1, 1, 1, 1)):
     given = {**_areas_and_records(), "CROSSWALK": crosswalk, "K": K, "RELEASED_RECORDS": PLACE}
     given = {name: value for name, value in given.items() if name not in ("CUTOFF", "SITE_NUMBERS")}
     return Case("releaserecords", {**given, "REGISTER": _register([1] * 9)})
+
+
+def _in_zones():
+    """Pairs of areas, and all of them, from which no small count may follow."""
+    pairs = (("vbas_region_1", "long", [1, 1, 2, 2, 3, 3, 4, 4, 5]), ("vbas_region_2", "long", [1] * 9))
+    given = {**_areas_and_records(), "CROSSWALK": Table((("da", "text", IDS), *pairs)), "K": K}
+    given = {name: value for name, value in given.items() if name not in ("CUTOFF", "SITE_NUMBERS")}
+    return Case("releaserecords", {**given, "DISCLOSURE": "no small count follows", "RELEASED_RECORDS": PLACE})
+
+
+def _levels(change):
+    """The level of each cell of a release in zones is changed."""
+    plain = planning.levels_in_zones
+
+    def levels_in_zones(cells, *given):
+        return change(cells, plain(cells, *given))
+
+    return planning, "levels_in_zones", levels_in_zones
+
+
+def _broken_zone(cells, level_of):
+    """What one area of a pair has of a class is shown with all, what the other has with the pair."""
+    return np.where((cells.area == 0) & (cells.class_of == 0), 1, level_of)
+
+
+def _lost_class(cells, level_of):
+    return np.where(cells.class_of == 0, -1, level_of)
 
 
 def _generated():
@@ -197,6 +226,37 @@ def _unweighted():
     )
 
 
+def test_people_may_prove_what_no_zone_may_show():
+    """Of three people in one area two are of the class at least, where but one of all is not."""
+    assert people_tell([3, 5], 7, 5)
+    assert not people_tell([3, 5], 4, 5)
+    assert not people_tell([3, 5], 9, 5)
+    assert not people_tell([5, 6], 11, 5)
+
+
+def test_nobody_is_held_against_a_value_that_no_release_shows(provider):
+    """One of the fuzz: who has no age is taken for young, as only the old and the young are shown."""
+    ages = ["old"] * 8 + ["young"] * 5 + ["old"] * 4 + [None]
+    people = [("46-0" if i < 13 else "46-1", {"sex": "F", "age": age, "ill": "flu"}) for i, age in enumerate(ages)]
+    region_of = {"46-0": 1, "46-1": 2}
+    released = ([(1, "F", "old", 8), (1, "F", "young", 5), (2, "F", "old", 4)], [(1, "F", 13), (2, "F", 5)])
+    tables = [_counted(rows, names) for rows, names in zip(released, (("sex", "age"), ("sex",)))]
+    crosswalk = Table((("da", "text", list(region_of)), ("vbas_region", "long", [1, 2])))
+    given = {"RELEASES": tables, "CROSSWALKS": [crosswalk] * 2, "QUASI_IDENTIFIERS": "sex;age", "EACH_K": "4;4", "K": 4}
+    known = [(people, names, region_of, 4) for names in (("sex", "age"), ("sex",))]
+    decides = {"SENSITIVE": None, "COUNT_FIELD": None, "BY_SIZE_ALONE": None}
+    told = {**{name: given[name] for name in ("QUASI_IDENTIFIERS", "EACH_K", "RELEASES", "CROSSWALKS")}, **decides}
+    case = Case("checkreleases", {**given, "PINNED": PLACE}, known={"releases": known, "given": told})
+    outcome, found = judged(case)
+    assert outcome.results["N_PINNED"]
+    assert found == []
+
+
+def _counted(rows, names):
+    fields = (("vbas_region", "long"), *((name, "text") for name in names), ("records", "long"))
+    return Table(tuple((*of_field, list(column)) for of_field, column in zip(fields, zip(*rows))))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "fault", "words"),
@@ -215,6 +275,8 @@ def _unweighted():
         (_edited, _readable, "can still be read in the file"),
         (_beside_an_earlier_one, _fewer_counts, "or not what is"),
         (_giving_away, _blind, "the register and the release leave"),
+        (_in_zones, lambda: _levels(_broken_zone), "shows a part of what arrives"),
+        (_in_zones, lambda: _levels(_lost_class), "in the last region 1 only 0 are shown"),
         (_generated, _of_others, "has no share"),
         (_generated, _fewer_people, "people."),
         (_estimated, _unweighted, "by hand"),
