@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 
 from vbas.benchmarks.attack_places import K, Place, sensitive_column, some_column
 from vbas.benchmarks.earlier_releases import fewer
-from vbas.benchmarks.minimality import Guesses, NestedRelease, insider, outsider
+from vbas.benchmarks.minimality import Guesses, NestedRelease, insider, outsider, zones_by_chance
 from vbas.core.disclosure.published import publish
+from vbas.core.levels import Levels
+from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
 from vbas.core.privacy.kept_field import KeptField
 from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.privacy.margins import disclosed_columns, hold_against_margins
-from vbas.core.privacy.requirement import measure
+from vbas.core.privacy.requirement import Requirement, measure
 from vbas.core.privacy.weights import classes_on_few_rows, rows_of, warning_of_weights
 from vbas.core.records.matching import Records, requirement_of
 from vbas.core.records.table import PERSONS
@@ -31,6 +33,7 @@ from vbas.core.ties import DRAWN, ties_of
 
 N_PATIENTS, N_RESPONDENTS, N_TRIALS = 10_000, 1_000, 40
 RERUNS = 3  # of a method that draws at random, for every origin
+RERUNS_IN_ZONES = 30  # of draws that decide more than the order of equal choices
 LARGEST_SHARE = 60.0  # of one sensitive value, per cent of the persons of a class
 MARGIN = ("age_group", "sex")
 
@@ -224,7 +227,7 @@ def known_from_margin(plan: Plan) -> tuple[int, int, int]:
 def nested_attacks(
     place: Place, records: Records, n_equivalence_classes: int = 150, n_targets: int = 600
 ) -> dict[str, Guesses]:
-    """Who knows the method, outside and inside, without and with TIES “secret”."""
+    """Who knows the method, outside and inside, without and with TIES “secret”, and with DISCLOSURE."""
     levels = build_levels(place.areas, records.profile)
     guesses_of = {}
     for name in ("fixed", DRAWN):
@@ -233,4 +236,137 @@ def nested_attacks(
         method = partial(levels_by_chance, ties=ties)
         guesses_of[f"outsider, {name} ties"] = outsider(release, method, n_equivalence_classes)
         guesses_of[f"insider, {name} ties"] = insider(release, method, n_targets, reruns=1 if ties is None else RERUNS)
+    release = NestedRelease(place.areas, _nested(place, records, levels, True))
+    method = partial(zones_by_chance, people=release.people, source=np.random.default_rng(0))
+    guesses_of["outsider, DISCLOSURE"] = outsider(release, method, n_equivalence_classes)
+    guesses_of["insider, DISCLOSURE"] = insider(release, method, n_targets // 2, reruns=RERUNS_IN_ZONES)
     return guesses_of
+
+
+class NestedRow(NamedTuple):
+    """A row of the table of nested releases: what is found without the cure, with it, and with it under DISCLOSURE.
+
+    before, after, in_zones : figures to compare; shown : how they read
+    """
+
+    attack: str
+    looked_at: str
+    before: int
+    after: int
+    in_zones: int
+    shown: tuple[str, str, str]
+
+
+def _nested(
+    place: Place, records: Records, levels: Levels, in_zones: bool, asked: Requirement | None = None, seed: int = 1
+) -> Plan:
+    """A nested release by the defaults; seed : of what is drawn, where no small count may follow."""
+    conditions = Conditions(place.areas.population, Secrets(np.random.default_rng(seed))) if in_zones else None
+    return nest(place.areas, records.profile, levels, K, requirement=asked, conditions=conditions)
+
+
+def nested_of_rows(place: Place, seed: int = 0) -> Iterator[NestedRow]:
+    """What is asked of the people of a class, held against nested releases: persons, respondents, diagnoses."""
+    rng = np.random.default_rng(seed)
+    patients = rng.choice(len(place.area), N_PATIENTS, replace=False)
+    rows = np.repeat(patients, 1 + rng.negative_binomial(0.8, 0.3, N_PATIENTS))
+    ill = sensitive_column(place, rows)
+    further = np.diff(rows, prepend=-1) == 0
+    kept = {
+        "diagnosis": replace(ill, codes=np.where(further, rng.integers(0, len(ill.categories), len(rows)), ill.codes))
+    }
+    members = {PERSONS: some_column(rows)}
+    records = place.records(rows, 3, members=members)
+    asked = requirement_of(records, K)
+
+    def few(plan: Plan) -> np.ndarray:
+        return asked.people(plan.equivalence_class_of, plan.records)[plan.released] < K
+
+    yield _nested_row(place, records, "visits (PERSON_ID)", "classes of < 5 persons", (None, asked), few)
+    records = place.records(rows, 3, members=members, kept=kept, sensitive=("diagnosis",))
+    persons = requirement_of(records, K, 2, LARGEST_SHARE)
+    by_row = replace(persons, shares=tuple(replace(shares, held=()) for shares in persons.shares))
+
+    def nearly_all(plan: Plan) -> np.ndarray:
+        of = measure(persons, plan.equivalence_class_of, len(plan.records)).diversity["diagnosis"]
+        return of.largest_share[plan.released] > LARGEST_SHARE + 1e-9
+
+    looked_at = f"classes of which > {LARGEST_SHARE:g} % of the persons share a diagnosis"
+    yield _nested_row(place, records, "their diagnoses (MAX_SHARE 60)", looked_at, (by_row, persons), nearly_all)
+    some = rng.choice(len(place.area), min(60_000, len(place.area)), replace=False)
+    records = place.records(some, 4, kept={"diagnosis": sensitive_column(place, some)}, sensitive=("diagnosis",))
+    two = requirement_of(records, K, 2)
+
+    def one(plan: Plan) -> np.ndarray:
+        of = measure(two, plan.equivalence_class_of, len(plan.records)).diversity["diagnosis"]
+        return of.distinct[plan.released] == 1
+
+    cures = (requirement_of(records, K, 1), two)
+    yield _nested_row(place, records, "diagnoses (L_DIVERSITY 2)", "classes with one diagnosis", cures, one)
+
+
+def _nested_row(
+    place: Place,
+    records: Records,
+    attack: str,
+    looked_at: str,
+    cures: tuple[Requirement | None, Requirement],
+    found: Callable[[Plan], np.ndarray],
+) -> NestedRow:
+    levels = build_levels(place.areas, records.profile)
+    plans = [_nested(place, records, levels, in_zones, cures[in_zones or cured]) for in_zones, cured in TRIED]
+    numbers = [found(plan) for plan in plans]
+    before, after, zones = (int(of.sum()) for of in numbers)
+    shown = tuple(f"{int(of.sum())} of {len(of)}" for of in numbers)
+    return NestedRow(attack, looked_at, before, after, zones, (shown[0], shown[1], shown[2]))
+
+
+TRIED = ((False, False), (False, True), (True, True))  # whether in zones, whether with the cure
+
+
+def nested_releases(place: Place, records: Records) -> Iterator[NestedRow]:
+    """A nested release of the people of an earlier one; the cure is the register with “repair”."""
+    profile = records.profile
+    levels = build_levels(place.areas, profile)
+    coarse = suppress(profile, place.regions(profile, 40), K)
+    fewer_of = replace(records, profile=fewer(profile, 3))
+    earlier = {
+        "40 regions, then nested": lambda in_zones: coarse,
+        "nested by 3 and by 4 quasi-identifiers": lambda in_zones: _nested(place, fewer_of, levels, in_zones),
+        "nested, and once more": lambda in_zones: _nested(place, records, levels, in_zones, seed=2),
+    }
+    for name, old_of in earlier.items():
+        done = [
+            repair(_nested(place, records, levels, in_zones), place.areas, [publish(old_of(in_zones), place.areas)])
+            for in_zones in (False, True)
+        ]
+        before, in_zones = (of.before for of in done)
+        shown = (
+            f"{before.n_counts}",
+            f"{done[0].after.n_to_mend}; {done[0].n_suppressed} suppressed, {done[0].n_coarser} coarser",
+            f"{in_zones.n_counts} → {done[1].after.n_to_mend}; {done[1].n_suppressed} suppressed, "
+            f"{done[1].n_coarser} coarser",
+        )
+        numbers = (before.n_counts, done[0].after.n_to_mend, done[1].after.n_to_mend)
+        yield NestedRow(f"{name} (REGISTER)", "counts of < 5 given away, or not decided", *numbers, shown)
+
+
+def nested_update(place: Place, records: Records, n_trials: int = 5, seed: int = 0) -> NestedRow:
+    """A nested table published again with one patient more; the cure is the register with “repair”."""
+    rng, profile = np.random.default_rng(seed), records.profile
+    levels = build_levels(place.areas, profile)
+    seen, left = [0, 0], [0, 0]
+    cells = rng.choice(profile.counts.nnz, n_trials, p=profile.counts.data / profile.n_records).tolist()
+    for in_zones in (False, True):
+        old = publish(_nested(place, records, levels, in_zones), place.areas)
+        for trial, cell in enumerate(cells):
+            counts = profile.counts.copy()
+            counts.data[cell] += 1
+            more = replace(records, profile=replace(profile, counts=counts))
+            done = repair(_nested(place, more, levels, in_zones, seed=2 + trial), place.areas, [old])
+            seen[in_zones] += done.before.n_counts > 0
+            left[in_zones] += done.after.n_to_mend > 0
+    shown = (f"{seen[0]} of {n_trials}", f"{left[0]} of {n_trials}", f"{seen[1]} → {left[1]} of {n_trials}")
+    return NestedRow(
+        "monthly update, one patient more (REGISTER)", "trials that show the patient", seen[0], left[0], left[1], shown
+    )

@@ -1,12 +1,13 @@
 """Every attack that the plugin was built against, without the cure and with it, on a made-up city and on real areas.
 
-    PYTHONPATH=build/package .venv/bin/python benchmarks/attacks.py [--large]
+    PYTHONPATH=build/package .venv/bin/python benchmarks/attacks.py [--large | --nested [city]]
 
 Without a cure means: the release as it was made before there was one (k of rows, fields kept unseen, releases one by
 one, a file copied over an old one, points moved one by one). Beside our figures stand those that were found when the
 plugin was first attacked, on other places (mostly the areas of Gateshead) and other samples: they are like ours in
 kind, not in number. Real areas: Winnipeg, with as many generated people as live in each area, and the addresses of
-Ottawa; with --large also a province of 4 480 areas (`earlier_releases.py`).
+Ottawa; with --large also a province of 4 480 areas (`earlier_releases.py`). With --nested nothing but the attacks on
+nested releases: by the defaults without the cure, with it, and with it under DISCLOSURE = “no small count follows”.
 """
 
 from __future__ import annotations
@@ -108,8 +109,29 @@ def print_method(place: Place) -> None:
         line(f"crosswalk, {name} ({looks})", guesses.attacked, *(f"{share:.1f}" for share in guesses.shares()))
 
 
+def print_nested(place: Place) -> None:
+    """The attacks on nested releases, and what knowing the method is worth there."""
+    print(f"\n{place.name}: nested releases, {len(place.areas)} areas, {len(place.area)} people, k = {K}\n")
+    line("attack", "looked at", "without the cure", "with it", "with it and DISCLOSURE")
+    line(*["---"] * 5)
+    records = place.records()
+    for row in attack_cases.nested_of_rows(place):
+        line(row.attack, row.looked_at, *row.shown)
+    for name, guesses in attack_cases.nested_attacks(place, records).items():
+        line(f"records guessed: {name}", guesses.attacked, *(f"{share:.1f}" for share in guesses.shares()))
+    for row in attack_cases.nested_releases(place, records):
+        line(row.attack, row.looked_at, *row.shown)
+    row = attack_cases.nested_update(place, records)
+    line(row.attack, row.looked_at, *row.shown)
+
+
 def main() -> None:
     """Print all tables."""
+    if "--nested" in sys.argv:
+        for place in (city(), None if "city" in sys.argv else winnipeg()):
+            if place is not None:
+                print_nested(place)
+        return
     places = [place for place in (city(), winnipeg()) if place is not None]
     if len(places) == 1:
         print("The real data are not there: set VBAS_DATA.\n")

@@ -13,22 +13,41 @@ records: it is wrong where the planned release is not quite the optimum.
 On the demonstration city and, where the data are, on the areas of Winnipeg and Ottawa with as many generated people as
 live there, by age, sex, marital status and education, there also by age, sex, ethnicity and tenure (“other
 attributes”). `docs/privacy.md` and `docs/nested.md` quote what is printed.
+
+The second table has the same with DISCLOSURE = “no small count follows”, by `core.disclosure.certificate`: what follows
+from the counts of the zones and the people of each area, which by the theorem of `docs/methods.md` is all that follows
+for who knows the method. The bounds above would still claim small counts, of which some are wrong, so that they prove
+nothing; what they are worth as guesses is said beside what the surest guesses are worth (`core.disclosure.guessing`).
+CPU seconds are those of `anonymise` (plan, rows, recount, measures), and of the certificate after it.
+
+    PYTHONPATH=build/package .venv/bin/python benchmarks/derivable.py --disclosure [place …]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Callable, NamedTuple
 
 import numpy as np
 
 from vbas.benchmarks import attack_places
 from vbas.benchmarks.attack_places import Place
-from vbas.core.areas import Areas
+from vbas.core.anonymise import Account, Ask, anonymise
+from vbas.core.areas import Areas, make_areas
+from vbas.core.disclosure.certificate import BY_THE_METHOD, Certificate
+from vbas.core.disclosure.guessing import Guesses, guesses
+from vbas.core.disclosure.method_bounds import MethodBounds, method_bounds
+from vbas.core.disclosure.zone_tables import shown_by
+from vbas.core.neighbours import point_neighbours
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan, area_of_cells
+from vbas.core.privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
+from vbas.core.report.certificate import certificate_of
 
 KS = (5, 11)
 OTHERS = ("age_group", "sex", "ethnicity", "tenure")
@@ -238,6 +257,137 @@ def printed() -> Iterator[str]:
             yield line(name, k, derived(place.areas, released(place, k)))
 
 
+class Made(NamedTuple):
+    """A release, what was tried of it, what can be guessed, what the bounds of the method claim and how often these
+    claims are right; CPU seconds of the release and of the certificate."""
+
+    account: Account
+    certificate: Certificate
+    guesses: Guesses
+    claims: MethodBounds
+    right: float
+    seconds: float
+    seconds_of_certificate: float
+
+
+def made(place: Place, k: int, disclosure: str) -> Made:
+    """A nested release of a place by the defaults, DISCLOSURE apart."""
+    records = place.records()
+    levels = build_levels(place.areas, records.profile)
+    ask = Ask(k, disclosure=disclosure)
+    start = time.process_time()
+    account = anonymise(place.areas, records, levels, ask)
+    end = time.process_time()
+    certificate = certificate_of(account)
+    end_of_certificate = time.process_time()
+    guessed = guesses(place.areas, account.plan)
+    assert certificate is not None and guessed is not None
+    claims, right = _claims(place.areas, account.plan)
+    return Made(account, certificate, guessed, claims, right, end - start, end_of_certificate - end)
+
+
+def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
+    """What the bounds of the method claim to be 1 to k - 1, and the share of these claims that is right."""
+    shown, at = shown_by(plan)
+    losses = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in plan.levels.crosswalks]
+    claims = method_bounds(shown, areas.population, losses, plan.k)
+    small = np.flatnonzero(claims.small)
+    level = shown.level[claims.shown]
+    right = 0
+    for of_level in range(1, len(plan.levels)):
+        some = small[level[small] == of_level]
+        shown_by_cell = plan.equivalence_class_of
+        cells = np.flatnonzero((shown_by_cell >= 0) & (plan.level[shown_by_cell] == of_level))
+        below = plan.levels.crosswalks[of_level - 1]
+        part = below.region_of[area_of_cells(plan.profile)[cells]]
+        keys, number = np.unique(shown_by_cell[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
+        records = np.append(np.bincount(number.reshape(-1), plan.profile.counts.data[cells], len(keys)), 0)
+        wanted = at[claims.shown[some]].astype(np.int64) * below.n_regions + claims.part[some]
+        where = np.searchsorted(keys, wanted)
+        truth = records[np.where(np.append(keys, -1)[where] == wanted, where, -1)]
+        right += int(((truth >= 1) & (truth < plan.k)).sum())
+    return claims, right / max(len(small), 1)
+
+
+def town() -> Place | None:
+    """910 areas in the middle of Winnipeg, with 302 820 of the people who live there."""
+    whole = attack_places.real_place("Winnipeg", OTHERS)
+    if whole is None:
+        return None
+    middle = whole.areas.points.mean(axis=0)
+    near = np.sort(np.argsort(np.hypot(*(whole.areas.points - middle).T))[:910])
+    number = np.full(len(whole.areas), -1)
+    number[near] = np.arange(len(near))
+    inside = np.flatnonzero(number[whole.area] >= 0)
+    some = np.random.default_rng(0).choice(inside, 302_820, replace=False)
+    quasi = {name: replace(column, codes=column.codes[some]) for name, column in whole.quasi.items()}
+    people = np.bincount(number[whole.area[some]], minlength=len(near)).astype(float)
+    areas = make_areas(whole.areas.identifiers[near].tolist(), whole.areas.points[near], people)
+    areas = replace(areas, neighbours=point_neighbours(areas.points))
+    return Place("910 areas, 302 820 people", areas, number[whole.area[some]], quasi, whole.diagnosis[some])
+
+
+PLACES: dict[str, Callable[[], Place | None]] = {
+    "city": attack_places.city,
+    "910 areas": town,
+    "Winnipeg": attack_places.winnipeg,
+    "Winnipeg, other attributes": lambda: attack_places.real_place("Winnipeg", OTHERS),
+    "Ottawa": lambda: attack_places.real_place("Ottawa"),
+    "East of Canada": lambda: attack_places.real_place("East of Canada", OTHERS),
+}
+
+HEADER_BESIDE = (
+    "| place | k | proven 1 to k - 1 by the method: areas | larger parts | counts tried with DISCLOSURE | follow | "
+    "not decided | what the bounds claim then | of these right | mean distance | suppressed | "
+    "surest 1 % right: without | with | by people alone | at random | CPU s of the run | of the certificate |"
+)
+
+
+def line_beside(name: str, k: int, without: Made, with_it: Made) -> str:
+    """A row of the second table."""
+    distances = [of.account.measures.mean_distance for of in (without, with_it)]
+    surest = [of.guesses.surest[0] for of in (without, with_it)]
+    assert not with_it.certificate.of(BY_THE_METHOD).tried
+    cells = [
+        name,
+        str(k),
+        _spaced(without.claims.n_areas),
+        _spaced(without.claims.n_parts),
+        _spaced(with_it.certificate.tried),
+        _spaced(with_it.certificate.follow),
+        _spaced(with_it.certificate.undecided),
+        _spaced(int(with_it.claims.small.sum())),
+        f"{100 * with_it.right:.0f} % (without: {100 * without.right:.1f} % of all)",
+        f"{distances[0]:.1f} → {distances[1]:.1f} m (+{100 * (distances[1] / distances[0] - 1):.1f} %)",
+        f"{_spaced(without.account.measures.n_suppressed)} → {_spaced(with_it.account.measures.n_suppressed)}",
+        f"{100 * surest[0].right:.0f} %",
+        f"{100 * surest[1].right:.0f} %",
+        f"{100 * surest[1].by_people:.0f} %",
+        f"{100 * with_it.guesses.so_many:.0f} %",
+        f"{with_it.seconds:.1f}",
+        f"{with_it.seconds_of_certificate:.1f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _spaced(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def printed_beside(names: Sequence[str]) -> Iterator[str]:
+    """The second table, of some places or all."""
+    yield HEADER_BESIDE
+    yield "|---" * (HEADER_BESIDE.count("|") - 1) + "|"
+    for name, place_of in PLACES.items():
+        place = place_of() if not names or name in names else None
+        if place is not None:
+            for k in KS:
+                yield line_beside(
+                    name, k, *(made(place, k, disclosure) for disclosure in (CLASS_HAS_K, NO_SMALL_COUNT))
+                )
+
+
 if __name__ == "__main__":
-    for one in printed():
+    asked = sys.argv[1:]
+    for one in printed_beside(asked[1:]) if asked[:1] == ["--disclosure"] else printed():
         print(one, flush=True)

@@ -9,8 +9,13 @@ outsider : knows nothing else; draws origins, in which areas may differ from the
 give what is published in the region and within it
 insider : knows where all others of the class live, and looks for one person
 
+Where a release was made so that no small count follows, the draws are not known: each origin is put through the method
+with draws of its own, and only what the region itself and those within show has to be the same (the insider looks no
+further than that region, too).
+
 Both are held against who guesses the part where most people live, and knows only how a nested release is read: an area
-that shows the class itself shows all of it. (For the attack on crosswalks see `crosswalk_attack.py`.)
+that shows the class itself shows all of it, and under zones so does every region within. (For the attack on crosswalks
+see `crosswalk_attack.py`.)
 """
 
 from __future__ import annotations
@@ -21,9 +26,11 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from vbas.core.areas import Areas
+from vbas.core.nesting.decoys import Conditions, Secrets, levels_in_zones
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.optimum import ProfileCells
 from vbas.core.nesting.planning import levels_by_chance
+from vbas.core.nesting.tree import tree_of
 from vbas.core.plan import Plan, area_of_cells
 
 CELLS_AT_ONCE = 200_000
@@ -55,6 +62,18 @@ class Guesses(NamedTuple):
         return tuple(100.0 * number / max(self.attacked, 1) for number in (self.base, self.method, self.right))  # type: ignore[return-value]
 
 
+def zones_by_chance(
+    cells: ProfileCells,
+    region_of: Sequence[np.ndarray],
+    losses: Sequence[np.ndarray],
+    k: int,
+    people: np.ndarray,
+    source: np.random.Generator,
+) -> np.ndarray:
+    """A `Method`: zones from which no small count follows, by draws of its own for each problem; people : (n,)."""
+    return levels_in_zones(cells, tree_of(region_of, losses), k, Conditions(people, Secrets(source)))
+
+
 def guess(part: np.ndarray, people: np.ndarray) -> tuple[int, float]:
     """The part with most people, and its share; part, people : of each candidate."""
     parts, position = np.unique(part, return_inverse=True)
@@ -79,6 +98,24 @@ class NestedRelease:
         shape = (profile.counts.shape[1], len(areas))
         self.shows_itself = np.zeros(shape, bool)
         self.shows_itself[self.class_of[by_itself], self.area[by_itself]] = True
+        self.in_zones, n_classes = plan.in_zones, profile.counts.shape[1]
+        # Of each level the regions that show a class, as numbers in order, and one for none.
+        self._shown = [
+            np.append(np.unique(plan.region[here].astype(np.int64) * n_classes + plan.class_of[here]), -1)
+            for here in (plan.released & (plan.level == level) for level in range(len(crosswalks)))
+        ]
+
+    def is_free(self, class_of: int, near: np.ndarray, level: int) -> np.ndarray:
+        """Whether areas may hold records of a class that a region of some level around them shows, bool."""
+        free = ~self.shows_itself[class_of, near]
+        for finer in range(level) if self.in_zones else ():
+            shown, keys = self._shown[finer], self.regions[finer][near] * len(self.shows_itself) + class_of
+            free &= shown[np.searchsorted(shown[:-1], keys)] != keys
+        return free
+
+    def up_to(self, level: int) -> int:
+        """How many levels an attack on a region of a level goes through: under zones it may be closed to the class."""
+        return level + 1 + self.in_zones
 
     def place(self, area: np.ndarray, level: np.ndarray) -> np.ndarray:
         """A number for the region of each area at a level of its own, levels one after the other."""
@@ -141,7 +178,10 @@ def insider(
         len(release.shows_itself),
     )
     wanted = published[release.class_of[of_problem]]
-    fits = sum((release.made_again(cells, len(of_problem), method) == wanted).astype(float) for _ in range(reruns))
+    if release.in_zones:
+        fits = _fits_of_zones(release, method, targets, candidates, reruns)
+    else:
+        fits = sum((release.made_again(cells, len(of_problem), method) == wanted).astype(float) for _ in range(reruns))
     guesses = Guesses()
     for cell, near, fit in zip(targets.tolist(), candidates, np.split(fits, np.cumsum(sizes)[:-1])):
         part = release.regions[release.level_of[cell] - 1]
@@ -157,9 +197,37 @@ def insider(
 
 def _near(release: NestedRelease, cell: int) -> np.ndarray:
     """The areas of the region that shows a cell, but those that show the class themselves."""
-    region_of = release.regions[release.level_of[cell]]
-    here = region_of == region_of[release.area[cell]]
-    return np.flatnonzero(here & ~release.shows_itself[release.class_of[cell]])
+    level = int(release.level_of[cell])
+    region_of = release.regions[level]
+    near = np.flatnonzero(region_of == region_of[release.area[cell]])
+    return near[release.is_free(int(release.class_of[cell]), near, level)]
+
+
+def _fits_of_zones(
+    release: NestedRelease, method: Method, targets: np.ndarray, candidates: list[np.ndarray], reruns: int
+) -> np.ndarray:
+    """How often each origin of a target gives what its region and those within show, of so many draws, one after the
+    other; only the records of that region are put through the method."""
+    fits = []
+    for cell, near in zip(targets.tolist(), candidates):
+        level, class_of = int(release.level_of[cell]), int(release.class_of[cell])
+        region_of = release.regions[level]
+        inside = region_of[release.area] == region_of[release.area[cell]]
+        own = np.flatnonzero((release.class_of == class_of) & inside & (release.level_of >= 0))
+        own = own[release.level_of[own] <= level]
+        counts = np.bincount(release.area[own], release.records[own], len(release.people)).astype(np.int64)
+        counts[release.area[cell]] -= 1
+        there = np.union1d(np.flatnonzero(counts), near)
+        tables = np.tile(counts[there], (len(near), 1))
+        tables[np.arange(len(near)), np.searchsorted(there, near)] += 1
+        tables = np.repeat(tables, reruns, axis=0)
+        problem, position = np.nonzero(tables)
+        cells = ProfileCells(there[position], problem, tables[problem, position])
+        places = release.place(release.area[own], release.level_of[own])
+        wanted = release.published(np.zeros(len(own), np.int64), places, release.records[own], 1)[0]
+        made = release.made_again(cells, len(tables), method, release.up_to(level))
+        fits.append((made == wanted).reshape(len(near), reruns).sum(axis=1).astype(float))
+    return np.concatenate(fits)
 
 
 def _moved(release: NestedRelease, target: np.ndarray, to: np.ndarray) -> ProfileCells:
@@ -208,13 +276,14 @@ def _equivalence_class_attacked(
     own = np.flatnonzero((release.class_of == class_of) & np.isin(release.area, near))
     own = own[(release.level_of[own] >= 0) & (release.level_of[own] <= level)]
     places = release.place(release.area[own], release.level_of[own])
-    free = ~release.shows_itself[class_of, near]
+    free = release.is_free(class_of, near, level)
     drawn, looked_for = np.zeros((draws, len(near)), np.int64), np.zeros((draws, len(near)), np.int64)
     for place in np.unique(places).tolist():
         mine = own[places == place]
         at = int(release.level_of[mine[0]])
         n, inside = int(release.records[mine].sum()), release.regions[at][near] == place - release.first[at]
-        allowed = np.flatnonzero(inside & (free | (at == 0)))
+        may_hold = release.is_free(class_of, near, at) if release.in_zones else free
+        allowed = np.flatnonzero(inside & (may_hold | (at == 0)))
         people = release.people[near[allowed]]
         spread = rng.multinomial(n, rng.dirichlet(people / people.mean(), draws))
         drawn[:, allowed] += spread
@@ -223,7 +292,7 @@ def _equivalence_class_attacked(
     draw, position = np.nonzero(drawn)
     cells = ProfileCells(near[position], draw, drawn[draw, position])
     wanted = release.published(np.zeros(len(own), np.int64), places, release.records[own], 1)[0]
-    fits = release.made_again(cells, draws, method, level + 1) == wanted
+    fits = release.made_again(cells, draws, method, release.up_to(level)) == wanted
     mine = own[release.level_of[own] == level]
     part_of = release.regions[level - 1]
     true = part_of[release.area[mine]]

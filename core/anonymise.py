@@ -14,6 +14,7 @@ import numpy as np
 
 from .anonymity import DEFAULT_K
 from .areas import Areas
+from .disclosure.certificate import Family
 from .disclosure.published import Published
 from .disclosure.published_tables import published_table
 from .errors import InputError, PrivacyError
@@ -195,6 +196,8 @@ class Account:
         What the plan was made from, where its last levels show coarser values.
     seconds : mapping of str to float
         By step.
+    tried : tuple of Family
+        Counts that were tried beside what others publish and beside earlier releases.
 
     Examples
     --------
@@ -223,6 +226,7 @@ class Account:
     published: Published | None = None
     coarser: CoarserLevels | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    tried: tuple[Family, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -328,7 +332,7 @@ def anonymise(
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
-    plan, coarser, notes, published = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
+    plan, coarser, held = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
     nested = ask.is_nested(levels)
     rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
@@ -351,10 +355,11 @@ def anonymise(
         rows,
         protection,
         weights,
-        notes,
-        published,
+        held.notes,
+        held.published,
         coarser,
         clock.seconds,
+        held.tried,
     )
 
 
@@ -426,6 +431,16 @@ def _planned(
     return at_hand, requirement, plan, None
 
 
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What is known of a plan that was held against what is published: sentences, the counts that were tried, and what
+    this release publishes."""
+
+    notes: tuple[str, ...]
+    tried: tuple[Family, ...]
+    published: Published | None = None
+
+
 def _held_against_published(
     plan: Plan,
     coarser: CoarserLevels | None,
@@ -434,9 +449,9 @@ def _held_against_published(
     requirement: Requirement,
     ask: Ask,
     log: Log,
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], Published | None]:
+) -> tuple[Plan, CoarserLevels | None, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already;
-    what it was made from; sentences on that, and what this one publishes."""
+    what it was made from; and what is known of that."""
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = Beside(
@@ -448,9 +463,9 @@ def _held_against_published(
     )
     in_zones = coarser is None and ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
     people = areas.population if in_zones else None
-    plan, coarser, notes = hold_beside_and_together(plan, coarser, beside, people, log)
+    plan, coarser, notes, tried = hold_beside_and_together(plan, coarser, beside, people, log)
     if ask.earlier is None:
-        return plan, coarser, notes, None
+        return plan, coarser, _Held(notes, tried)
     held = held_against_earlier(
         plan,
         areas,
@@ -463,7 +478,7 @@ def _held_against_published(
         log,
         [published_table(counts, areas, ask.k) for counts in beside.tables],
     )
-    return held.plan, coarser, (*notes, *held.notes), held.published
+    return held.plan, coarser, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
 
 
 def _measured(

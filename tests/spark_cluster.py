@@ -1,4 +1,4 @@
-"""A Spark cluster of the tests' own: two executors on this machine, reached by a driver here and by Spark Connect."""
+"""A Spark cluster of the tests' own: an executor beside a driver here, which Spark Connect reaches too."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from typing import NamedTuple
 
 from .engines_there import absent, needed
 
-MASTER = "local-cluster[2,1,1024]"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what starts soon rather than what runs fast
+MASTER = "local-cluster[1,2,1024]"  # two tasks at a time, in a process apart from the driver's
+# What starts soon rather than what runs fast: the tables are small, and each query is run once.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+AS_WRITTEN = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 
 class Cluster(NamedTuple):
@@ -41,6 +46,7 @@ def running(folder: Path) -> Iterator[Cluster]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "2",
+        **AS_WRITTEN,
         "spark.sql.warehouse.dir": str(folder / "tables"),
         "spark.local.dir": str(folder / "own"),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",

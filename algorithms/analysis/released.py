@@ -180,9 +180,10 @@ def _fitted(form: Form, rows: ReleasedRows, weights: Spread) -> Spread:
         form.info(tr("MARGINS has {n:.15g} people in areas that REGIONS does not have: passed over.", n=outside))
     if fitted.unknown:
         form.warn(
-            tr(
+            plural(
+                "{n:.15g} released record has values that MARGINS does not have: it is spread by population.",
                 "{n:.15g} released records have values that MARGINS does not have: they are spread by population.",
-                n=fitted.unknown,
+                fitted.unknown,
             )
         )
     form.info(

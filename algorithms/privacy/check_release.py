@@ -10,7 +10,9 @@ from ...core import counted
 from ...core.language import as_data, plural, tr
 from ...core.package.checking import Claim
 from ...core.privacy.checking import ReleaseCheck, check_release
-from ...core.report.checking import check_report
+from ...core.report.certificate import not_by_the_method
+from ...core.report.certificate import verdict as tried
+from ...core.report.checking import certificate_of_check, check_report, is_nested
 from ...core.tables.privacy import CHECK
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
@@ -113,7 +115,9 @@ class CheckRelease(VbasAlgorithm):
         form.info(*(f"{claim.name}: {claim.says}" for claim in table.claims if claim.holds))
         form.warn(*(f"{claim.name}: {claim.says}" for claim in table.claims if claim.holds is None))
         form.warn(*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text))
-        form.info(verdict(check, k))
+        form.info(verdict(check, k), tried(certificate_of_check(check, k)))
+        if is_nested(quasi):
+            form.info(not_by_the_method(k))
         if form.yes("STOP") and (check.classes_below or said):
             form.outputs.deliver()
             raise QgsProcessingException(" ".join([*said, *([verdict(check, k)] if check.classes_below else [])]))

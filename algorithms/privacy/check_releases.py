@@ -7,7 +7,9 @@ from ...core.language import as_data, plural, tr
 from ...core.releases.concluding import counts_rows
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
-from ...core.report.releases import releases_report, verdict
+from ...core.report.certificate import not_by_the_method
+from ...core.report.certificate import verdict as tried
+from ...core.report.releases import certificate_of_all, nested_by_nobody_knows, releases_report, verdict
 from ...core.tables.privacy import PINNED
 from ..form import parameters as shared
 from ..form.areas import area_parameters
@@ -101,6 +103,9 @@ class CheckReleases(VbasAlgorithm):
         )
         sure = not (rows or unsure or findings.n_contradicted or findings.n_undecided)
         (form.info if sure else form.warn)(verdict(findings, k, unsure, same.assumption))
+        form.info(tried(certificate_of_all(findings, releases, k)))
+        if nested_by_nobody_knows(releases):
+            form.info(not_by_the_method(k))
         numbers = {"N_PINNED": findings.n_counts, "N_PERSONS": findings.n_persons}
         numbers.update(N_VALUES=findings.n_values, N_ALIKE=findings.n_homogeneous)
         numbers.update(N_UNDECIDED=findings.n_undecided, N_CONTRADICTED=findings.n_contradicted)

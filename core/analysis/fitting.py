@@ -67,16 +67,23 @@ class Contradiction:
             "group": self.group,
             "place": self.place,
             "level": self.level,
-            "rows": f"{self.rows:.15g}",
             "people": f"{self.people:.15g}",
         }
         if self.level:
-            return tr(
-                "{group}: region {place} of level {level} shows {rows} records with those within, the table has "
+            return plural(
+                "{group}: region {place} of level {level} shows {n:.15g} record with those within, the table has "
                 "{people} people there.",
+                "{group}: region {place} of level {level} shows {n:.15g} records with those within, the table has "
+                "{people} people there.",
+                self.rows,
                 **texts,
             )
-        return tr("{group}: area {place} has {rows} records, the table has {people} people there.", **texts)
+        return plural(
+            "{group}: area {place} has {n:.15g} record, the table has {people} people there.",
+            "{group}: area {place} has {n:.15g} records, the table has {people} people there.",
+            self.rows,
+            **texts,
+        )
 
 
 @dataclass(frozen=True, eq=False)

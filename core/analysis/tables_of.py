@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Union
 
 from ..errors import InputError
 from ..language import tr
+from ..records.sqlite_uri import sqlite_uri
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,7 @@ def _numbers_where_written_so(column: pd.Series) -> pd.Series:
 def _of_geopackage(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(sqlite_uri(path.resolve(), "mode=ro"), uri=True)) as connection:
         tables = [
             name
             for (name,) in connection.execute("SELECT table_name FROM gpkg_contents")

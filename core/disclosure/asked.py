@@ -69,6 +69,7 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
         },
         n_left_out=sum(part.n_left_out for part in parts) + len(order) - len(few),
         left_out=() if tables is None else tuple(_left_out(places, groups, place, group, order[len(few) :])),
+        n_tried=sum(part.n_tried for part in parts) + sum(len(part.low) for part in by_class),
     )
 
 
@@ -84,7 +85,7 @@ def _left_out(
 class _Open:
     """Counts that may hold 1 to k-1 people, (q,) arrays: place and group, the fields of Asked, and a key.
 
-    key : the same for counts of the same unknowns, less what is taken away
+    key : the same for counts of the same unknowns, less what is taken away; n_tried : so many were looked at
     """
 
     place: np.ndarray
@@ -96,6 +97,7 @@ class _Open:
     release: np.ndarray
     key: np.ndarray
     n_left_out: int
+    n_tried: int
 
 
 def _open_at(
@@ -133,6 +135,7 @@ def _open_at(
                 taken = taken if shown is None else taken + shown
         new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
         before.append(taken)
+        n_tried = int((new & groups.fits).sum())
         place, group = np.nonzero(new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits)
         for people, unknown in sums:
             value = people[place, group] - taken[place, group]
@@ -159,6 +162,7 @@ def _open_at(
             of,
             key[at] + taken[at] * KEY_OF_TAKEN,
             n_open - int(disclosed.sum()) if tables is None else 0,
+            n_tried,
         )
 
 

@@ -15,7 +15,10 @@ from .zone_tables import Found, Known, Shown, proven_small
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
 BY_THE_METHOD = as_data("parts of regions, by the method")
-FAMILIES = (ZONES, AREAS, PARTS, RESTS, BY_THE_METHOD)
+CLASSES = as_data("classes")
+BESIDE_TABLES, TOGETHER = as_data("beside published counts"), as_data("together with other releases")
+CHANGES = as_data("changes since another release")
+FAMILIES = (CLASSES, ZONES, AREAS, PARTS, RESTS, BY_THE_METHOD, BESIDE_TABLES, TOGETHER, CHANGES)
 
 
 @dataclass(frozen=True)
@@ -34,18 +37,18 @@ class Certificate:
 
     families : of counts; people : whether the people of areas were taken for known, and contradicted : whether records
     are more than these, so that nothing follows from them
-    unknowns, conditions : of the tables of records by zone and area; n_tables, n_programs : of these found, and counts
-    decided one by one
+    unknowns, conditions : of the tables of records by zone and area, none where these were not looked at
+    n_tables, n_programs : of these found, and counts decided one by one
     """
 
     k: int
     families: tuple[Family, ...]
     people: bool
     contradicted: bool
-    unknowns: int
-    conditions: int
-    n_tables: int
-    n_programs: int
+    unknowns: int = 0
+    conditions: int = 0
+    n_tables: int = 0
+    n_programs: int = 0
 
     @property
     def follow(self) -> int:
@@ -65,6 +68,15 @@ class Certificate:
     def of(self, kind: str) -> Family:
         """The counts of a kind, none tried where it is not among the families."""
         return next((family for family in self.families if family.kind == kind), Family(kind, 0, 0))
+
+
+def certify_classes(records: np.ndarray, k: int, further: Sequence[Family] = ()) -> Certificate:
+    """The short one, of classes by themselves: of a release of one level, or a table whose regions are not known.
+
+    records : (C,) of each class, or people; further : what else was tried
+    """
+    classes = Family(CLASSES, len(records), int(((records >= 1) & (records < k)).sum()))
+    return Certificate(k, (classes, *further), people=False, contradicted=False)
 
 
 def certify(

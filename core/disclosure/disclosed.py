@@ -40,6 +40,7 @@ class DisclosedCounts:
     contradicted : joint classes of which the releases contradict each other: they are not of the same people
     n_by_programs : counts that only programs found; undecided : those that are not decided, where programs were asked,
     with bounds that hold; of those that were too many, some
+    n_tried : counts that were looked at
     """
 
     overlay: Overlay
@@ -50,6 +51,7 @@ class DisclosedCounts:
     n_by_programs: int = 0
     bounds: list[tuple[np.ndarray, Bounds]] = field(default_factory=list)
     undecided: list[Count] = field(default_factory=list)
+    n_tried: int = 0
 
     @property
     def n_persons(self) -> int:
@@ -82,7 +84,7 @@ def find_disclosed(
     k = min(release.k for release in releases) if k is None else k
     over = overlay(releases)
     counts: list[Count] = []
-    n_undecided = by_programs = 0
+    n_undecided = by_programs = n_tried = 0
     undecided: list[Count] = []
     contradicted, kept = [], []
     fields = sensitive_fields(releases)
@@ -99,6 +101,7 @@ def find_disclosed(
             n_undecided += findings.n_undecided
             undecided += findings.undecided
             by_programs += findings.n_by_programs
+            n_tried += findings.n_tried
             contradicted.append(chunk.joint[findings.contradicted])
         counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
@@ -110,7 +113,8 @@ def find_disclosed(
     counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)
     wrong = np.unique(np.concatenate([nobody, *contradicted]))
-    return DisclosedCounts(over, k, counts, n_undecided, wrong, by_programs, kept if keep_bounds else [], undecided)
+    bounds = kept if keep_bounds else []
+    return DisclosedCounts(over, k, counts, n_undecided, wrong, by_programs, bounds, undecided, n_tried)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +122,7 @@ class _Found:
     """What is disclosed in a chunk.
 
     n_undecided, undecided : counts that are open still; n_by_programs : how many only programs decided to be disclosed
+    n_tried : counts that were looked at
     contradicted : (u,) bool, joint classes of the chunk
     """
 
@@ -126,6 +131,7 @@ class _Found:
     n_by_programs: int
     contradicted: np.ndarray
     undecided: list[Count]
+    n_tried: int
 
 
 def _found_in(
@@ -192,7 +198,8 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
         for cells, joint, least, most in not_decided
         if not chunk.contradicted[joint].any()
     ]
-    return _Found(list(counts.values()), n_undecided, by_programs, chunk.contradicted, undecided)
+    found = list(counts.values())
+    return _Found(found, n_undecided, by_programs, chunk.contradicted, undecided, asked.n_tried)
 
 
 def _tables(chunk: Chunk) -> list[Table]:

@@ -16,6 +16,7 @@ class Asked:
     from the people of the members; kind : (q,) object array of KINDS; release : (q,) whose counts are taken away, or
     whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were
     wanted, and those that are too large to be decided; left_out : some of these: their cells and joint classes
+    n_tried : so many were looked at, those ruled out among them
     """
 
     members: sparse.csr_matrix
@@ -26,6 +27,7 @@ class Asked:
     release: np.ndarray
     n_left_out: int
     left_out: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    n_tried: int = 0
 
 
 def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:

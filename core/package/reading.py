@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
 from ..records.sqlite_file import quoted
+from ..records.sqlite_uri import sqlite_uri
 from .table import BOOLEAN, INTEGER, NUMBER, DataField, DataTable
 
 ROWS_AT_ONCE = 1 << 16
@@ -122,7 +123,7 @@ def _csv_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tuple[o
 
 
 def _sqlite_rows(file: Path, table: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with closing(sqlite3.connect(sqlite_uri(file.absolute(), "mode=ro&immutable=1"), uri=True)) as connection:
         shapes = {
             column
             for (column,) in connection.execute(

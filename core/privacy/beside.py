@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import counted
 from ..areas import Areas
+from ..disclosure.certificate import BESIDE_TABLES, Family
 from ..disclosure.count_tables import CountTable, own_totals
 from ..errors import PrivacyError
 from ..language import plural, tr
@@ -61,18 +62,19 @@ def tables_beside(
 
 def hold_beside(
     plan: Plan, coarser: CoarserLevels | None, beside: Beside, log: Log = QUIET
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...]]:
+) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
     """The plan from which nothing below k was found to follow beside the tables; what it was made from, where last
-    levels show coarser values; and sentences on that, for the report."""
+    levels show coarser values; sentences on that, for the report; and which counts were tried."""
     if not beside.tables:
-        return plan, coarser, ()
+        return plan, coarser, (), ()
     held = hold_against_counts(
         plan, beside.tables, beside.areas, beside.loss, beside.requirement, coarser, ties=ties_of(beside.ties)
     )
     told, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
     log.info(*told)
     log.warn(*warned)
-    return held.plan, held.coarser, (*told, *warned)
+    family = Family(BESIDE_TABLES, held.n_tried, held.n_anyway, held.n_left)
+    return held.plan, held.coarser, (*told, *warned), (family,)
 
 
 def hold_beside_and_together(
@@ -82,7 +84,7 @@ def hold_beside_and_together(
     people: np.ndarray | None,
     log: Log = QUIET,
     moved: bool = False,
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...]]:
+) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
     """The same, of which the people of all areas prove no small count either; what moves for the one is held against
     the other again.
 
@@ -91,13 +93,13 @@ def hold_beside_and_together(
     """
     notes: tuple[str, ...] = ()
     for _ in range(MOST_TURNS):
-        held, coarser, more = hold_beside(plan, coarser, beside, log)
+        held, coarser, more, tried = hold_beside(plan, coarser, beside, log)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if people is None or not held.in_zones or (held is plan and not moved):
-            return held, coarser, notes
+            return held, coarser, notes, tried
         plan, moved = in_company(held, people, beside.requirement), False
         if plan is held:
-            return plan, coarser, notes
+            return plan, coarser, notes, tried
     raise PrivacyError(
         tr(
             "It was not found how to show these classes so that no small count follows, neither from published totals "

@@ -16,6 +16,7 @@ from ..areas import Areas
 from ..crosswalk import Crosswalk
 from ..disclosure.block import Block, Change, Storeys
 from ..disclosure.count_tables import NONE, CountTable, blocks_of
+from ..disclosure.exchanges import places_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
@@ -42,7 +43,7 @@ class HeldAgainstCounts:
     plan, coarser : by what is shown; and what that was made from, where last levels show coarser values
     n_followed : counts that would have followed; n_anyway : counts that follow from the tables alone, and are not ours
     n_left : counts that follow still, as nothing is left to be coarsened; n_coarser, n_suppressed : records shown in
-    larger regions, and no more, for it
+    larger regions, and no more, for it; n_tried : counts of 1 to k - 1 people that were looked at
     """
 
     plan: Plan
@@ -52,6 +53,7 @@ class HeldAgainstCounts:
     n_left: int = 0
     n_coarser: int = 0
     n_suppressed: int = 0
+    n_tried: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,7 @@ def hold_against_counts(
         if coarser is None:
             level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
         shown = _shown(plan, coarser, level_of)
-        held, (more, anyway, left) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
+        held, (more, anyway, left, tried) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
         followed += more
         level_of = _holding(plan, coarser, held, requirement)
         if np.array_equal(level_of, held):
@@ -133,16 +135,17 @@ def hold_against_counts(
     moved = int(records[(level_of > before) & (before >= 0)].sum())
     suppressed = int(records[(level_of == SUPPRESSED) & (before >= 0)].sum())
     if not moved and not suppressed:
-        return HeldAgainstCounts(plan, coarser, followed, anyway, left)
+        return HeldAgainstCounts(plan, coarser, followed, anyway, left, n_tried=tried)
     if coarser is None:
         new = replace(_with_levels(plan, level_of, requirement), in_zones=plan.in_zones and not joined)
-        return HeldAgainstCounts(new, None, followed, anyway, left, moved, suppressed)
+        return HeldAgainstCounts(new, None, followed, anyway, left, moved, suppressed, tried)
     places = coarser.places
     made = plan_by_levels(places.cells, places.of_cells, plan.k, level_of)
     made = replace(made, in_zones=coarser.plan.in_zones and not joined)
     in_places = _of_members(made, requirement)
     coarser = replace(coarser, plan=in_places)
-    return HeldAgainstCounts(as_shown(in_places, places), coarser, followed, anyway, left, moved, suppressed)
+    held_in_places = as_shown(in_places, places)
+    return HeldAgainstCounts(held_in_places, coarser, followed, anyway, left, moved, suppressed, tried)
 
 
 def _levels_of_cells(plan: Plan) -> np.ndarray:
@@ -221,20 +224,20 @@ def _mended(
     losses: Sequence[np.ndarray],
     progress: Progress,
     ties: Ties,
-) -> tuple[np.ndarray, tuple[int, int, int]]:
-    """The level of each cell, and how many counts followed, follow anyway, and are left."""
+) -> tuple[np.ndarray, tuple[int, int, int, int]]:
+    """The level of each cell, and how many counts followed, follow anyway, are left, and were looked at."""
     divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
     blocks = blocks_of(divisions, len(shown.profile.classes))
     storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded)
-    new, found = shown.level_of.copy(), np.zeros(3, np.int64)
+    new, found = shown.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(shown, tables, classes, storeys, losses, ties)
         work.mend()
         work.write(new)
-        found += (work.n_followed, work.n_anyway, work.n_left)
+        found += (work.n_followed, work.n_anyway, work.n_left, work.n_tried)
         progress((done + 1) / len(blocks))
-    followed, anyway, left = (int(number) for number in found)
-    return new, (followed, anyway, left)
+    followed, anyway, left, tried = (int(number) for number in found)
+    return new, (followed, anyway, left, tried)
 
 
 @dataclass(frozen=True)
@@ -269,6 +272,7 @@ class _Work:
         levels[self.at] = shown.level_of[self.cells]
         self.block = Block(people, levels, storeys, tables, classes)
         self.n_followed = self.n_anyway = self.n_left = 0
+        self.n_tried = sum(len(places) for places in places_of(self.block))
 
     def write(self, level_of: np.ndarray) -> None:
         """Write the level of each cell of the block into those of all."""

@@ -8,6 +8,7 @@ from typing import Callable
 
 from .. import counted
 from ..areas import Areas
+from ..disclosure.certificate import Family
 from ..disclosure.published import Published, publish
 from ..disclosure.values import KeptValues
 from ..errors import PrivacyError
@@ -47,11 +48,13 @@ class Earlier:
 
 @dataclass(frozen=True, eq=False)
 class HeldAgainst:
-    """A plan beside which the earlier releases tell no count; what it publishes; sentences on it for the report."""
+    """A plan beside which the earlier releases tell no count; what it publishes; sentences on it for the report, and
+    which counts were tried in the end."""
 
     plan: Plan
     published: Published
     notes: tuple[str, ...]
+    families: tuple[Family, ...] = ()
 
 
 def held_against_earlier(
@@ -108,7 +111,7 @@ def held_against_earlier(
         plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, log)
-    return HeldAgainst(plan, published, tuple(notes))
+    return HeldAgainst(plan, published, tuple(notes), findings.families)
 
 
 def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:

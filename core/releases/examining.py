@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..disclosure.certificate import CHANGES, TOGETHER, Family
 from ..disclosure.counts import HOMOGENEOUS, Count, persons_in
 from ..disclosure.disclosed import DisclosedCounts, find_disclosed
 from ..disclosure.published import Published
@@ -25,6 +26,7 @@ class Examined:
     are among the counts and changes only where that was asked for
     n_undecided, undecided : counts that were too many or too hard to decide, of classes of which the new release tells
     anything; of those that were too many, some
+    n_compared : counts that were compared with those of releases of the same regions
     """
 
     disclosed: DisclosedCounts | None
@@ -33,6 +35,13 @@ class Examined:
     n_homogeneous: int = 0
     n_undecided: int = 0
     undecided: list[Count] = field(default_factory=list)
+    n_compared: int = 0
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """What was tried, for the certificate."""
+        n_changes = sum(len(changes) for _, changes in self.changes)
+        return _families(self.disclosed, len(self.counts), self.n_undecided, self.n_compared, n_changes)
 
     @property
     def n_counts(self) -> int:
@@ -90,9 +99,10 @@ class Examiner:
             if len(part)
         ]
         n_homogeneous = sum(len(homogeneous) for _, (_, homogeneous) in compared)
+        n_compared = sum(few.n_compared for _, (few, _) in compared)
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
         if not same:
-            return Examined(None, [], changes, n_homogeneous)
+            return Examined(None, [], changes, n_homogeneous, n_compared=n_compared)
         disclosed = find_disclosed(
             [*(self._earlier[i] for i in same), new], k, programs, joint=joint, progress=progress
         )
@@ -103,7 +113,7 @@ class Examiner:
             counts = [count for count in counts if count.kind != HOMOGENEOUS]
         undecided = _of_what_is_told(disclosed, new)
         n_undecided = disclosed.n_undecided - len(disclosed.undecided) + len(undecided)
-        return Examined(disclosed, counts, changes, n_homogeneous, n_undecided, undecided)
+        return Examined(disclosed, counts, changes, n_homogeneous, n_undecided, undecided, n_compared)
 
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
@@ -113,6 +123,14 @@ class Examiner:
         if same not in self._alone:
             self._alone[same] = {_identity(count) for count in find_disclosed([*before, _silent(new)], k).counts}
         return self._alone[same]
+
+
+def _families(
+    disclosed: DisclosedCounts | None, n_counts: int, n_undecided: int, n_compared: int, n_changes: int
+) -> tuple[Family, ...]:
+    """Counts that releases tell together, and those that updates change; none of a kind that was not looked at."""
+    together = [] if disclosed is None else [Family(TOGETHER, disclosed.n_tried, n_counts, n_undecided)]
+    return (*together, *([Family(CHANGES, n_compared, n_changes)] if n_compared else []))
 
 
 def _of_what_is_told(disclosed: DisclosedCounts, new: Published) -> list[Count]:
@@ -156,12 +174,20 @@ class AllExamined:
     disclosed : of those that no later one updates, None where they are fewer than two; kept : their positions
     changes : for pairs (earlier, later) of releases of the same regions, the counts that changed by a few people
     homogeneous : for such pairs, the counts that changed by k people and more, all of one sensitive value
+    n_compared : counts that were compared between such pairs
     """
 
     disclosed: DisclosedCounts | None
     kept: tuple[int, ...]
     changes: list[tuple[int, int, Changes]]
     homogeneous: list[tuple[int, int, Changes]]
+    n_compared: int = 0
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """What was tried, for the certificate."""
+        n_changes = sum(len(changes) for *_, changes in self.changes)
+        return _families(self.disclosed, len(self._disclosed()), self.n_undecided, self.n_compared, n_changes)
 
     @property
     def n_counts(self) -> int:
@@ -215,4 +241,5 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     disclosed = None
     if len(kept) > 1 or len(releases) < 2:
         disclosed = find_disclosed([releases[i] for i in kept], k, progress=progress)
-    return AllExamined(disclosed, kept, changes, homogeneous)
+    n_compared = sum(few.n_compared for *_, (few, _) in compared)
+    return AllExamined(disclosed, kept, changes, homogeneous, n_compared)

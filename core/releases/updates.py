@@ -22,6 +22,7 @@ class Changes:
 
     people : how many they are at least, where values tell that some came and some left
     values : for each, (sensitive field, value, by how many more or fewer people have it)
+    n_compared : counts that both releases show
     Under several levels the counts of the coarsest are those of all people of the region, wherever they are shown, and
     `total` says so.
     """
@@ -34,6 +35,7 @@ class Changes:
     total: np.ndarray
     people: np.ndarray
     values: tuple[tuple[tuple[str, str, int], ...], ...]
+    n_compared: int = 0
 
     def __len__(self) -> int:
         return len(self.level)
@@ -85,7 +87,8 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
     k = min(old.k, new.k) if k is None else k
     before, after = _counts(old, None), _counts(new, regions)
     few, homogeneous = [], []
-    for key in sorted(after.keys() & before.keys()):
+    both = sorted(after.keys() & before.keys())
+    for key in both:
         change = _change(before[key], after[key], key[0] < 0)
         if 1 <= change.people < k:
             few.append(change)
@@ -93,7 +96,7 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
             change.one_value(field) for field in dict.fromkeys(field for field, *_ in change.values)
         ):
             homogeneous.append(change)
-    return _changes(few), _changes(homogeneous)
+    return _changes(few, len(both)), _changes(homogeneous, len(both))
 
 
 def differs(old: Published, new: Published) -> bool:
@@ -161,7 +164,7 @@ def _difference(before: _Shown, after: _Shown) -> tuple[tuple[str, str, int], ..
     return tuple(differences)
 
 
-def _changes(changes: Sequence[_Change]) -> Changes:
+def _changes(changes: Sequence[_Change], n_compared: int) -> Changes:
     rows = [
         (
             change.after.level,
@@ -176,7 +179,7 @@ def _changes(changes: Sequence[_Change]) -> Changes:
     ]
     level, region, class_of, before, after, total, people = np.array(rows, np.int64).reshape(len(rows), 7).T
     values = tuple(change.values for change in changes)
-    return Changes(level, region, class_of, before, after, total.astype(bool), people, values)
+    return Changes(level, region, class_of, before, after, total.astype(bool), people, values, n_compared)
 
 
 def _counts(release: Published, old_number: list[np.ndarray] | None) -> dict[Key, _Shown]:

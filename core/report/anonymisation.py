@@ -13,6 +13,7 @@ from ..convergence import Convergence
 from ..evaluation import RegionAudit, evaluate_by_value
 from ..language import plural, tr
 from ..release import NOTHING_RELEASED
+from .certificate import certificate_section
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
 from .map_data import MapData, before_and_after, lost_map
 from .numbers import shown
@@ -152,6 +153,7 @@ def anonymisation_report(
     sections = [
         *_what_it_cost(account, audit, map_data, costs),
         protection_section(account),
+        certificate_section(account),
         convergence_section(convergence),
         *how_it_was_done(notes, provenance, tr("Component"), seconds),
     ]

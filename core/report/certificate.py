@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..anonymise import Account
-from ..disclosure.certificate import AREAS, BY_THE_METHOD, PARTS, RESTS, ZONES, Certificate, certify
+from ..disclosure.certificate import (
+    AREAS,
+    BESIDE_TABLES,
+    BY_THE_METHOD,
+    CHANGES,
+    CLASSES,
+    PARTS,
+    RESTS,
+    TOGETHER,
+    ZONES,
+    Certificate,
+    certify,
+    certify_classes,
+)
 from ..disclosure.zone_tables import records_of, shown_by
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
@@ -12,7 +27,11 @@ from .numbers import shown
 from .page import Section
 
 MEANING = {
-    ZONES: tr("The records that a region shows of a class."),
+    CLASSES: tr("Who share all that is shown of them."),
+    ZONES: tr(
+        "The records that a region shows of a class. They live in its zone: the areas of the region for which no "
+        "smaller one shows the class."
+    ),
     AREAS: tr("Of these, the records of one area."),
     PARTS: tr("Of these, the records of a smaller region."),
     RESTS: tr("These without the records of an area, or of a smaller region."),
@@ -20,23 +39,33 @@ MEANING = {
         "Those of an area or a smaller region, for somebody who takes it that every class is shown as finely as k "
         "allows and at the least loss."
     ),
+    BESIDE_TABLES: tr(
+        "Counts of 1 to k - 1 that there are, for somebody who has the published tables. Those that follow, follow "
+        "from the tables alone."
+    ),
+    TOGETHER: tr(
+        "People of a place and of some values, and what is left of them once each release's own counts are taken away."
+    ),
+    CHANGES: tr("By how many people a count changed between two releases of the same regions."),
 }
 HEADER = (tr("Counts"), tr("What they are"), tr("Tried"), tr("Follow"), tr("Not decided"))
 
 
 def certificate_of(account: Account) -> Certificate | None:
-    """What was tried of a nested release; None where levels show coarser values, which is not done yet.
+    """What was tried of a release: of one level, and where levels show coarser values, the short one.
 
-    Where a release was not made so that no small count follows, it is taken to be the one that loses least.
+    Where a nested release was not made so that no small count follows, it is taken to be the one that loses least.
     """
     plan = account.plan
-    if account.coarser is not None:
-        return None
+    if account.coarser is not None or not account.nested:
+        of_classes = plan.records if plan.people is None else plan.people
+        return certify_classes(of_classes[plan.released], plan.k, account.tried)
     losses = None
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
     people = None if account.requirement.has(PERSONS) else account.areas.population
-    return certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
+    certificate = certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
+    return replace(certificate, families=(*certificate.families, *account.tried))
 
 
 def certificate_section(account: Account) -> Section:
@@ -44,17 +73,45 @@ def certificate_section(account: Account) -> Section:
     heading, certificate = tr("Small counts that were looked for"), certificate_of(account)
     if certificate is None or not certificate.tried:
         return Section(heading)
-    return section_of(certificate, account.no_small_count, heading)
+    return section_of(certificate, account.no_small_count, heading, account.nested)
 
 
-def section_of(certificate: Certificate, no_small_count: bool, heading: str) -> Section:
-    """The verdict, who is taken to know what, what was not looked at, and the table by family."""
+def checked_section(certificate: Certificate, nested: bool) -> Section:
+    """The section on a table or releases that may have been made elsewhere: nobody can say here how they were made.
+
+    nested : whether a release of several levels is among them of which it is not known that it was made so that no
+    small count follows
+    """
+    return section_of(certificate, False, tr("Small counts that were looked for"), nested)
+
+
+def section_of(certificate: Certificate, no_small_count: bool, heading: str, nested: bool = True) -> Section:
+    """The verdict, who is taken to know what, what was not looked at, and the table by family.
+
+    nested : whether there are several levels
+    """
     rows = [
         (tr(family.kind), MEANING[family.kind], family.tried, family.follow, family.undecided)
         for family in certificate.families
     ]
-    paragraphs = (verdict(certificate), _known(certificate, no_small_count), NOT_TRIED, _sizes(certificate))
-    return Section(heading, paragraphs, HEADER, rows)
+    if certificate.unknowns or certificate.of(ZONES).tried:
+        paragraphs = [_known(certificate, no_small_count), NOT_TRIED, _sizes(certificate)]
+    else:
+        paragraphs = [
+            *([not_by_the_method(certificate.k)] if nested and not no_small_count else []),
+            NOT_TRIED_IN_SHORT,
+        ]
+    return Section(heading, (verdict(certificate), *paragraphs), HEADER, rows)
+
+
+def not_by_the_method(k: int) -> str:
+    """What is said by the method of a nested release that may be of anybody's making."""
+    return tr(
+        "By the method: not looked at. Unless a nested release was made so that no small count follows (DISCLOSURE), "
+        "somebody who knows how its levels are chosen can prove of many classes that 1 to {most} of their people live "
+        "in a part of a region.",
+        most=k - 1,
+    )
 
 
 def verdict(certificate: Certificate) -> str:
@@ -62,14 +119,14 @@ def verdict(certificate: Certificate) -> str:
     tried, most = shown(certificate.tried), certificate.k - 1
     if not certificate.follow:
         found = tr(
-            "{tried} counts of records of a class were looked at. Of none was it found that it must be 1 to {most}.",
+            "{tried} counts were looked at. Of none was it found that it must be 1 to {most}.",
             tried=tried,
             most=most,
         )
     else:
         found = plural(
-            "{tried} counts of records of a class were looked at. {count} of them must be 1 to {most}.",
-            "{tried} counts of records of a class were looked at. {count} of them must be 1 to {most}.",
+            "{tried} counts were looked at. {count} of them must be 1 to {most}.",
+            "{tried} counts were looked at. {count} of them must be 1 to {most}.",
             certificate.follow,
             tried=tried,
             count=shown(certificate.follow),
@@ -87,9 +144,14 @@ def verdict(certificate: Certificate) -> str:
 
 
 NOT_TRIED = tr(
-    "Not looked at here: areas put together as no level has them; several classes together; what others publish "
-    "besides the number of people; other releases of the same people; what somebody knows of single persons. Published "
-    "totals and earlier releases that were named to this run are dealt with in the notes."
+    "Not looked at here: areas put together as no level has them; several classes together; what somebody knows of "
+    "single persons; and, where the table has no row of them, what others publish besides the number of people, and "
+    "other releases of the same people."
+)
+
+NOT_TRIED_IN_SHORT = tr(
+    "Not looked at here: what lies inside a region, which follows from how many people live in its areas and from what "
+    "is known of single persons; what others publish and other releases, where the table does not have them."
 )
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from .. import counted
+from ..disclosure.certificate import Certificate, certify_classes
 from ..language import plural, tr
 from ..plain_text import value_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
+from ..tables.regions import LEVEL
+from .certificate import checked_section
 from .cost import risk_rows
 from .numbers import shown
 from .page import Report, Section, render
@@ -19,6 +22,16 @@ from .protection import HEADER, LIMITS, kept_rows
 from .provenance import Provenance, how_it_was_done
 
 WORST = 25
+
+
+def certificate_of_check(check: ReleaseCheck, k: int) -> Certificate:
+    """Which counts of a table were tried: its classes, as nothing is known of its regions."""
+    return certify_classes(check.people, k)
+
+
+def is_nested(names: Iterable[str]) -> bool:
+    """Whether a table says the level of its rows."""
+    return any(name.lower() == LEVEL.name for name in names)
 
 
 def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], provenance: Provenance) -> str:
@@ -95,6 +108,7 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             (*quasi_identifiers, tr("Records"), tr("People")),
             rows,
         ),
+        checked_section(certificate_of_check(check, k), is_nested(quasi_identifiers)),
         Section(tr("What the other fields reveal"), (*LIMITS, *sentences), HEADER, kept_rows(check.kept)),
         *how_it_was_done((), provenance),
     ]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from .. import counted
+from ..disclosure.certificate import Certificate, certify_classes
 from ..disclosure.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, HOMOGENEOUS, REST, SUM
 from ..disclosure.published import Published
 from ..language import plural, tr
 from ..releases.examining import AllExamined
 from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
+from .certificate import checked_section
 from .page import Report, Section, render
 from .provenance import Provenance, how_it_was_done
 
@@ -44,6 +48,7 @@ def releases_report(
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
+        checked_section(certificate_of_all(findings, releases, k), nested_by_nobody_knows(releases)),
         *how_it_was_done([*taken, *_notes(findings, releases)], provenance),
     ]
     return render(
@@ -57,6 +62,17 @@ def releases_report(
             True,
         )
     )
+
+
+def certificate_of_all(findings: AllExamined, releases: Sequence[Published], k: int) -> Certificate:
+    """Which counts were tried: the classes of each release by themselves, and what releases tell together."""
+    shown_alone = np.concatenate([release.records for release in releases if release.counts_from is None])
+    return certify_classes(shown_alone, k, findings.families)
+
+
+def nested_by_nobody_knows(releases: Sequence[Published]) -> bool:
+    """Whether some release has several levels and is not known to have been made so that no small count follows."""
+    return any(release.nested and not release.in_zones for release in releases)
 
 
 def verdict(findings: AllExamined, k: int, unsure: Sequence[str] = (), assumption: str = "") -> str:

@@ -167,9 +167,13 @@ def with_class_below(records: DataTable, row: int, k: int) -> DataTable:
 
 def write_damaged(folder: Path, damaged: Damage, package: dict[str, Any], written: str, hashes_put_right: bool) -> None:
     """Write damaged tables over those of a folder; with hashes that say so, or with those of before."""
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
     shutil.rmtree(folder)
     folder.mkdir()
     write_tables(folder, list(damaged.tables.values()), written)
+    for resource in package["resources"]:  # what is no table stays as it was
+        if not (file := folder / resource["path"]).exists():
+            file.write_bytes(before[file.name])
     package = json.loads(json.dumps(package))
     if hashes_put_right:
         found = {name: content_hash(table) for name, table in damaged.tables.items()}

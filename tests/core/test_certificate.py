@@ -7,13 +7,28 @@ from hypothesis import given, settings
 
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.crosswalk import crosswalk_from_table
-from vbas.core.disclosure.certificate import AREAS, BY_THE_METHOD, PARTS, RESTS, ZONES, certify
+from vbas.core.disclosure.certificate import (
+    AREAS,
+    BESIDE_TABLES,
+    BY_THE_METHOD,
+    CHANGES,
+    CLASSES,
+    PARTS,
+    RESTS,
+    TOGETHER,
+    ZONES,
+    certify,
+)
+from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.zone_tables import shown_by
-from vbas.core.levels import make_levels, own_regions
+from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest
 from vbas.core.privacy.derivable import NO_SMALL_COUNT
-from vbas.core.report.certificate import certificate_section, section_of, verdict
+from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.examining import examine_all
+from vbas.core.report.certificate import certificate_of, certificate_section, section_of, verdict
+from vbas.core.report.releases import certificate_of_all, nested_by_nobody_knows
 from vbas.core.synthetic.hamlet import hamlet
 
 from . import zone_attacker
@@ -61,3 +76,35 @@ def test_a_report_says_who_is_taken_to_know_what():
     held = certificate_section(anonymise(areas, records, levels, Ask(k=2, disclosure=NO_SMALL_COUNT)))
     assert BY_THE_METHOD not in [row[0] for row in held.rows] and "stays secret" in held.paragraphs[1]
     assert all(row[3] == row[4] == 0 for row in held.rows)
+
+
+def test_one_level_gets_a_short_one_with_what_others_publish_and_earlier_releases():
+    areas, records, crosswalk = hamlet()
+    levels = Levels((crosswalk,))
+    first = anonymise(areas, records, levels, Ask(k=2))
+    alone = certificate_of(first)
+    assert alone is not None
+    assert [(family.kind, family.tried, family.follow) for family in alone.families] == [(CLASSES, 3, 0)]
+    ask = Ask(k=2, published_margins="sex", earlier=Earlier([publish(first.plan, areas, "first")]))
+    beside = certificate_of(anonymise(areas, records, levels, ask))
+    assert beside is not None
+    assert [family.kind for family in beside.families] == [CLASSES, BESIDE_TABLES, TOGETHER, CHANGES]
+    assert beside.of(TOGETHER).tried > 0 and beside.of(CHANGES).tried == 3
+    assert beside.follow == beside.of(BESIDE_TABLES).follow and not beside.undecided
+    section = certificate_section(first)
+    assert "By the method" not in " ".join(section.paragraphs) and "inside a region" in section.paragraphs[-1]
+
+
+def test_of_releases_made_anywhere_the_counts_together_are_said_and_that_the_method_was_not_looked_at():
+    areas, records, crosswalk = hamlet()
+    whole = crosswalk_from_table(areas, list("abcd"), [1, 1, 1, 1])
+    levels = make_levels(areas, [own_regions(4), crosswalk, whole])
+    asks = (Ask(k=2), Ask(k=2, disclosure=NO_SMALL_COUNT))
+    plain, held = (publish(anonymise(areas, records, levels, ask).plan, areas) for ask in asks)
+    wide = publish(anonymise(areas, records, Levels((crosswalk,)), Ask(k=2)).plan, areas)
+    findings = examine_all([wide, plain])
+    certificate = certificate_of_all(findings, [wide, plain], 2)
+    assert certificate.of(CLASSES).tried == len(wide.records) + len(plain.records)
+    together = certificate.of(TOGETHER)
+    assert together.tried > 0 and together.follow == findings.n_counts and together.undecided == findings.n_undecided
+    assert nested_by_nobody_knows([wide, plain]) and not nested_by_nobody_knows([wide, held])

@@ -94,7 +94,7 @@ def _speaks(name: str) -> bool:
 
 def _uncounted(text: str, function: str) -> list[str]:
     """The numbers of a text that would stand before several where there is one."""
-    of_plural = {"n"} if function == "plural" else set()
+    of_plural = {"n", "count"} if function == "plural" else set()  # “count” is n as readers like it
     return [
         match[0]
         for match in COUNTED.finditer(text)

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from ..engines_there import absent, needed
-from ..spark_cluster import QUICK
+from ..spark_cluster import AS_WRITTEN, QUICK
 from .conftest import ROOT
 
-RECORDS = 30_000
+RECORDS = 12_000
 FIELDS = ("vbas_region", "age_group", "sex", "marital_status", "education")
 
 
@@ -30,7 +30,9 @@ def rows(town, headless_home, tmp_path_factory):
         shutil.copy(town / "areas.gpkg", folder / "city_areas.gpkg")
         some = ["ogr2ogr", "-limit", str(RECORDS), str(folder / "city_records.gpkg"), str(town / "records.gpkg")]
         subprocess.run(some, check=True, capture_output=True)
-        (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 2\n")
+        settings = {"spark.sql.shuffle.partitions": "2", **AS_WRITTEN}
+        lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+        (folder / "spark-defaults.conf").write_text(lines, encoding="utf-8")
         quick = {"SPARK_CONF_DIR": str(folder), "JDK_JAVA_OPTIONS": QUICK}
         done = subprocess.run(
             ["bash", str(ROOT / "scripts" / "demo_in_place"), engine, str(folder)],
