@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree  # nosec B405 - it writes, and reads nothing
 
 from ..language import tr
 from ..plain_text import visible
