@@ -44,7 +44,7 @@ def researcher_section(
             planting.outcomes,
         ),
         tr(
-            "Map: a risk that falls off around one place, smoothed; its error over that with true areas, so that 1 "
+            "Map: a risk that falls off around one place, and clusters, smoothed; its error over that with true areas: 1 "
             "loses nothing. Effect: the coefficient of that exposure (planted: {effect:g}) over what was planted, and "
             "how many of its 95 % intervals hold it. Clusters: circles with {risk:g} times the risk; of the people in "
             "them how many a scan at 5 % finds, and of those found how many were planted. Rare groups: the slope of "
