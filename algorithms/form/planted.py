@@ -24,7 +24,7 @@ def analyses() -> QgsProcessingParameterDefinition:
         0,
         tr(
             "What would a researcher lose? So many outcomes are planted on the records (a risk that falls off around "
-            "one place; clusters with {risk:g} times the risk) and looked for in every release and in the true areas: "
+            "one place; clusters of {risk:g}-fold risk) and looked for in every release and in the true areas: "
             "the error of a map, the effect of an exposure and how often its interval holds it, clusters that are "
             "found, and where rare groups seem to live. 20 tell large differences, 100 small ones; 0 for none. It "
             "takes a few seconds for each release and 1 000 areas, of which there may be {most_areas}.",
