@@ -13,14 +13,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..areas import Areas
-from ..masking import DISTANCES
+from ..masking.placing import uniform_in_area
 from ..plan import SUPPRESSED
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..synthetic.distributions import stream
 
 OUTER = 10  # how many times the people of the inner ring are within the outer
-LAW = "uniform in area"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +50,8 @@ def move_by_donut(areas: Areas, profile: Profile, k: int, seed: int = 0, progres
     near, _ = tree.query(areas.points, k=2)
     own = near[:, 1] / 2  # of an area as a circle
     at = areas.points[home] + _moves(rng, own[home] * np.sqrt(rng.random(len(home))))
-    law = DISTANCES[LAW]
     hides = np.isfinite(inner[cell])
-    moves = _moves(rng, law(rng.random(len(home)), np.nan_to_num(inner[cell]), np.nan_to_num(outer[cell])))
+    moves = _moves(rng, uniform_in_area(rng.random(len(home)), np.nan_to_num(inner[cell]), np.nan_to_num(outer[cell])))
     _, to = tree.query(at + moves)
     to = np.where(hides, to, SUPPRESSED)
     keys, people = np.unique(cell * (len(areas) + 1) + to + 1, return_counts=True)

@@ -186,9 +186,9 @@ class Planted:
         return Reading(sparse.identity(n, format="csr"), area_of_cells(self.profile)[self.cell].astype(np.int64))
 
     def masked_points(self) -> Reading:
-        """Everybody where a masked point lies. Raises ValueError where nobody was moved."""
+        """Everybody where a masked point lies; in their area where nobody was moved."""
         if self.moved_to is None:
-            raise ValueError("Nobody was moved.")
+            return self.true_areas()
         return Reading(sparse.identity(len(self.areas), format="csr"), self.moved_to)
 
     def release(self, plan: Plan) -> Reading:

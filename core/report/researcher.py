@@ -44,9 +44,9 @@ def researcher_section(
             planting.outcomes,
         ),
         tr(
-            "Map: a risk that falls off around one place, and clusters, smoothed; its error over that with true areas: 1 "
-            "loses nothing. Effect: the coefficient of that exposure (planted: {effect:g}) over what was planted, and "
-            "how many of its 95 % intervals hold it. Clusters: circles of {risk:g}-fold risk; of the people in "
+            "Map: a risk that falls off around one place, and clusters, smoothed; its error over that with true areas: "
+            "1 loses nothing. Effect: the coefficient of that exposure (planted: {effect:g}) over what was planted, "
+            "and how many of its 95 % intervals hold it. Clusters: circles of {risk:g}-fold risk; of the people in "
             "them how many a scan at 5 % finds, and of those found how many were planted. Rare groups: the slope of "
             "estimated on true shares by area; 1 where they are shown where they live, 0 where they are spread like "
             "everybody.",
