@@ -66,7 +66,7 @@ def test_cases_fall_by_risk():
     rng = np.random.default_rng(0)
     people, risk = np.full(10, 200), np.where(np.arange(10) < 5, 3.0, 1.0)
     strata = np.zeros(10, np.int64)
-    drawn = sum(exact_cases(rng, people, risk, strata, np.ones(10), 200) for _ in range(200))
+    drawn = np.sum([exact_cases(rng, people, risk, strata, np.ones(10), 200) for _ in range(200)], axis=0)
     assert drawn[:5].sum() / drawn[5:].sum() == pytest.approx(3.0, rel=0.05)
 
 
