@@ -41,22 +41,31 @@ def move_by_donut(areas: Areas, profile: Profile, k: int, seed: int = 0, progres
     areas, profile : of the same n areas; k : people of the own class. Those of a class with no more than k are not
     released.
     """
-    inner, outer = rings(areas, profile, k, progress)
+    cell, to = moved_people(areas, profile, k, seed, OUTER, progress)
+    keys, people = np.unique(cell * (len(areas) + 1) + to + 1, return_counts=True)
+    cell, to = np.divmod(keys, len(areas) + 1)
+    return Moved(cell, people.astype(np.int64), to - 1)
+
+
+def moved_people(
+    areas: Areas, profile: Profile, k: int, seed: int = 0, outer: float = OUTER, progress: Progress = silent
+) -> tuple[np.ndarray, np.ndarray]:
+    """The cell of each person, in the order of the profile, and the area that they are moved to, (N,) int64 each.
+
+    k, outer : `k` to `outer` times as many of the own class live nearer; SUPPRESSED for a class with no more than k.
+    """
+    inner, farthest = rings(areas, profile, k, outer, progress)
     counts = profile.counts
-    home = np.repeat(np.repeat(np.arange(len(areas)), np.diff(counts.indptr)), counts.data)
     cell = np.repeat(np.arange(counts.nnz), counts.data)
+    home = np.repeat(np.arange(len(areas)), np.diff(counts.indptr))[cell]
     rng = stream(seed, "donut")
     tree = cKDTree(areas.points)
     near, _ = tree.query(areas.points, k=2)
     own = near[:, 1] / 2  # of an area as a circle
     at = areas.points[home] + _moves(rng, own[home] * np.sqrt(rng.random(len(home))))
-    hides = np.isfinite(inner[cell])
-    moves = _moves(rng, uniform_in_area(rng.random(len(home)), np.nan_to_num(inner[cell]), np.nan_to_num(outer[cell])))
-    _, to = tree.query(at + moves)
-    to = np.where(hides, to, SUPPRESSED)
-    keys, people = np.unique(cell * (len(areas) + 1) + to + 1, return_counts=True)
-    cell, to = np.divmod(keys, len(areas) + 1)
-    return Moved(cell, people.astype(np.int64), to - 1)
+    distance = uniform_in_area(rng.random(len(home)), np.nan_to_num(inner[cell]), np.nan_to_num(farthest[cell]))
+    _, to = tree.query(at + _moves(rng, distance))
+    return cell, np.where(np.isfinite(inner[cell]), to, SUPPRESSED)
 
 
 def _moves(rng: np.random.Generator, distance: np.ndarray) -> np.ndarray:
@@ -65,14 +74,16 @@ def _moves(rng: np.random.Generator, distance: np.ndarray) -> np.ndarray:
     return np.asarray(distance[:, None] * np.column_stack([np.cos(direction), np.sin(direction)]))
 
 
-def rings(areas: Areas, profile: Profile, k: int, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray]:
-    """The radii within which k and OUTER times k people of the class of each cell live, metres, (m,) each.
+def rings(
+    areas: Areas, profile: Profile, k: int, outer: float = OUTER, progress: Progress = silent
+) -> tuple[np.ndarray, np.ndarray]:
+    """The radii within which k and `outer` times k people of the class of each cell live, metres, (m,) each.
 
     The people of an area are spread evenly between the circles half-way to the areas before and after it. The largest
     circle where there are fewer; NaN for a class with no more than k people.
     """
     counts = profile.counts
-    inner, outer = np.full(counts.nnz, np.nan), np.full(counts.nnz, np.nan)
+    near, farthest = np.full(counts.nnz, np.nan), np.full(counts.nnz, np.nan)
     by_area = counts.tocsr()
     for area in range(len(areas)):
         start, stop = counts.indptr[area], counts.indptr[area + 1]
@@ -88,8 +99,8 @@ def rings(areas: Areas, profile: Profile, k: int, progress: Progress = silent) -
         for position in range(stop - start):
             of_class = within[:, position]
             if of_class[-1] > k:
-                inner[start + position] = np.sqrt(np.interp(k, of_class, edges))
-                outer[start + position] = np.sqrt(np.interp(OUTER * k, of_class, edges))
+                near[start + position] = np.sqrt(np.interp(k, of_class, edges))
+                farthest[start + position] = np.sqrt(np.interp(outer * k, of_class, edges))
         if area % 50 == 0:
             progress(area / len(areas))
-    return inner, outer
+    return near, farthest

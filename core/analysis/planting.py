@@ -209,6 +209,11 @@ class Planted:
         profile_of[cells] = weights.profile_of
         return Reading(weights.profiles, profile_of[self.cell])
 
+    def outcomes(self, reading: Reading, cases: Sequence[np.ndarray]) -> list[Outcome]:
+        """What an analyst has of outcomes; cases : of each unit, (U,) each."""
+        look = _Look(self, reading)
+        return [look.with_cases_of(of_units) for of_units in cases]
+
     def look(self, reading: Reading, progress: Progress = silent) -> Found:
         """What an analyst finds in a reading."""
         return _Look(self, reading).found(progress)
