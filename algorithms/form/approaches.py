@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.aggregation import Aggregation, AggregationOptions
+from ...core.aggregation import Aggregation
 from ...core.approach import Approach, choosing_sites, looking_at
 from ...core.configuration import CUSTOM, RECOMMENDED
 from ...core.errors import InputError
@@ -19,7 +19,6 @@ from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
-from ..layers.inputs import Inputs
 from .effective import Conditions
 from .parameters import choice, field, number, whole
 
@@ -245,21 +244,6 @@ def conditions_with_combination() -> Conditions:
     single = conditions()
     chosen = ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR")
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
-
-
-def settled_by_combination(inputs: Inputs) -> Mapping[str, object]:
-    """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(inputs.text("COMBINATION"))
-    if combination is None:
-        return {}
-    parts: dict[str, object] = {
-        "SITE_NUMBER": combination.site_number,
-        "SITE_LOCATION": combination.site_location,
-        "AGGREGATION": combination.aggregation,
-    }
-    if "capacity_factor" in AGGREGATIONS[combination.aggregation].settings:
-        parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
-    return parts
 
 
 def numbers_in(text: str, parameter: str) -> list[float]:

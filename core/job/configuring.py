@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from ..aggregation import APPROACHES as AGGREGATIONS
 from ..aggregation import AggregationOptions
 from ..approach import looking_at
 from ..configuration import CUSTOM, RECOMMENDED, Configuration
@@ -11,7 +13,7 @@ from ..language import tr
 from ..site_location import LocationOptions
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number import SiteNumberOptions
-from .given import Given
+from .given import Asked, Given
 
 
 def aggregation_options_of(given: Given) -> AggregationOptions:
@@ -79,3 +81,18 @@ def over_budget(configuration: Configuration, percent: float) -> list[str]:
             budget=budget,
         )
     ]
+
+
+def settled_by_combination(asked: Asked) -> Mapping[str, object]:
+    """The parts of the combination in the place of the single choices; nothing for `custom`."""
+    combination = RECOMMENDED.get(asked.text("COMBINATION"))
+    if combination is None:
+        return {}
+    parts: dict[str, object] = {
+        "SITE_NUMBER": combination.site_number,
+        "SITE_LOCATION": combination.site_location,
+        "AGGREGATION": combination.aggregation,
+    }
+    if "capacity_factor" in AGGREGATIONS[combination.aggregation].settings:
+        parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
+    return parts

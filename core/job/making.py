@@ -16,6 +16,7 @@ from ..evaluation import Measures, RegionAudit
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
+from ..log import Log
 from ..nesting.making import build_levels
 from ..records.matching import Records
 from ..report.internal import Remarks
@@ -125,10 +126,10 @@ def released(given: Given, areas: Areas, records: Records) -> Made:
 
 
 def with_costs(
-    given: Given, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
+    log: Log, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
-    say_who_is_lost(given, account.areas, account.by_value, account.measures)
+    say_who_is_lost(log, account.areas, account.by_value, account.measures)
     if not isinstance(account.audit, RegionAudit):
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
