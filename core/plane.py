@@ -19,8 +19,8 @@ WARPED = {"merc": "Mercator's", "eqc": tr("a plate carrée")}
 def directions(degrees: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
     """For each of n shapes, (n, 3), the direction from the middle of a globe to its middle: the mean over its vertices.
 
-    degrees : (m, 2) longitudes and latitudes; owner : (m,) whose vertex each is. Directions, and not longitudes, so that
-    a shape in two pieces beside the antimeridian has its middle there.
+    degrees : (m, 2) longitudes and latitudes; owner : (m,) whose vertex each is. Directions, and not longitudes, so
+    that a shape in two pieces beside the antimeridian has its middle there.
     """
     longitude, latitude = np.radians(degrees).T
     each = (np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude))
@@ -35,7 +35,7 @@ def equal_area(centre: np.ndarray) -> str:
 
 
 def too_wide(vectors: np.ndarray, centre: np.ndarray, layer: str = "REGIONS") -> str:
-    """A warning of an extent that no plane can hold, empty where one can; vectors : (n, 3), centre : (3,) directions."""
+    """A warning of an extent that no plane can hold, empty where one can; vectors (n, 3), centre (3,) : directions."""
     width = 2 * EARTH_KM * float(np.arccos(np.clip(vectors @ centre, -1, 1)).max())
     if width <= WIDE_KM:
         return ""

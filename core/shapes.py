@@ -72,8 +72,8 @@ def check_finite(coordinates: np.ndarray, texts: np.ndarray, layer: str) -> None
 def check_degrees(coordinates: np.ndarray, crs: str, layer: str) -> None:
     """Refuse metres that are declared as degrees: everything measured from them would be wrong without a word.
 
-    coordinates : (n, 2) that are said to be degrees, NaN where there are none; crs : its name, may be empty; layer : the
-    parameter, for the message. Raises InputError.
+    coordinates : (n, 2) that are said to be degrees, NaN where there are none; crs : its name, may be empty; layer :
+    the parameter, for the message. Raises InputError.
     """
     there = coordinates[np.isfinite(coordinates).all(axis=1)]
     if not len(there):

@@ -97,8 +97,8 @@ def anonymize(
     areas : GeoDataFrame, frame or mapping of arrays
         The small areas: their identifiers, and shapes (`geometry`) or a point for each (`x` and `y`).
     records : frame or mapping of arrays
-        The person records, one a row: of pandas, Arrow, polars, or arrays by name. None, NaN, NaT and pandas' NA are one
-        missing value, a class of its own.
+        The person records, one a row: of pandas, Arrow, polars, or arrays by name. None, NaN, NaT and pandas' NA are
+        one missing value, a class of its own.
     quasi_identifiers : str or sequence of str
         The fields of the records that an outsider could know.
     area : str, optional
@@ -115,7 +115,8 @@ def anonymize(
     record_count : str, optional
         The field that says how many records a row stands for, in tables that are already counted.
     generalise, hierarchy_rules : mapping or rows of two, optional
-        By quasi-identifier, the level at which it is shown, and the rule of its coarser values: `{"age": "bands 5 10"}`.
+        By quasi-identifier, the level at which it is shown, and the rule of its coarser values, such as
+        `{"age": "bands 5 10"}`.
     hierarchies : frame, optional
         Coarser values as a table: attribute, value, level_1, level_2, ….
     combination, site_number, site_location, start, aggregation : str

@@ -1,8 +1,9 @@
-"""Frames as programs have them: of pandas, Arrow, polars, or arrays by name; read as columns, and given back in kind."""
+"""Frames as programs have them: of pandas, Arrow, polars, or arrays by name; read as columns, given back in kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -87,10 +88,8 @@ class PandasFrame:
         for name, column in columns.items():
             values = pd.Series(to_list(column.categories), dtype=object)
             dtype = self._series(name).dtype if name in kept else None
-            try:
+            with suppress(TypeError, ValueError):  # coarser values of a number are text
                 values = values.infer_objects() if dtype is None else values.astype(dtype)
-            except (TypeError, ValueError):  # coarser values of a number are text
-                pass
             made[name] = values.array.take(column.codes.astype(np.intp))
         return pd.DataFrame(made)
 
@@ -124,7 +123,10 @@ class ArrowFrame:
         """A field as codes and categories."""
         import pyarrow as pa
 
-        values = self._table.column(name).combine_chunks()
+        values = self._table.column(name)
+        if "view" in str(values.type):  # as polars has text, which Arrow computes little with
+            values = values.cast(pa.large_string())
+        values = values.combine_chunks()
         if isinstance(values, pa.ChunkedArray):  # of no chunk at all
             values = pa.array([], values.type)
         if not pa.types.is_dictionary(values.type):
@@ -146,6 +148,7 @@ class ArrowFrame:
             if name in kept:
                 kind = self._table.schema.field(name).type
                 kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+                kind = pa.large_string() if "view" in str(kind) else kind
             try:
                 categories = pa.array(values, kind)
             except (pa.ArrowInvalid, pa.ArrowTypeError):  # coarser values of a number are text

@@ -48,7 +48,7 @@ class Job:
 
     def whole(self, name: str) -> int:
         """A whole number."""
-        return int(self._value(name))  # type: ignore[call-overload, no-any-return]
+        return int(self._value(name))  # type: ignore[call-overload]
 
     def number(self, name: str) -> float:
         """A number."""

@@ -189,8 +189,8 @@ def _shapes(given: object, frame: Frame, texts: np.ndarray) -> tuple[np.ndarray,
     else:
         raise InputError(
             tr(
-                "{layer} has neither a field “geometry” nor fields “x” and “y”; its fields are {fields}: give the shapes "
-                "of the areas, or a point for each.",
+                "{layer} has neither a field “geometry” nor fields “x” and “y”; its fields are {fields}: give the "
+                "shapes of the areas, or a point for each.",
                 layer=REGIONS,
                 fields=first_values(frame.names, 12),
             )
@@ -216,7 +216,8 @@ def _system(crs: object) -> Any:
     if not find_spec("pyproj"):
         raise InputError(
             tr(
-                "A coordinate reference system needs pyproj, which is not installed: install the extra “geo”, or give metres without one."
+                "A coordinate reference system needs pyproj, which is not installed: install the extra “geo”, or give "
+                "metres without one."
             )
         )
     from pyproj import CRS

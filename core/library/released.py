@@ -106,13 +106,14 @@ class Anonymized:
     @cached_property
     def regions(self) -> Any:
         """The regions, with their shapes where the areas are a GeoDataFrame: for release."""
-        table = self._tables_with_shapes[2]
-        frame = self._frame(table)
+        frame = self._frame(self._tables[2])
         if not hasattr(self._places.given, "set_geometry"):
             return frame
         import geopandas
 
-        return geopandas.GeoDataFrame(frame, geometry=list(table.shapes), crs=getattr(self._places.given, "crs", None))
+        return geopandas.GeoDataFrame(
+            frame, geometry=np.concatenate(self._drawn).tolist(), crs=getattr(self._places.given, "crs", None)
+        )
 
     @cached_property
     def content_hash(self) -> str:
