@@ -31,7 +31,7 @@ from .values import choice_of, nearest, number_of, quoted
 from .words import AREA_POINTS, AREAS, CENTROID, CONFIGURATION, NESTED, ONE_LEVEL
 
 WHOLE, NUMBER, TEXT, CHOICE, FIELD, FIELDS, ROWS, TABLE, FILE = (
-    *("whole number", "number", "text", "choice", "field", "fields", "rows of two", "table", "file"),
+    *("whole", "number", "text", "choice", "field", "fields", "rows", "table", "file"),
 )
 ANY_RULE: tuple[str, ...] = ()  # the rules are those of files: which there are is known when one is followed
 

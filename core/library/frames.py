@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -19,7 +20,13 @@ PLAIN = (str, int, float, bool)
 
 
 class Frame(Protocol):
-    """A table of a program."""
+    """A table of a program.
+
+    geometry : the field of its shapes, where it says which; crs : their reference system, None where it says none
+    """
+
+    geometry: str
+    crs: object
 
     @property
     def names(self) -> list[str]:
@@ -27,6 +34,9 @@ class Frame(Protocol):
 
     def column(self, name: str) -> Column:
         """A field as codes and categories, missing values as None."""
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, which are read together."""
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field as an array, of objects where they are not numbers."""
@@ -38,6 +48,8 @@ class Frame(Protocol):
 
 def frame_of(given: object, what: str) -> Frame:
     """A table of a program. what : its name in messages. Raises InputError for what is none."""
+    if isinstance(given, OwnFrame):
+        return given
     kind = type(given).__module__.partition(".")[0]
     if kind in ("pandas", "geopandas") and hasattr(given, "columns"):
         return PandasFrame(given, what)
@@ -54,11 +66,44 @@ def frame_of(given: object, what: str) -> Frame:
     )
 
 
-class PandasFrame:
+class OwnFrame:
+    """What all frames share; those of files, too."""
+
+    names: list[str]
+    geometry: str = ""
+    crs: object = None
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        raise NotImplementedError
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, which are read together."""
+        return {name: self.column(name) for name in names}
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field."""
+        column = self.column(name)
+        return column.categories[column.codes]
+
+    def like(self, columns: Mapping[str, Column], kept: Sequence[str] = ()) -> Any:
+        """Arrays by name."""
+        made = {}
+        for name, column in columns.items():
+            values = to_list(column.categories)
+            kinds = {type(value) for value in values}
+            plain = len(kinds) == 1 and kinds <= set(PLAIN)
+            made[name] = (np.array(values) if plain else column.categories)[column.codes]
+        return made
+
+
+class PandasFrame(OwnFrame):
     """A frame of pandas or geopandas."""
 
     def __init__(self, frame: Any, what: str) -> None:
         self._frame = frame
+        self.geometry = str(getattr(frame, "_geometry_column_name", None) or "")
+        self.crs = getattr(frame, "crs", None) if self.geometry else None
         self.names = [str(name) for name in frame.columns]
         twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
         if twice:
@@ -97,8 +142,8 @@ class PandasFrame:
         return self._frame.iloc[:, self.names.index(name)]
 
 
-class ArrowFrame:
-    """A table of Arrow, or of what hands its data over as Arrow does, such as polars."""
+class ArrowFrame(OwnFrame):
+    """A table of Arrow, or of what hands its data over as Arrow does, such as polars; shapes as GeoParquet has them."""
 
     def __init__(self, given: object, what: str) -> None:
         if not find_spec("pyarrow"):
@@ -115,6 +160,10 @@ class ArrowFrame:
 
             self._table = from_dataframe(given)
         self.names = list(self._table.column_names)
+        told = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
+        self.geometry = str(told.get("primary_column", ""))
+        # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
+        self.crs = told["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
         twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
         if twice:
             raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
@@ -162,7 +211,7 @@ class ArrowFrame:
         return polars.from_arrow(table)
 
 
-class ArrayFrame:
+class ArrayFrame(OwnFrame):
     """Arrays, lists or series by name."""
 
     def __init__(self, given: Mapping[str, object], what: str) -> None:
@@ -193,16 +242,6 @@ class ArrayFrame:
         """The values of a field."""
         return np.asarray(self._given[name])
 
-    def like(self, columns: Mapping[str, Column], kept: Sequence[str] = ()) -> Any:
-        """Arrays by name."""
-        made = {}
-        for name, column in columns.items():
-            values = to_list(column.categories)
-            kinds = {type(value) for value in values}
-            plain = len(kinds) == 1 and kinds <= set(PLAIN)
-            made[name] = (np.array(values) if plain else column.categories)[column.codes]
-        return made
-
 
 def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     """A column from codes, below 0 for a missing value, and the value of each, as `column_from_values` makes it.
@@ -211,8 +250,6 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     """
     used = np.zeros(len(values) + 1, bool)
     used[codes] = True  # the last is for codes of -1
-    if len(codes) and int(codes.min()) < -1:
-        raise ValueError("codes below -1")
     plain = [
         None if not there or is_missing(value) else _plain(value) for there, value in zip(used[:-1].tolist(), values)
     ]

@@ -73,7 +73,9 @@ class Job:
     def columns(self, table: str, names: Sequence[str]) -> Mapping[str, Column]:
         """Fields of a table by the names given."""
         frame = self._table(table)
-        return {name: frame.column(field_named(frame.names, name, table, table)) for name in names}
+        own = [field_named(frame.names, name, table, table) for name in names]
+        read = frame.columns(own)
+        return {name: read[field] for name, field in zip(names, own)}
 
     def values_in(self, table: str, name: str) -> list[object]:
         """The values of one field, in the order of the table."""

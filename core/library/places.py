@@ -109,8 +109,8 @@ def places_of(given: object, id_field: str, population: str, area_point: str, cr
         if identifiers
         else np.empty(0, object)
     )
-    shapes, own = _shapes(given, frame, texts)
-    system = _system(own if own is not None else crs)
+    shapes = _shapes(frame, texts)
+    system = _system(frame.crs if frame.crs is not None else crs)
     if system is not None and system.is_geographic:
         check_degrees(shapely.get_coordinates(shapes), ":".join(system.to_authority() or ()), REGIONS)
     kinds = set(shapely.get_type_id(shapes).tolist())
@@ -169,15 +169,11 @@ def moved(shapes: np.ndarray, source: Any, target: Any) -> np.ndarray:
     return np.asarray(shapely.transform(shapes, move))
 
 
-def _shapes(given: object, frame: Frame, texts: np.ndarray) -> tuple[np.ndarray, object]:
-    """The shapes of the areas, (n,), and the reference system that the frame itself says, None for none."""
-    own = getattr(given, "crs", None)
-    geometry = getattr(given, "_geometry_column_name", None)
-    name = (
-        geometry
-        if geometry in frame.names
-        else next((one for one in GEOMETRY if position_of(frame.names, one) >= 0), None)
-    )
+def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
+    """The shapes of the areas, (n,)."""
+    name: str | None = frame.geometry
+    if name not in frame.names:
+        name = next((one for one in GEOMETRY if position_of(frame.names, one) >= 0), None)
     if name is not None:
         values = np.asarray(frame.array(frame.names[position_of(frame.names, name)]), dtype=object)
         wkbs = [
@@ -206,7 +202,7 @@ def _shapes(given: object, frame: Frame, texts: np.ndarray) -> tuple[np.ndarray,
                 first=first_values(texts[absent]),
             )
         )
-    return shapes, own
+    return shapes
 
 
 def _system(crs: object) -> Any:
