@@ -72,8 +72,8 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
         return PandasFrame(geopandas.read_file(path, **({"layer": layer} if layer else {})), parameter)
     raise InputError(
         tr(
-            "{parameter}: “{path}” cannot be read here: give a GeoPackage or a CSV file, or install pyarrow for Parquet "
-            "and geopandas for other formats.",
+            "{parameter}: “{path}” cannot be read here: give a GeoPackage or a CSV file, or install pyarrow for "
+            "Parquet and geopandas for other formats.",
             parameter=parameter,
             path=str(path),
         )
