@@ -243,6 +243,13 @@ class ArrayFrame(OwnFrame):
         return np.asarray(self._given[name])
 
 
+def free_name(names: Sequence[str], name: str = "geometry") -> str:
+    """A name for the shapes that no other field has."""
+    while name in names:
+        name += "_"
+    return name
+
+
 def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     """A column from codes, below 0 for a missing value, and the value of each, as `column_from_values` makes it.
 
