@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from typing import Any
 
 import geopandas
 import numpy as np
@@ -68,7 +69,7 @@ def test_every_setting_is_a_keyword_of_the_library_and_told_there():
     assert keywords.keys() - own == settings.keys()
     for name, default in settings.items():
         assert keywords[name] is inspect.Parameter.empty or keywords[name] == default, name
-    told = door.__doc__.partition("Parameters")[2].partition("Returns")[0]
+    told = str(door.__doc__).partition("Parameters")[2].partition("Returns")[0]
     named = {
         name.strip()
         for line in told.splitlines()
@@ -113,7 +114,7 @@ def both(run, areas, records, folder, **given):
     return theirs, ours, release
 
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "one level": {"K": 6},
     "custom": {"COMBINATION": "custom", "SITE_NUMBER": "suppression budget", "BUDGET": 5.0, "FAIR": ["sex"], "K": 11},
     "transport": {"COMBINATION": "compact by transport", "KEEP_FIELDS": ["diagnosis"], "POPULATION": "people"},

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from vbas.core.publish.register.published_releases import read_register
 from vbas.core.records.columns import column_from_values
 
 SIDE = 8
-AREAS = {
+AREAS: dict[str, Any] = {
     "area": [f"a{i}" for i in range(SIDE * SIDE)],
     "x": (np.arange(SIDE * SIDE) % SIDE) * 1000.0,
     "y": (np.arange(SIDE * SIDE) // SIDE) * 1000.0,
@@ -184,7 +185,7 @@ def test_what_is_said_is_a_warning_or_goes_to_a_log():
 
 
 def test_progress_goes_on_and_cancels():
-    told = []
+    told: list[float] = []
     release_of(people(), progress=told.append)
     assert told == sorted(told) and 0 <= told[0] <= told[-1] <= 1
 
