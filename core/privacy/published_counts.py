@@ -20,7 +20,8 @@ from ..disclosure.exchanges import places_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
-from ..nesting.planning import promote
+from ..nesting.promoting import promote
+from ..nesting.series import keep_together, together
 from ..nesting.views import CoarserLevels, as_shown
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
@@ -211,6 +212,11 @@ def _holding(
     plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, requirement: Requirement | None
 ) -> np.ndarray:
     """The level of each cell once what is asked of equivalence classes holds of those that were joined, too."""
+    series = None if requirement is None else requirement.series
+    if requirement is not None and series is not None:
+        if plan.level_of is None:
+            return _levels_of_cells(keep_together(_with_levels(plan, level_of), requirement))
+        return together(plan.profile, plan.levels, level_of, requirement, series)
     if requirement is None or not requirement.asks_for_more or plan.level_of is None:
         return level_of
     if coarser is None:
