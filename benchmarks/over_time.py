@@ -8,21 +8,10 @@ who leaves the oldest age group is replaced by somebody in the youngest. k = 5.
 
 from __future__ import annotations
 
-import argparse
-import time
-from dataclasses import replace
-
 import numpy as np
-from scipy import sparse
 
-from vbas.benchmarks.nested_release import DATA_SETS, CITY, city, place
 from vbas.core.areas import Areas
-from vbas.core.nesting.losses import LOSSES
-from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.planning import nest
-from vbas.core.plan import Plan, area_of_cells, suppress
-from vbas.core.privacy.requirement import Requirement
-from vbas.core.privacy.series import with_series
+from vbas.core.plan import area_of_cells
 from vbas.core.profile import Profile, profile_records
 from vbas.core.records.columns import Column
 
@@ -47,8 +36,6 @@ def drifting(areas: Areas, profile: Profile, years: int = YEARS, seed: int = SEE
         codes[older, age] = np.where(codes[older, age] == oldest, 0, codes[older, age] + 1)
     year = np.repeat(np.arange(years), len(area))
     every = np.concatenate(codes_of)
-    columns = {
-        name: Column(every[:, i], profile.categories[i]) for i, name in enumerate(profile.quasi_identifiers)
-    }
+    columns = {name: Column(every[:, i], profile.categories[i]) for i, name in enumerate(profile.quasi_identifiers)}
     columns["year"] = Column(year, np.array([str(2011 + i) for i in range(years)], dtype=object))
     return profile_records(np.concatenate(areas_of), columns, len(areas))[0]

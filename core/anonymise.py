@@ -602,7 +602,11 @@ def _refuse_periods(levels: Levels, ask: Ask) -> None:
     """Refuse what does not know yet of classes that are the same in all periods. Raises InputError."""
     if ask.periods not in PERIODS:
         raise InputError(
-            tr("PERIODS “{periods}” is unknown: choose one of {choices}.", periods=ask.periods, choices=", ".join(PERIODS))
+            tr(
+                "PERIODS “{periods}” is unknown: choose one of {choices}.",
+                periods=ask.periods,
+                choices=", ".join(PERIODS),
+            )
         )
     if not ask.the_same_in_all:
         return

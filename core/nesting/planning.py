@@ -158,7 +158,9 @@ def _levels(
 ) -> np.ndarray:
     """The level at which each cell is shown, (m,)."""
     if requirement is not None and requirement.series is not None:
-        return levels_of_series(profile, levels, losses, requirement, requirement.series, at_once, progress, ties, conditions)
+        return levels_of_series(
+            profile, levels, losses, requirement, requirement.series, at_once, progress, ties, conditions
+        )
     counts = profile.counts
     records = counts.data if requirement is None else requirement.members_of_cells(counts.data)
     tree, patterns = tree_of(levels.region_of, losses), patterns_for(k)

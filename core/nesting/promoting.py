@@ -1,4 +1,4 @@
-"""Equivalence classes for which what is asked does not hold: joined by others of their class, or shown more coarsely."""
+"""Equivalence classes for which what is asked does not hold: joined by others of their class, or a level up."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import PrivacyError
-from ..language import plural, tr
+from ..language import plural
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, holding, plan_by_levels
 from ..privacy.requirement import Requirement
@@ -59,17 +59,9 @@ def levels_of_series(
                 own = SeriesCells(area[there], class_of[there], table, base.counts.data[cells].astype(np.int64))
                 level_of[cells] = best_levels_of_series(own, tree, requirement.k, ties)
             else:
-                # What a place cannot show in any period it need not be asked for.
+                # A place that has k in no period can show nothing of the class.
                 of_cells = ProfileCells(area[there], class_of[there], table.max(axis=1))
-                level_of[cells] = levels_in_zones(
-                    of_cells,
-                    tree,
-                    requirement.k,
-                    conditions,
-                    lambda some, equivalence_class, number, cells=cells: asked.holds(
-                        cells[some], equivalence_class, number
-                    ),
-                )
+                level_of[cells] = levels_in_zones(of_cells, tree, requirement.k, conditions, asked.of_some(cells))
         progress(stop / max(base.counts.nnz, 1))
     if conditions is None and requirement.asks_for_more:
         level_of = promote(base, levels, level_of, asked.holds)

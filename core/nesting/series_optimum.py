@@ -150,10 +150,11 @@ def _with_parts(start: _States, nodes: _States, number: np.ndarray, k: int, ties
     return steps
 
 
-def _with_part(
-    states: _States, nodes: _States, part: np.ndarray, starts: np.ndarray, k: int, ties: Ties
-) -> _States:
-    """The possibilities with one part more; part : (rows,), which, -1 for none; starts : of the parts' possibilities."""
+def _with_part(states: _States, nodes: _States, part: np.ndarray, starts: np.ndarray, k: int, ties: Ties) -> _States:
+    """The possibilities with one part more.
+
+    part : (rows,), which, -1 for none; starts : where the possibilities of each part begin
+    """
     alone = np.flatnonzero(part[states.row] < 0)
     made = [replace(states.at(alone), before=alone, part=np.full(len(alone), -1))]
     several = np.flatnonzero(part >= 0)
@@ -310,7 +311,8 @@ def _moves(
     counted, records = cells.counted[some], cells.records[some]
     whole = _sums(at, counted, len(shown))
     loss_of = np.concatenate(tree.loss)
-    gains, sources, targets, levels, groups, members = [], [], [], [], [], []
+    found: list[tuple[np.ndarray, ...]] = []
+    n_found = 0
     for level in range(n_levels - 1):
         above = np.flatnonzero(level_of > level)
         if not len(above):
@@ -319,8 +321,8 @@ def _moves(
         pairs, group = np.unique(np.column_stack([at[above], target]), axis=0, return_inverse=True)
         group = group.reshape(-1)
         there = np.searchsorted(shown, pairs[:, 1])
-        found = np.append(shown, -1)[there] == pairs[:, 1]
-        beside = np.where(found[:, None], np.append(whole, whole[:1], axis=0)[there], 0)
+        is_there = np.append(shown, -1)[there] == pairs[:, 1]
+        beside = np.where(is_there[:, None], np.append(whole, whole[:1], axis=0)[there], 0)
         above, group = _peeled(above, group, counted, beside, k)
         left = whole[pairs[:, 0]] - _sums(group, counted[above], len(pairs))
         short = (left > 0) & (left < k)  # who lives in such a period stays
@@ -332,18 +334,15 @@ def _moves(
         gain = np.bincount(group, records[above], len(pairs)) * saved
         good = np.flatnonzero(fits & (gain > 0))
         number = np.full(len(pairs), -1)
-        number[good] = sum(map(len, gains)) + np.arange(len(good))
-        gains.append(gain[good])
-        sources.append(shown[pairs[good, 0]])
-        targets.append(pairs[good, 1])
-        levels.append(np.full(len(good), level))
-        groups.append(number[group][number[group] >= 0])
-        members.append(above[number[group] >= 0])
-    if not gains:
+        number[good] = n_found + np.arange(len(good))
+        n_found += len(good)
+        inside = number[group] >= 0
+        to_level = np.full(len(good), level)
+        of_moves = gain[good], shown[pairs[good, 0]], pairs[good, 1], to_level
+        found.append((*of_moves, number[group][inside], above[inside]))
+    if not n_found:
         return some[:0], level_of[:0]
-    gain, source, target, to_level, group, member = (
-        np.concatenate(of) for of in (gains, sources, targets, levels, groups, members)
-    )
+    gain, source, target, to_level, group, member = (np.concatenate(of) for of in zip(*found))
     chosen = _apart(gain, source, target)
     moving = chosen[group]
     return some[member[moving]], to_level[group[moving]]

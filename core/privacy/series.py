@@ -7,6 +7,7 @@ none of them unless what shows them holds in every period in which it occurs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -110,6 +111,10 @@ class InEachPeriod:
         if self.requirement.asks_for_more:
             fulfilled &= self.requirement.holds(own, number, size)
         return (fulfilled | (records == 0)).reshape(n_equivalence_classes, n_periods).all(axis=1)
+
+    def of_some(self, cells: np.ndarray) -> Callable[[np.ndarray, np.ndarray, int], np.ndarray]:
+        """`holds` for some cells alone; cells : their positions in the profile without periods."""
+        return lambda some, equivalence_class, number: self.holds(cells[some], equivalence_class, number)
 
 
 def whole_series(series: Series, place: np.ndarray, class_of: np.ndarray, released: np.ndarray) -> np.ndarray:

@@ -88,7 +88,8 @@ def assert_series(plan, requirement, whole=True):
     series, profile = requirement.series, plan.profile
     where = shown_where(plan, series)
     assert all(len(places_) == 1 for places_ in where.values())
-    counts, gone = Counter(), defaultdict(set)
+    counts: Counter = Counter()
+    gone = defaultdict(set)
     coarsest = plan.levels.crosswalks[-1].region_of
     for cell, area in enumerate(area_of_cells(profile).tolist()):
         class_of = int(profile.counts.indices[cell])
@@ -105,10 +106,11 @@ def by_brute_force(counted, region_of, losses, k):
     """The least loss over all ways to show the cells of one class in one region of the coarsest level."""
     best, records = np.inf, counted.sum(axis=1)
     for choice in product(range(len(region_of)), repeat=len(counted)):
-        shown, loss = defaultdict(int), 0.0
+        shown: dict = {}
+        loss = 0.0
         for area, level in enumerate(choice):
             region = int(region_of[level][area])
-            shown[level, region] = shown[level, region] + counted[area]
+            shown[level, region] = shown.get((level, region), 0) + counted[area]
             loss += records[area] * losses[level][region]
         if all(((numbers == 0) | (numbers >= k)).all() for numbers in shown.values()):
             best = min(best, loss)
@@ -138,7 +140,7 @@ def solved(counted, region_of, losses, k, ties=None):
     return best_levels_of_series(cells, tree_of(region_of, losses), k, ties)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(classes_over_periods(), st.booleans())
 def test_all_is_shown_that_can_be_and_the_loss_is_close_to_that_of_the_best_of_all_choices(case, secret):
     counted, region_of, losses, k = case
@@ -146,11 +148,12 @@ def test_all_is_shown_that_can_be_and_the_loss_is_close_to_that_of_the_best_of_a
     in_all, best = counted.sum(axis=0), by_brute_force(counted, region_of, losses, k)
     can_be = bool(((in_all == 0) | (in_all >= k)).all())
     assert ((level_of >= 0) == can_be).all() and can_be == np.isfinite(best)
-    shown, loss = defaultdict(int), 0.0
+    shown: dict = {}
+    loss = 0.0
     for area, level in enumerate(level_of.tolist()):
         if level >= 0:
             region = int(region_of[level][area])
-            shown[level, region] = shown[level, region] + counted[area]
+            shown[level, region] = shown.get((level, region), 0) + counted[area]
             loss += counted[area].sum() * losses[level][region]
     assert all(((numbers == 0) | (numbers >= k)).all() for numbers in shown.values())
     if can_be:
@@ -168,15 +171,13 @@ def test_most_small_cases_are_solved_as_well_as_can_be():
         if not np.isfinite(best) or not best:
             continue
         level_of = solved(counted, region_of, losses, 4)
-        loss = sum(
-            counted[area].sum() * losses[level][region_of[level][area]] for area, level in enumerate(level_of)
-        )
+        loss = sum(counted[area].sum() * losses[level][region_of[level][area]] for area, level in enumerate(level_of))
         ratios.append(loss / best)
         equal += loss <= best * (1 + 1e-9)
     assert len(ratios) >= 40 and equal >= 0.9 * len(ratios) and np.mean(ratios) < 1.02
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.booleans(), st.booleans(), st.booleans())
 def test_a_release_is_the_same_in_all_periods_or_in_none(seed, k, nested, persons, sensitive):
     records = people(seed, persons=persons, sensitive=sensitive)
@@ -192,13 +193,13 @@ def test_a_release_is_the_same_in_all_periods_or_in_none(seed, k, nested, person
     assert account.measures.n_suppressed == rate(places(), records, levels, ask).measures.n_suppressed
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10_000))
 def test_each_period_by_itself_is_the_period_as_a_quasi_identifier(seed):
     records = people(seed)
     by_itself = anonymise(places(), records, levels_of(), Ask(k=3, period="year", periods=EACH_BY_ITSELF))
     plain, same = (anonymise(places(), records, levels_of(), Ask(k=3, period=name)) for name in ("", "year"))
-    assert (by_itself.plan.level_of == plain.plan.level_of).all()
+    assert (by_itself.plan.equivalence_class_of == plain.plan.equivalence_class_of).all()
     assert same.measures.n_suppressed >= by_itself.measures.n_suppressed
     assert same.measures.mean_distance >= by_itself.measures.mean_distance - 1e-9 or same.measures.n_suppressed
 
@@ -243,13 +244,13 @@ def test_that_nobody_is_missing_from_a_series_is_known_beside_published_counts(p
     published = CountRows(["a0", "a0"], {"year": ["2021", "2022"]}, [20, 13])
     ask = Ask(k=4, period="year", periods=periods, published_counts=published)
     before, after = rate(places(), records, levels, ask), anonymise(places(), records, levels, ask)
-    moved = not np.array_equal(before.plan.level_of, after.plan.level_of)
+    moved = not np.array_equal(before.plan.equivalence_class_of, after.plan.equivalence_class_of)
     assert moved == (periods == THE_SAME)
     if after.requirement.series is not None:
         assert_series(after.plan, after.requirement)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 5))
 def test_a_plan_that_was_moved_is_brought_together_and_only_upwards(seed, k):
     records = people(seed)
@@ -258,6 +259,7 @@ def test_a_plan_that_was_moved_is_brought_together_and_only_upwards(seed, k):
     losses = [np.full(crosswalk.n_regions, float(i)) for i, crosswalk in enumerate(levels.crosswalks)]
     plan = nest_by_losses(records.profile, levels, losses, k, requirement)
     assert keep_together(plan, requirement) is plan
+    assert plan.level_of is not None
     moved = plan.level_of.copy()
     some = rng.choice(len(plan.records), 2)
     cells = np.isin(plan.equivalence_class_of, some) & (moved < len(levels) - 1)
@@ -266,11 +268,12 @@ def test_a_plan_that_was_moved_is_brought_together_and_only_upwards(seed, k):
         moved[np.isin(plan.equivalence_class_of, some[:1])] = SUPPRESSED
     kept = keep_together(plan_by_levels(records.profile, levels, k, moved), requirement)
     assert_series(kept, requirement)
+    assert kept.level_of is not None
     down = (kept.level_of < moved) & (kept.level_of != SUPPRESSED)
     assert not down.any()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 8))
 def test_searches_count_what_a_plan_of_one_level_suppresses(seed, k):
     records = people(seed, n=150)
