@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from qgis.core import QgsProcessingContext
 
 from ..core.configuration import CUSTOM
+from ..core.job.configuring import settled_by_combination
 from ..core.language import as_data, tr
 from .anonymized import anonymized
 from .form import approaches, published, regions
@@ -114,7 +115,7 @@ class Anonymize(FollowsRules):
         return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(Inputs(self, parameters, context))
+        return settled_by_combination(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         return anonymized(form)

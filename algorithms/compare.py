@@ -7,7 +7,7 @@ from ..core.baselines import BASELINES
 from ..core.language import as_data, tr
 from .baselines import settings
 from .compared import compare_all
-from .form import approaches, comparisons, scenarios, trade_off
+from .form import approaches, comparisons, planted, scenarios, trade_off
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
@@ -33,7 +33,9 @@ class Compare(VbasAlgorithm):
         "it. For each component the approach that is best in each measure is named and, with “Weights of the "
         "objectives”, the row that is best by your weights.</p><p>With “Scenarios” every configuration is run again "
         "over random selections of the quasi-identifiers, part by part of the country: averages with their ranges say "
-        "how much a result hangs on either.</p><p>Cancelling keeps the configurations that are finished. A "
+        "how much a result hangs on either.</p><p>With “Analyses” outcomes are planted on the records and looked for "
+        "in every release, as a researcher would: maps, effects, clusters and rare groups, against the true areas and "
+        "against masked points.</p><p>Cancelling keeps the configurations that are finished. A "
         "configuration that fails says so in its row, and the others go on.</p>"
     )
 
@@ -53,6 +55,7 @@ class Compare(VbasAlgorithm):
             approaches.floor(),
             approaches.start(),
             *scenarios.scenario_parameters(),
+            planted.analyses(),
             shared.seed(),
             comparisons.comparison_output(),
             scenarios.scenario_output(),

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from qgis.core import QgsApplication
 
+from ..core.analysis.planted_comparison import PlantedComparison
 from ..core.areas import Areas
 from ..core.attribute_costs import attribute_costs, cost_sentence
 from ..core.best_approaches import best_approaches, component_sentences
 from ..core.comparison import compare
 from ..core.configuration import Configuration
 from ..core.generalising import generalise_profile
+from ..core.job.generalising import coarser_of
 from ..core.language import tr
 from ..core.outcome import Outcome, with_pareto
 from ..core.progress import Progress, part
@@ -22,21 +24,21 @@ from ..core.report.attributes import costs_section
 from ..core.report.comparison import comparison_report
 from ..core.report.objectives import best_approaches_section, weighted_section
 from ..core.report.page import Section
+from ..core.report.researcher import researcher_section
 from ..core.suppression import Terms, suppressed_by_class, suppression_percent
 from ..core.weighted_sum import best_sentences, weights_of, with_weighted_sums
 from .baselines import settings
-from .form import comparisons, scenarios, trade_off
+from .form import comparisons, planted, scenarios, trade_off
 from .form.areas import areas_of, with_neighbours
 from .form.command import command_of
 from .form.form import Form
-from .form.generalising import coarser_of
 from .form.provenance import provenance_of
 from .form.records import populated, records_of
 from .form.run_again import inputs_for
 from .layers.feedback import READ
 
 # The steps of a run, each of which takes as much of the bar.
-COMPARED, SEARCHED, SCENARIOS = range(3)
+COMPARED, SEARCHED, ANALYSED, SCENARIOS = range(4)
 
 
 def compare_all(form: Form) -> dict[str, object]:
@@ -51,7 +53,9 @@ def compare_all(form: Form) -> dict[str, object]:
     areas = populated(layer, records)
     asked = scenarios.asked_scenarios(form, areas, records)
     weights = weights_of(form.text("WEIGHTS"))
-    outcomes = with_pareto([*_compared(form, areas, records, configurations), *_searched(form, areas, records, names)])
+    analyses = planted.planted_of(form, areas, records)
+    compared = _compared(form, areas, records, configurations, analyses)
+    outcomes = with_pareto([*compared, *_searched(form, areas, records, names)])
     if not outcomes:
         form.check_cancelled()
     limit = min(trade_off.budgets_of(form), default=form.number("BUDGET"))
@@ -62,6 +66,7 @@ def compare_all(form: Form) -> dict[str, object]:
     form.outputs.keep_after_cancel()
     form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes, records.profile.quasi_identifiers))
     sections = [*_recommended(form, records, outcomes, reason), *_by_objective(form, outcomes, weights)]
+    sections.append(_for_a_researcher(form, outcomes, ks, analyses))
     n_scenarios, averaged = _averaged(form, areas, records, configurations, asked)
     wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
     wanted += sum(outcome.budget is not None for outcome in outcomes)
@@ -73,8 +78,14 @@ def compare_all(form: Form) -> dict[str, object]:
     return {"N_CONFIGURATIONS": n_run, "N_FAILED": len(failed), "N_SCENARIOS": n_scenarios}
 
 
-def _compared(form: Form, areas: Areas, records: Records, configurations: list[Configuration]) -> Iterator[Outcome]:
-    """The chosen approaches, nested releases and baselines at every k."""
+def _compared(
+    form: Form,
+    areas: Areas,
+    records: Records,
+    configurations: list[Configuration],
+    analyses: PlantedComparison | None,
+) -> Iterator[Outcome]:
+    """The chosen approaches, nested releases and baselines at every k, with what is found of planted outcomes."""
     ks = trade_off.ks_of(form)
     whole = _stretch(form, COMPARED)
     for done, k in enumerate(ks):
@@ -89,6 +100,7 @@ def _compared(form: Form, areas: Areas, records: Records, configurations: list[C
             settings.compared_options_of(form),
             form.words("NESTED"),
             comparisons.at_k(comparisons.settings_of(form), k),
+            planted=analyses,
         )
 
 
@@ -97,6 +109,16 @@ def _searched(form: Form, areas: Areas, records: Records, names: tuple[str, str]
         return []
     settings_of_all, progress = comparisons.settings_of(form), _stretch(form, SEARCHED)
     return trade_off.searched(form, areas, records, settings_of_all, names, progress)
+
+
+def _for_a_researcher(
+    form: Form, outcomes: list[Outcome], ks: list[int], analyses: PlantedComparison | None
+) -> Section:
+    """What a researcher finds of planted outcomes; an empty section where none are."""
+    if analyses is None:
+        return researcher_section([], [], None)
+    references = analyses.references(ks, _stretch(form, ANALYSED))
+    return researcher_section(outcomes, references, analyses.planting)
 
 
 def _averaged(
@@ -118,7 +140,12 @@ def _by_objective(form: Form, outcomes: list[Outcome], weights: dict[str, float]
 
 def _stretch(form: Form, step: int) -> Progress:
     """The stretch of the bar that a step takes, of those that this run has."""
-    asked = {COMPARED: True, SEARCHED: bool(trade_off.budgets_of(form)), SCENARIOS: form.whole("SCENARIOS") > 0}
+    asked = {
+        COMPARED: True,
+        SEARCHED: bool(trade_off.budgets_of(form)),
+        ANALYSED: form.whole("ANALYSES") > 0,
+        SCENARIOS: form.whole("SCENARIOS") > 0,
+    }
     steps = [number for number, wanted in asked.items() if wanted]
     share, position = 100.0 / len(steps), steps.index(step)
     return form.progress(max(READ, share * position), share * (position + 1))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 from .aggregation import AggregationOptions
+from .analysis.planted_comparison import PlantedComparison
 from .areas import Areas
 from .baselines import BASELINES, BaselineOptions
 from .baselines.options import DEFAULTS
@@ -60,12 +61,14 @@ def compare(
     nested: Sequence[str] = (),
     settings: Configuration = SETTINGS,
     terms: Terms | None = None,
+    planted: PlantedComparison | None = None,
 ) -> list[Outcome]:
     """Run and rate configurations, nested releases and baselines; a failure is recorded in its outcome and the others
     go on.
 
     baselines : names in BASELINES, run with these options at this k; nested : names in RECIPES, run with these
-    settings; terms : what numbers of sites that are found by trying go by, k alone where None. The sites of a location
+    settings; terms : what numbers of sites that are found by trying go by, k alone where None; planted : outcomes that
+    each release is analysed with, None for none. The sites of a location
     are found once and shared by the aggregations that start from them (their time counts for each). Cancelling ends the
     comparison with the outcomes so far.
     """
@@ -79,7 +82,8 @@ def compare(
         *((BASELINE, name, None) for name in baselines),
     ]
     for i, (family, title, configuration) in enumerate(wanted):
-        step = part(progress, i / len(wanted), (i + 1) / len(wanted))
+        whole = part(progress, i / len(wanted), (i + 1) / len(wanted))
+        step = whole if planted is None else part(whole, 0.0, 0.5)
         started = time.perf_counter()
         try:
             if family == NESTED:
@@ -100,13 +104,14 @@ def compare(
                 plan = suppress(profile, crosswalk, k)
                 measures, _ = evaluate(areas, plan, result.sites, n_unmatched)
             worst = worst_group(evaluate_by_value(areas, plan), k)
+            analysis = None if planted is None else planted.of_release(plan, part(whole, 0.5, 1.0))
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration, k=k))
         else:
-            outcomes.append(replace(row, measures=measures, worst=worst, k=k))
+            outcomes.append(replace(row, measures=measures, worst=worst, k=k, analysis=analysis))
     return with_pareto(outcomes)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .analysis.planting import AnalysisMeasures
 from .anonymity import DEFAULT_K
 from .arrays import to_list
 from .configuration import Configuration
@@ -29,7 +30,7 @@ class Outcome:
     of each quasi-identifier that is shown coarser, by name; losses : (Q,) the share of the entropy of each
     quasi-identifier that this gives up, empty where nothing is coarser; given_up : the share of all entropies together;
     recommended : why it is the one to choose, empty for the others; weighted_sum : of its objectives by the user's
-    weights, None where there are none
+    weights, None where there are none; analysis : what a researcher finds of planted outcomes, None where none are
     """
 
     family: str
@@ -50,6 +51,7 @@ class Outcome:
     given_up: float = 0.0
     recommended: str = ""
     weighted_sum: float | None = None
+    analysis: AnalysisMeasures | None = None
 
     @property
     def name(self) -> str:

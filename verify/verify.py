@@ -14,19 +14,24 @@ release in FOLDER. README.md says what each claim means, and what none of them s
 It needs Python 3.9 and nothing else; Parquet files need pyarrow.
 """
 
+from __future__ import annotations
+
 import argparse
 import csv
 import hashlib
 import json
 import sqlite3
-import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
 TABLES = ("records", "crosswalk", "regions")
 CANNOT_READ = "what it rests on cannot be read"
+Place = tuple[Any, Any]  # level and number of a region
+Told = dict[Place, dict[str, Any]]
 
 
 class Broken(Exception):
@@ -40,30 +45,27 @@ class Unreadable(Exception):
 class Table:
     """A table of the release: the names of its fields, the field of each role, and how often each row occurs."""
 
-    def __init__(self, resource, rows):
+    def __init__(self, resource: dict[str, Any], rows: Counter[tuple[Any, ...]]) -> None:
         self.fields = resource["schema"]["fields"]
         self.names = [field["name"] for field in self.fields]
         self.types = [field["type"] for field in self.fields]
         self.rows = rows  # Counter of tuples
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(self.rows.values())
 
-    def positions(self, *roles):
+    def positions(self, *roles: str) -> list[int]:
         """Where the fields stand that are for one of these."""
         return [i for i, field in enumerate(self.fields) if field.get("role") in roles]
 
-    def weighted(self):
+    def weighted(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Each different row with the records that it stands for."""
         counts = self.positions("count")
         for row, copies in self.rows.items():
             yield row, copies * (row[counts[0]] if counts else 1)
 
 
-# Reading ------------------------------------------------------------------------------------------------------------
-
-
-def read_description(folder):
+def read_description(folder: Path) -> dict[str, Any] | None:
     """datapackage.json, or None where it is not that of a release."""
     try:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
@@ -77,7 +79,7 @@ def read_description(folder):
     return package
 
 
-def read_table(folder, name, resource):
+def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     """The rows of a table, each cell as its schema says. Raises Broken, Unreadable and OSError."""
     file, schema = folder / resource["path"], resource["schema"]
     names = [field["name"] for field in schema["fields"]]
@@ -96,8 +98,8 @@ def read_table(folder, name, resource):
         raise Broken("a row has more or fewer cells than there are fields")
     missing = schema["missingValues"][0] if kind == ".csv" else None
     readers = [reader_of(field["type"], kind == ".csv") for field in schema["fields"]]
-    seen = [{} for _ in names]  # each different value is read once
-    read = Counter()
+    seen: list[dict[Any, Any]] = [{} for _ in names]  # each different value is read once
+    read: Counter[tuple[Any, ...]] = Counter()
     for row, copies in rows.items():
         cells = []
         for value, reader, known, field in zip(row, readers, seen, names):
@@ -112,7 +114,7 @@ def read_table(folder, name, resource):
     return Table(resource, read)
 
 
-def rows_of_csv(file):
+def rows_of_csv(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     csv.field_size_limit(1 << 27)
     try:
         with file.open(encoding="utf-8", newline="") as opened:
@@ -123,8 +125,8 @@ def rows_of_csv(file):
         raise Broken(str(error)) from error
 
 
-def rows_of_geopackage(file, name):
-    def quoted(text):
+def rows_of_geopackage(file: Path, name: str) -> tuple[list[str], Counter[tuple[Any, ...]]]:
+    def quoted(text: str) -> str:
         return '"' + text.replace('"', '""') + '"'
 
     try:
@@ -141,7 +143,7 @@ def rows_of_geopackage(file, name):
         raise Broken(str(error)) from error
 
 
-def rows_of_parquet(file):
+def rows_of_parquet(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     try:
         from pyarrow import lib, parquet
     except ImportError as error:
@@ -156,35 +158,33 @@ def rows_of_parquet(file):
     return names, Counter(zip(*(table.column(name).to_pylist() for name in names)))
 
 
-def reader_of(kind, text):
+def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
     """What makes a value of a field's type of a cell; text : whether cells are text, as in CSV."""
 
-    def only(kind):
-        def reader(value):
+    def only(kind: type) -> Callable[[Any], Any]:
+        def reader(value: Any) -> Any:
             if type(value) is not kind:
                 raise TypeError(value)
             return value
 
         return reader
 
-    truth = {"true": True, "false": False, 1: True, 0: False}
-    return {
+    truth: dict[Any, bool] = {"true": True, "false": False, 1: True, 0: False}
+    readers: dict[str, Any] = {
         "integer": int if text else only(int),
         "number": lambda value: float(value) + 0.0,
         "boolean": truth.__getitem__,
         "string": only(str),
         "date": only(str),
         "datetime": only(str),
-    }[kind]
+    }
+    return readers[kind]
 
 
-# Content hashes -----------------------------------------------------------------------------------------------------
-
-
-def content_hash(table):
+def content_hash(table: Table) -> str:
     """SHA-256 of the names of the fields and of the different rows in order, each with how often it occurs."""
 
-    def cell(value, kind):
+    def cell(value: Any, kind: str) -> str:
         return repr(value) if kind == "number" and value is not None else as_json(value)
 
     lines = []
@@ -197,11 +197,11 @@ def content_hash(table):
     return digest.hexdigest()
 
 
-def as_json(value):
+def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def hash_of_file(file):
+def hash_of_file(file: Path) -> str:
     digest = hashlib.sha256()
     with file.open("rb") as opened:
         for chunk in iter(lambda: opened.read(1 << 20), b""):
@@ -209,10 +209,7 @@ def hash_of_file(file):
     return digest.hexdigest()
 
 
-# Claims -------------------------------------------------------------------------------------------------------------
-
-
-def verified(folder, package, k=None):
+def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Iterator[tuple[str, str, str]]:
     """Every claim as (name, HOLDS, FAILS or UNSEEN, what was found)."""
     ours, resources = package["vbas"], {str(one["name"]): one for one in package["resources"]}
     for path, resource in {str(one["path"]): one for one in package["resources"]}.items():
@@ -221,7 +218,8 @@ def verified(folder, package, k=None):
             yield judged(f"file {path}", same, "its bytes are those described", "it was changed after it was written")
         except OSError as error:
             yield f"file {path}", FAILS, str(error.strerror)
-    tables, hashes = {}, {}
+    tables: dict[str, Table] = {}
+    hashes: dict[str, str] = {}
     for name in TABLES:
         try:
             tables[name] = read_table(folder, name, resources[name])
@@ -231,8 +229,7 @@ def verified(folder, package, k=None):
         except (Broken, OSError, KeyError, IndexError, TypeError) as error:
             yield f"fields {name}", FAILS, str(error)
         if name not in tables:
-            yield f"content {name}", UNSEEN, CANNOT_READ
-            yield f"values {name}", UNSEEN, CANNOT_READ
+            yield from ((f"{claim} {name}", UNSEEN, CANNOT_READ) for claim in ("content", "values"))
             continue
         table, hashes[name] = tables[name], content_hash(tables[name])
         described = resources[name].get("content_sha256"), resources[name].get("rows")
@@ -253,11 +250,11 @@ def verified(folder, package, k=None):
     yield from claims_of_places(tables, len(ours["levels"]))
 
 
-def judged(name, holds, good, bad):
+def judged(name: str, holds: bool, good: str, bad: str) -> tuple[str, str, str]:
     return name, HOLDS if holds else FAILS, good if holds else bad
 
 
-def fields_with_other_values(table):
+def fields_with_other_values(table: Table) -> Iterator[str]:
     """Fields with values that the schema does not list, or with gaps where it allows none."""
     for position, field in enumerate(table.fields):
         values, constraints = {row[position] for row in table.rows}, field.get("constraints", {})
@@ -266,10 +263,10 @@ def fields_with_other_values(table):
             yield field["name"]
 
 
-def claims_of_classes(table, ours, k):
+def claims_of_classes(table: Table, ours: dict[str, Any], k: int) -> Iterator[tuple[str, str, str]]:
     """k: every class (level, region, quasi-identifiers) has k records; l and shares: what its sensitive values are."""
     shown = table.positions("level", "region", "quasi-identifier")
-    classes = Counter()
+    classes: Counter[tuple[Any, ...]] = Counter()
     for row, records in table.weighted():
         classes[tuple(row[i] for i in shown)] += records
     below = sum(records < k for records in classes.values())
@@ -286,7 +283,7 @@ def claims_of_classes(table, ours, k):
         if members:
             yield f"l {name}", UNSEEN, "who the records belong to is not published"
             continue
-        values = defaultdict(Counter)
+        values: defaultdict[tuple[Any, ...], Counter[Any]] = defaultdict(Counter)
         for row, records in table.weighted():
             if records > 0:
                 values[tuple(row[i] for i in shown)][row[position]] += records
@@ -296,7 +293,7 @@ def claims_of_classes(table, ours, k):
         yield judged(f"l {name}", fewest >= least and largest <= most * (1 + 1e-12), found, found)
 
 
-def claims_of_places(tables, n_levels):
+def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[str, str, str]]:
     """That the regions of records are there, that levels nest, and that regions have the records counted for them."""
     if len(tables) < len(TABLES):
         yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "levels", "counts"))
@@ -314,11 +311,14 @@ def claims_of_places(tables, n_levels):
         yield "levels", FAILS, str(error)
         yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "counts"))
         return
-    chains = Counter()  # how many areas have these regions, from the finest level to the coarsest
+    chains: Counter[tuple[Any, ...]] = (
+        Counter()
+    )  # how many areas have these regions, from the finest level to the coarsest
     at = [crosswalk.names.index(name) for name in expected]
     for row, copies in crosswalk.rows.items():
         chains[tuple(row[i] for i in at)] += copies
-    held, above = Counter(), defaultdict(set)
+    held: Counter[Place] = Counter()
+    above: defaultdict[Place, set[Any]] = defaultdict(set)
     for chain, n_areas in chains.items():
         for level, region in enumerate(chain, 1):
             if region is not None:
@@ -332,7 +332,7 @@ def claims_of_places(tables, n_levels):
     yield judged("counts", not differing, "they are those of the records", f"{differing} regions differ")
 
 
-def told_of_regions(regions, nested):
+def told_of_regions(regions: Table, nested: bool) -> Told:
     """By (level, number): parent, areas, records released there, and within."""
     wanted = ["vbas_region", "areas", "released", *(["vbas_level", "vbas_parent", "within"] if nested else [])]
     for name in wanted:
@@ -348,9 +348,9 @@ def told_of_regions(regions, nested):
     return told
 
 
-def places_of_records(records, nested):
+def places_of_records(records: Table, nested: bool) -> dict[Place, tuple[int, Any]]:
     """By (level, number): rows there, and records."""
-    shown = defaultdict(lambda: (0, 0))
+    shown: defaultdict[Place, tuple[int, Any]] = defaultdict(lambda: (0, 0))
     level, region = records.positions("level"), records.positions("region")[0]
     for row, weight in records.weighted():
         place = row[level[0]] if nested else 1, row[region]
@@ -359,7 +359,7 @@ def places_of_records(records, nested):
     return shown
 
 
-def nests(place, told, held, above, nested):
+def nests(place: Place, told: Told, held: Counter[Place], above: dict[Place, set[Any]], nested: bool) -> bool:
     """Whether a region is described, holds the areas counted for it, and lies in its parent and nowhere else."""
     if place not in told or place not in held:
         return False
@@ -367,7 +367,7 @@ def nests(place, told, held, above, nested):
     return told[place]["areas"] == held[place] and above[place] == {parent}
 
 
-def counted_otherwise(told, weights, nested):
+def counted_otherwise(told: Told, weights: dict[Place, Any], nested: bool) -> int:
     """Regions for which other records are counted than the rows show, there or in regions within."""
     within = {place: weights.get(place, 0) for place in told}
     for place in sorted(told, key=lambda place: (place[0] is None, place[0])):
@@ -380,7 +380,7 @@ def counted_otherwise(told, weights, nested):
     )
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--k", type=int, help="what is asked, where that is more than the release claims")
@@ -397,4 +397,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -13,12 +13,13 @@ from ...core.approach import choosing_sites
 from ...core.baselines import BASELINES
 from ...core.comparison import configurations_of
 from ...core.configuration import Configuration
+from ...core.job import configuring
 from ...core.language import as_data, tr
 from ...core.nesting.recipes import RECIPES
 from ...core.outcome import Outcome
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_number import APPROACHES as SITE_NUMBERS
-from ...core.tables.regions import COMPARISON
+from ...core.tables.regions import ANALYSES, COMPARISON
 from ...core.trade_off.outcomes import levels_in_words
 from ...core.weighted_sum import OBJECTIVES
 from ..layers.tables import Table, TableColumn, filled
@@ -108,8 +109,8 @@ def compared_configurations_of(form: Form) -> list[Configuration]:
 def settings_of(form: Form) -> Configuration:
     """The settings that all configurations share."""
     return Configuration(
-        number_options=approaches.number_options_of(form),
-        location_options=approaches.location_options_of(form),
+        number_options=configuring.number_options_of(form),
+        location_options=configuring.location_options_of(form),
         aggregation_options=AggregationOptions(floor=form.number("FLOOR"), k=form.whole("K"), seed=form.whole("SEED")),
     )
 
@@ -138,6 +139,8 @@ def comparison_table(outcomes: Sequence[Outcome], quasi_identifiers: Sequence[st
     columns: dict[str, TableColumn | None] = {name: [row.get(name) for row in rows] for name in names}
     if all(outcome.weighted_sum is None for outcome in outcomes):
         columns["weighted_sum"] = None
+    if all(outcome.analysis is None for outcome in outcomes):
+        columns.update({field.name: None for field in ANALYSES})
     return filled(COMPARISON, columns)
 
 
@@ -163,6 +166,8 @@ def _row(outcome: Outcome, quasi_identifiers: Sequence[str]) -> dict[str, object
         row.update({**vars(m), "n_sites": m.n_regions, "suppressed": m.n_suppressed, "pareto": int(outcome.pareto)})
     if worst is not None:
         row.update(worst_group=worst.name, worst_group_percent=worst.percent)
+    if outcome.analysis is not None:
+        row.update({name: None if value != value else value for name, value in vars(outcome.analysis).items()})
     if outcome.budget is not None:
         row["generalised"] = levels_in_words(outcome.generalised, as_data)
     losses = outcome.losses or (0.0,) * len(quasi_identifiers)

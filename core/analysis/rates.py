@@ -107,7 +107,7 @@ def rate_map(
         bandwidth, prior = chosen_bandwidth(points, outcome, seed, progress, widths)
         kernel = kernel_of(points, bandwidth)
         below = kernel @ expected + prior
-        ratio = np.divide(kernel @ cases + prior, below, out=np.full(len(raw), np.nan), where=below > 0)
+        ratio = kernel_ratio(kernel, outcome, prior)
         factors = np.divide(kernel, below[:, None], out=np.zeros_like(kernel), where=below[:, None] > 0)
         own = factors.diagonal()
         known, hidden = _variances(outcome, factors)
@@ -127,6 +127,12 @@ def kernel_of(points: np.ndarray, bandwidth: float) -> np.ndarray:
     kernel = cdist(points, points, "sqeuclidean")
     kernel /= -2 * bandwidth**2
     return np.exp(kernel, out=kernel)
+
+
+def kernel_ratio(kernel: np.ndarray, outcome: Outcome, prior: float) -> np.ndarray:
+    """Ratios smoothed by a kernel, (n, n), and a prior in expected cases, (n,); NaN where nothing is expected near."""
+    below = kernel @ outcome.expected + prior
+    return np.divide(kernel @ outcome.cases_by_area + prior, below, out=np.full(len(below), np.nan), where=below > 0)
 
 
 def chosen_bandwidth(

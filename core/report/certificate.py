@@ -118,15 +118,17 @@ def verdict(certificate: Certificate) -> str:
     """What was found, in a sentence or two."""
     tried, most = shown(certificate.tried), certificate.k - 1
     if not certificate.follow:
-        found = tr(
-            "{tried} counts were looked at. Of none was it found that it must be 1 to {most}.",
-            tried=tried,
+        found = plural(
+            "{count} count was looked at. Of none was it found that it must be 1 to {most}.",
+            "{count} counts were looked at. Of none was it found that it must be 1 to {most}.",
+            certificate.tried,
+            count=tried,
             most=most,
         )
     else:
         found = plural(
-            "{tried} counts were looked at. {count} of them must be 1 to {most}.",
-            "{tried} counts were looked at. {count} of them must be 1 to {most}.",
+            "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
+            "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
             certificate.follow,
             tried=tried,
             count=shown(certificate.follow),

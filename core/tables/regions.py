@@ -136,6 +136,17 @@ VORONOI = OutputTable(
     "polygons",
     tr("Cell of region"),
 )
+# What a researcher finds of planted outcomes, by the names of `AnalysisMeasures`.
+ANALYSES = (
+    real("map_error", tr("Error of a map over that with true areas"), always=False),
+    real("effect_found", tr("Planted effect that is found"), tr("1 is all of it"), always=False),
+    real("effect_covered", tr("95 % intervals that hold the effect"), unit="%", always=False),
+    real("effect_error", tr("Standard error of the effect over that with true areas"), always=False),
+    real("cluster_found", tr("Of the people in planted clusters found"), unit="%", always=False),
+    real("cluster_right", tr("Of the people found in planted clusters"), unit="%", always=False),
+    real("rare_slope", tr("Rare groups: slope of estimated on true shares"), always=False),
+    real("rare_kept", tr("Rare groups: records released"), unit="%", always=False),
+)
 COMPARISON = OutputTable(
     "COMPARISON",
     tr("Comparison"),
@@ -173,5 +184,6 @@ COMPARISON = OutputTable(
         integer("recommended", tr("1 where it is recommended")),
         real("weighted_sum", tr("Weighted sum"), tr("of the objectives, by WEIGHTS; less is better"), always=False),
         real("lost_{attribute}", tr("Given up of {attribute}"), tr("of its entropy"), "%", always=False),
+        *ANALYSES,
     ),
 )

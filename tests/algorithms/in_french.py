@@ -18,6 +18,8 @@ from .test_dialogs import FORMS
 ENGLISH_WORDS = {"the", "of", "is", "are", "and", "with", "which", "from", "their"}
 # What stays English: operators of the command line, titles of papers.
 SPOKEN_ENGLISH = (
+    "Local indicators of spatial association",
+    "Mapping disease and mortality rates using empirical Bayes estimators",
     "is not missing",
     "is missing",
     "Geomasking sensitive health data and privacy protection",

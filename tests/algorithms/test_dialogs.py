@@ -345,6 +345,7 @@ OTHERS = {
         "START": "random",
     },
     "compare, cropped by the last characters": {**REGIONS, **PEOPLE, "BASELINES": ["cropping"], "LEAVE_OUT": 2},
+    "compare, with analyses": {**REGIONS, **PEOPLE, "ANALYSES": 1},
     "compare, by weights": {**REGIONS, **PEOPLE, "WEIGHTS": "compactness=2, seconds=1"},
     "partitioncells, within units": {
         "CELLS": "@cells",
@@ -463,7 +464,8 @@ NOT_MADE: dict[str, tuple[str, ...]] = {
     name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
 }
 NOT_MADE |= dict.fromkeys(
-    ("compare", "compare, by weights", "compare, cropped by the last characters"), ("SCENARIO_AVERAGES",)
+    ("compare", "compare, by weights", "compare, with analyses", "compare, cropped by the last characters"),
+    ("SCENARIO_AVERAGES",),
 )
 # The records of “Generate records” say by run whether somebody is in them.
 TITLES = {records_output().description(): GENERATED.label}

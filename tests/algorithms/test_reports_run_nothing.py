@@ -94,6 +94,19 @@ class Town:
         names = ("attribute", "value", "level_1", "level_2")
         return named(make_layer(dict(zip(names, map(list, zip(*rows))))), self.field("hierarchies"))
 
+    def published(self):
+        """Everybody by area and sex, as a census counts them, and a licence."""
+        area = np.floor((self.places - (WEST, SOUTH)) / SIDE) @ (1, 3)
+        rows, counts = np.unique([(int(i), sex) for i, sex in zip(area, self.sex)], axis=0, return_counts=True)
+        columns = self.columns(where=[self.areas[int(i)] for i, _ in rows], sex=[str(sex) for _, sex in rows])
+        census = make_layer({**columns, self.field("people"): counts.tolist()})
+        return {
+            "PUBLISHED_COUNTS": named(census, self.field("census")),
+            "PUBLISHED_AREA": self.field("where"),
+            "PUBLISHED_NUMBER": self.field("people"),
+            "LICENCE": self.field("licence"),
+        }
+
     def areas_and_records(self):
         f = self.field
         return {
@@ -131,6 +144,7 @@ def anonymize(town):
         **town.areas_and_records(),
         **town.coarser(),
         **town.protection(),
+        **town.published(),
         "KEEP_FIELDS": [town.field("kept")],
         "FAIR": town.field("sex"),
         "REGISTER": None,  # a file, which `checkreleases` reads as layers
@@ -150,7 +164,7 @@ def nested(town):
 
 
 def checkrelease(town):
-    given = {**town.areas_and_records(), **town.protection(), "STOP": False}
+    given = {**town.areas_and_records(), **town.protection(), "STOP": False, "RELEASE_FOLDER": None}
     lacking = ("POPULATION", "RECORD_REGION", "GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
     return {name: value for name, value in given.items() if name not in lacking}
 
@@ -315,6 +329,7 @@ def releasedatabase(town):
         "SENSITIVE": f("ill"),
         **{name: town.areas_and_records()[name] for name in ("REGIONS", "REGION_ID", "POPULATION")},
         **{name: value for name, value in town.coarser().items() if name != "FAIR"},
+        **town.published(),
         "PUBLISHED_MARGINS": None,
         "REGISTER": None,
         "ALIASES": None,

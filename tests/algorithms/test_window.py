@@ -32,7 +32,7 @@ def test_groups_stand_in_the_order_of_the_work(provider):
     names = list(GROUPS.values())
     assert [name.partition(". ")[2] for name in names] == [
         *("Prepare", "Anonymise", "Steps", "In a database", "Compare and check", "Points", "Cells over time"),
-        *("Baselines", "Test data"),
+        *("Baselines", "Test data", "Analyse a release"),
     ]
     assert sorted(names, key=locale.strxfrm) == names == sorted(names)
     assert {one.group() for one in provider.algorithms()} == set(names)
@@ -48,6 +48,7 @@ def test_a_form_asks_the_main_things_first(provider, name):
 
 # Advanced ones that serve every form that has them, or say in their own words whom they serve.
 SERVES_ALL = {"RULE", "KEEP_FIELDS", "HOUSEHOLD_ID", "SENSITIVE", "UNMATCHED", "SEED", "TIES", "LEAST_POPULATION"}
+SERVES_ALL |= {"PUBLISHED_COUNTS"}
 SAYS_WHOM = {
     "RECORD_COUNT": "(tables already counted)",
     "PERSON_ID": "(if people have several rows)",

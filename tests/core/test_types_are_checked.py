@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 TYPES = (ROOT / "scripts" / "types").read_text(encoding="utf-8")
-NOT_ON_EVERY_SYSTEM = {"benchmarks", "scripts", "tests"}
+NOT_ON_EVERY_SYSTEM = {"benchmarks", "scripts", "tests", "verify"}
 
 
 def test_no_package_is_left_out():

@@ -281,6 +281,8 @@ def _compare(town):
         given |= {"SCENARIOS": town.dice.pick(1, 2, 5), "LEAST_ATTRIBUTES": town.dice.pick(1, 1, 2)}
         if town.dice.chance(0.7):
             given["PART_FIELD"] = town.dice.choice((*town.names.values(), "nothing"))
+    if town.dice.chance(0.2):
+        given["ANALYSES"] = town.dice.pick(1, 3)
     return given
 
 
