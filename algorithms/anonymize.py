@@ -17,6 +17,7 @@ from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
+from .form.job_file import job_file
 from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
@@ -84,6 +85,7 @@ class Anonymize(FollowsRules):
             ),
             public_report_parameter(),
             release_folder(),
+            job_file(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 

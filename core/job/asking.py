@@ -11,6 +11,7 @@ from ..language import tr
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ..nesting.planning import CELLS_AT_ONCE
 from ..privacy.requirement import Requirement
+from ..privacy.rules import NO_RULE
 from ..privacy.series import THE_SAME, with_series
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
@@ -46,6 +47,7 @@ def ask_of(
         ties=given.text("TIES") if given.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
         at_once=at_once,
+        rule=rule.name if rule else NO_RULE,
     )
 
 
