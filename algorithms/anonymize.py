@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from qgis.core import QgsProcessingContext
 
 from ..core.configuration import CUSTOM
+from ..core.job.configuring import settled_by_combination
 from ..core.language import as_data, tr
 from .anonymized import anonymized
 from .form import approaches, published, regions
@@ -16,6 +17,7 @@ from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import PROTECTION, k_parameter
+from .form.job_file import job_file
 from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
@@ -82,6 +84,7 @@ class Anonymize(FollowsRules):
             ),
             public_report_parameter(),
             release_folder(),
+            job_file(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
@@ -114,7 +117,7 @@ class Anonymize(FollowsRules):
         return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(Inputs(self, parameters, context))
+        return settled_by_combination(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         return anonymized(form)

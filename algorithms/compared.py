@@ -14,6 +14,7 @@ from ..core.best_approaches import best_approaches, component_sentences
 from ..core.comparison import compare
 from ..core.configuration import Configuration
 from ..core.generalising import generalise_profile
+from ..core.job.generalising import coarser_of
 from ..core.language import tr
 from ..core.outcome import Outcome, with_pareto
 from ..core.progress import Progress, part
@@ -31,7 +32,6 @@ from .form import comparisons, planted, scenarios, trade_off
 from .form.areas import areas_of, with_neighbours
 from .form.command import command_of
 from .form.form import Form
-from .form.generalising import coarser_of
 from .form.provenance import provenance_of
 from .form.records import populated, records_of
 from .form.run_again import inputs_for

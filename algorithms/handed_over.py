@@ -10,21 +10,21 @@ import numpy as np
 
 from ..core.aggregation import Aggregation
 from ..core.anonymise import Account
-from ..core.evaluation import Measures, RegionAudit
+from ..core.evaluation import Measures
 from ..core.generalising.hierarchies import Hierarchy
+from ..core.job.conclusion import conclude
+from ..core.job.making import with_costs
+from ..core.job.saying import INPUTS
 from ..core.language import tr
 from ..core.release import Release
 from ..core.report.coarser import coarser_sentences
 from ..core.report.internal import Remarks, internal_report
-from ..core.suppression import Terms
 from .form import regions
-from .form.conclusion import conclude
 from .form.form import Form
-from .form.lost import costs_of, next_step, say_who_is_lost
 from .form.provenance import provenance_of
 from .form.public_report import add_public_report, map_data_of, public_page
 from .form.release import release_table
-from .form.release_folder import INPUTS, RELEASE_FOLDER, add_release_folder
+from .form.release_folder import RELEASE_FOLDER, add_release_folder
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
@@ -56,7 +56,7 @@ def hand_over(
         _add_regions(form, account, layer, shapes, aggregation)
     step = ""
     if layer is not None:
-        remarks, step = _with_costs(form, account, remarks, hierarchies)
+        remarks, step = with_costs(form, account, remarks, hierarchies)
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
@@ -67,7 +67,7 @@ def hand_over(
         add_public_report(form, account, layer, shapes)
         page = partial(public_page, form, account, layer, shapes, INPUTS)
         add_release_folder(form, account, page, layer, shapes, partial(_rows_of, account))
-    conclude(form, account, step)
+    form.conclusion = conclude(form, account, step)
     if remarks.single is not None:
         single, measures = remarks.single
         form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))
@@ -104,18 +104,6 @@ def _add_regions(
         regions.add_sites(form, layer, aggregation)
     elif wanted("SITE_POINTS") or wanted("VORONOI"):
         form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
-
-
-def _with_costs(
-    form: Form, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
-) -> tuple[Remarks, str]:
-    """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
-    say_who_is_lost(form, account.areas, account.by_value, account.measures)
-    if not isinstance(account.audit, RegionAudit):
-        return remarks, ""
-    terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
-    costs = costs_of(account.plan, hierarchies, terms)
-    return replace(remarks, costs=costs), next_step(*costs)
 
 
 def _numbers(account: Account) -> dict[str, object]:

@@ -24,6 +24,7 @@ from ..algorithms.layers.inputs import Inputs
 from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
+from ..core.job.configuring import settled_by_combination
 from ..core.language import tr
 from ..core.secrecy import without_secrets
 from ..core.tables import table_of
@@ -109,7 +110,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
     ) -> dict[str, object]:
         inputs = Inputs(self, understood(self, parameters, context), context)
         if inputs.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
-            settled = approaches.settled_by_combination(inputs)
+            settled = settled_by_combination(inputs)
             for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
         with one_group(self._group_title(inputs)):

@@ -21,7 +21,6 @@ import csv
 import hashlib
 import json
 import sqlite3
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -230,8 +229,7 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         except (Broken, OSError, KeyError, IndexError, TypeError) as error:
             yield f"fields {name}", FAILS, str(error)
         if name not in tables:
-            yield f"content {name}", UNSEEN, CANNOT_READ
-            yield f"values {name}", UNSEEN, CANNOT_READ
+            yield from ((f"{claim} {name}", UNSEEN, CANNOT_READ) for claim in ("content", "values"))
             continue
         table, hashes[name] = tables[name], content_hash(tables[name])
         described = resources[name].get("content_sha256"), resources[name].get("rows")
@@ -399,4 +397,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -10,10 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.language import tr
-from ...core.records.matching import Records, requirement_of
-from ...core.suppression import Terms
 from .effective import GIVEN, Conditions
-from .form import Form
 from .parameters import field, number, whole
 
 
@@ -91,11 +88,3 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
 
 # Where the settings of sensitive fields count.
 PROTECTION: Conditions = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
-
-
-def terms_of(form: Form, records: Records) -> Terms:
-    """What the form asks of a release of these records, for searches that count what one would suppress."""
-    k, requirement = form.whole("K"), None
-    if form.has("PERSON_ID"):
-        requirement = requirement_of(records, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
-    return Terms(k, requirement, records.n_unmatched)

@@ -8,17 +8,18 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core import drawing
 from ...core.aggregation import Aggregation
 from ...core.areas import Areas
 from ...core.arrays import to_list
 from ...core.crosswalk import Crosswalk
-from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
+from ...core.drawing import buffered_hull, pieces, voronoi_cells_of
 from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.measures import LevelAudit
-from ...core.progress import Progress, part
+from ...core.progress import Progress
 from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
 from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
@@ -117,12 +118,8 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
 
 def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
     """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
-    shapes = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
-    drawn: list[np.ndarray] = []
-    for level, crosswalk in enumerate(levels.crosswalks):
-        joined = crosswalk if not level else Crosswalk(levels.parents(level - 1), crosswalk.n_regions)
-        step = part(progress, level / len(levels), (level + 1) / len(levels))
-        drawn.append(dissolve(drawn[-1] if drawn else shapes, joined, step))
+    cells = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
+    drawn = drawing.level_shapes(cells, levels, progress)
     return [layer.to_layer(shape) for shape in drawn] if layer.are_points else drawn
 
 

@@ -17,6 +17,7 @@ from qgis.core import (
 )
 
 from ...core.anonymise import Account
+from ...core.job.saying import INPUTS, said_of
 from ...core.language import tr
 from ...core.package.dataset import tables_of_release
 from ...core.package.descriptor import Said
@@ -25,17 +26,14 @@ from ...core.package.table import Crs
 from ...core.package.writing import CSV, FORMATS, check_format
 from ...core.release import Release
 from ...core.tables.schema import FOR_RELEASE
+from ...core.version import commit, version
 from ..layers.shapes.areas import AreaLayer
-from ..named import commit, version
 from .effective import GIVEN, Conditions
 from .form import Form
 from .parameters import choice, described, text
-from .public_report import said_of
 
 RELEASE_FOLDER, FOLDER_FORMAT, LICENCE = "RELEASE_FOLDER", "FOLDER_FORMAT", "LICENCE"
 CONDITIONS: Conditions = {name: [{RELEASE_FOLDER: GIVEN}] for name in (FOLDER_FORMAT, LICENCE)}
-# What an input is called, or where it is, is not said outside.
-INPUTS = ("REGIONS",)
 
 
 def release_folder_settings() -> Iterable[QgsProcessingParameterDefinition]:

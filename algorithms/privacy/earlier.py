@@ -9,14 +9,12 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
-from ...core.publish.register.published_releases import earlier_releases, entry_of, new_entry
-from ...core.records.table import RecordTable
-from ...core.releases.earlier import ACTIONS, REPAIR, STOP, Earlier
+from ...core.publish.register.published_releases import entry_of, new_entry
+from ...core.releases.earlier import ACTIONS, REPAIR, STOP
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import generalising_of
 from ..form.parameters import choice
-from .relating import aliases_parameter, answers_in
+from .relating import aliases_parameter
 from .releases import register_parameter
 
 CONDITIONS: Conditions = {
@@ -56,15 +54,6 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield aliases_parameter(advanced=True)
-
-
-def earlier_of(form: Form, table: RecordTable) -> Earlier | None:
-    """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
-    if not (form.has("REGISTER") and form.given("REGISTER")):
-        return None
-    asked = generalising_of(form, tuple(table.quasi_identifiers))
-    path = Path(form.text("REGISTER"))
-    return earlier_releases(path, form.text("REGISTER_ACTION"), answers_in(form), asked.tables, asked.rules)
 
 
 def add_to_register(form: Form, account: Account) -> None:

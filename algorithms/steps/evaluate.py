@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...core.anonymise import rate
+from ...core.job.asking import rated
+from ...core.job.generalising import coarser_of
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
-from ..asking import rated
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -13,7 +14,6 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
 from ..form.lost import conditions_with_costs
 from ..form.records import populated, record_parameters, records_of, unmatched

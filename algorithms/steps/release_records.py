@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...core.anonymise import anonymise
+from ...core.job.asking import ask_of
+from ...core.job.generalising import asks_for_coarser, coarser_of, with_levels_asked
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
-from ..asking import ask_of
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -13,7 +14,6 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
@@ -22,7 +22,7 @@ from ..form.release import released_records, ties
 from ..form.release_folder import CONDITIONS as IN_A_FOLDER
 from ..form.release_folder import release_folder, release_folder_settings
 from ..handed_over import hand_over
-from ..nested.coarser import asks_for_coarser, levels_coarser, levels_to_show, with_levels_asked, with_levels_coarser
+from ..nested.coarser import levels_coarser, levels_to_show, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import loss

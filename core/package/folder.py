@@ -94,13 +94,13 @@ def write_folder(
         if table.shapes is not None and drawn.is_file():
             package = with_file(package, f"{table.name}-shapes", drawn, table.title)
     for file_name, (title, text) in (pages or {}).items():
-        (folder / file_name).write_text(text, encoding="utf-8", newline="")
+        (folder / file_name).write_bytes(text.encode("utf-8"))
         package = with_file(package, Path(file_name).stem.lower().replace("_", "-"), folder / file_name, title)
     for file_name, text_of, title in ((DDI, ddi, "DDI Codebook 2.5"), (DCAT, dcat, "DCAT")):
-        (folder / file_name).write_text(text_of(package), encoding="utf-8", newline="")
+        (folder / file_name).write_bytes(text_of(package).encode("utf-8"))
         package = with_file(package, Path(file_name).stem, folder / file_name, title)
     content = json.dumps(package, ensure_ascii=False, indent=2) + "\n"
-    (folder / FILE).write_text(content, encoding="utf-8", newline="")
+    (folder / FILE).write_bytes(content.encode("utf-8"))
     recount(folder)
     return package
 

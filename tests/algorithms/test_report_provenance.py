@@ -20,9 +20,9 @@ from qgis.core import (
 )
 
 from vbas.algorithms.form.command import without_password
-from vbas.algorithms.form.public_report import MAY_BE_SAID, SAID_WITH_POPULATION
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.shapes.projection import north_of
+from vbas.core.job.saying import MAY_BE_SAID, SAID_WITH_POPULATION
 
 from ..html_scripts import HOSTILE, Page
 from .conftest import make_layer

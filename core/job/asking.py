@@ -1,0 +1,79 @@
+"""What a job asks of a release, as `anonymise` takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..anonymise import Ask
+from ..generalising.hierarchies import Hierarchy
+from ..language import tr
+from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
+from ..nesting.planning import CELLS_AT_ONCE
+from ..records.matching import Records, requirement_of
+from ..records.table import RecordTable
+from ..suppression import Terms
+from ..ties import FIXED
+from .disclosure import DISCLOSURE, held_against
+from .given import Given
+from .published import earlier_of, published_counts_of
+from .rules import rule_of
+
+
+def ask_of(
+    given: Given,
+    table: RecordTable,
+    nested: bool,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    at_once: int = CELLS_AT_ONCE,
+) -> Ask:
+    """What a job asks of a release.
+
+    table : the records, whose fields are looked at; nested : whether rows say their level; hierarchies : of their
+    values, for levels that show coarser ones; at_once : cells that are worked out at a time
+    """
+    rule = rule_of(given)
+    people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
+    return replace(
+        rated(given, nested),
+        least_population=max(people, rule.least_population if rule else 0.0),
+        published_margins=given.text("PUBLISHED_MARGINS") if given.has("PUBLISHED_MARGINS") else "",
+        published_counts=published_counts_of(given, table),
+        earlier=earlier_of(given, table),
+        ties=given.text("TIES") if given.has("TIES") else FIXED,
+        hierarchies=hierarchies or {},
+        at_once=at_once,
+    )
+
+
+def rated(given: Given, nested: bool) -> Ask:
+    """What a job asks of every class and of where it is shown, for what only rates a release."""
+    ask = Ask(
+        k=given.whole("K"),
+        l_diversity=given.whole("L_DIVERSITY"),
+        max_share=given.number("MAX_SHARE"),
+        nested=nested,
+        loss=_loss(given) if nested else MEAN_DISTANCE,
+    )
+    return replace(ask, **held_against(given)) if nested and given.has(DISCLOSURE) else ask
+
+
+def _loss(given: Given) -> str:
+    """LOSS, or where there are no areas one that needs no distances."""
+    if not given.given("REGIONS") and given.text("LOSS") == MEAN_DISTANCE:
+        given.warn(
+            tr(
+                "Without REGIONS there are no distances: LOSS is “{non_uniform_entropy}” in this run.",
+                non_uniform_entropy=NON_UNIFORM_ENTROPY,
+            )
+        )
+        return NON_UNIFORM_ENTROPY
+    return given.text("LOSS")
+
+
+def terms_of(given: Given, records: Records) -> Terms:
+    """What a job asks of a release of these records, for searches that count what one would suppress."""
+    k, requirement = given.whole("K"), None
+    if given.has("PERSON_ID"):
+        requirement = requirement_of(records, k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
+    return Terms(k, requirement, records.n_unmatched)
