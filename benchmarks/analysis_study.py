@@ -7,7 +7,7 @@ Croft et al. 2018 ask how aggregation and perturbation compare for spatial analy
 planted outcomes (`core.analysis.planting`), and every release of them is read as docs/analysing.md says: each record
 spread over the areas of its region by people. Settings stand in analysis_study.json and were fixed before the runs; the
 territories that are held back there were not looked at before. Areas: those nearest to the place of a territory where
-people live densest. Intervals are of 95 %, over populations. Parts:
+people live densest. Intervals are of 95 %, over populations, and in the last table over territories. Parts:
 
     study         map, coefficient, scan and rare groups in each release
     null          what each test finds on even maps
@@ -362,7 +362,7 @@ def in_words(told: dict[str, tuple[float, float]]) -> list[str]:
 
 def over_territories() -> None:
     """Each release over all territories: means, and the worst territory."""
-    print("\nover all territories: mean (worst territory)")
+    print("\nover all territories: mean ± half width of its interval over them (worst territory)")
     print(f"| k | release | {' | '.join(HEADER)} |\n|---|---|{'---|' * len(HEADER)}")
     least = ("found", "right", "rare")
     for (name, k), of in ALL.items():
@@ -374,7 +374,8 @@ def over_territories() -> None:
             else:
                 worst = np.nanmin(values) if measure in least else np.nanmax(values)
             digits = 1 if measure in ("covered", "suppressed") else 2
-            cells.append(f"{np.nanmean(values):.{digits}f} ({worst:.{digits}f})")
+            told = f"{np.nanmean(values):.{digits}f} ± {half_width(values[np.isfinite(values)]):.{digits}f}"
+            cells.append(f"{told} ({worst:.{digits}f})")
         print(f"| {k or ''} | {name} | {' | '.join(cells)} |", flush=True)
 
 
@@ -388,8 +389,8 @@ def ratio(values: Sequence[float]) -> str:
     return f"{np.mean(values):.2f} ± {half_width(values):.2f}"
 
 
-def half_width(values: Sequence[float]) -> float:
-    """Of the interval of 95 % of a mean over populations."""
+def half_width(values: Sequence[float] | np.ndarray) -> float:
+    """Of the interval of 95 % of a mean of these values."""
     n = len(values)
     return float(stats.t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
 
@@ -569,9 +570,9 @@ def leukaemia(_: Place | None, __: int) -> None:
     header = ("k", "release", "of the people in the clusters, found", "of those found, in them", "largest p")
     print(f"| {' | '.join(header)} | suppressed, % |\n|---|---|---|---|---|---|")
     lost = {(k, name): 100 * float(np.mean(reading.profile_of < 0)) for k, name, reading in readings}
-    for (k, name), of in kept.items():
-        found, right, _ = np.mean(of, axis=0)
-        most = max(one[2] for one in of)
+    for (k, name), scans in kept.items():
+        found, right, _ = np.mean(scans, axis=0)
+        most = max(one[2] for one in scans)
         print(f"| {k or ''} | {name} | {found:.2f} | {right:.2f} | {most:.3f} | {lost[k, name]:.1f} |")
 
 
