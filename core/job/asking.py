@@ -10,6 +10,7 @@ from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ..nesting.planning import CELLS_AT_ONCE
+from ..privacy.rules import NO_RULE
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
 from ..suppression import Terms
@@ -43,6 +44,7 @@ def ask_of(
         ties=given.text("TIES") if given.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
         at_once=at_once,
+        rule=rule.name if rule else NO_RULE,
     )
 
 

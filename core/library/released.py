@@ -183,6 +183,8 @@ class Anonymized:
         check_cancelled: Callable[[], None] = lambda: None,
     ) -> None:
         """Write a folder and pages, each where it is asked for; see `write`. pages : by REPORT and RELEASE_REPORT"""
+        for policy in self.account.policies:
+            policy.refuse_without_folder(folder is not None)
         written = self._job.text("FOLDER_FORMAT") if folder_format is None else folder_format
         licence = self._job.text("LICENCE") if licence is None else licence
         texts = {"REPORT": self._internal_page, "RELEASE_REPORT": self._public_page}
