@@ -192,9 +192,9 @@ def test_spread_records_give_what_the_release_gives(study, spread):
         ("ratemap", "RATE_MAP", ("cases", "expected", "ratio", "ratio_low", "sd_places"), {"BANDWIDTH": 800}),
         ("clusterscan", "CLUSTERS", ("areas", "cases", "effective", "llr", "p_value"), {}),
     ):
-        more |= {"CASE_FIELD": "planted", "ADJUST": ["sex"]}
-        direct = study(algorithm, **more).rows(output)
-        again = study(algorithm, **more, RECORDS=spread.layer("SPREAD"), CROSSWALK=None).rows(output)
+        given = {"CASE_FIELD": "planted", "ADJUST": ["sex"], **more}
+        direct = study(algorithm, **given).rows(output)
+        again = study(algorithm, **given, RECORDS=spread.layer("SPREAD"), CROSSWALK=None).rows(output)
         assert len(direct) == len(again) > 0
         for one, other in zip(direct, again):
             assert [one[name] for name in names] == pytest.approx([other[name] for name in names], rel=1e-6, abs=0.02)
