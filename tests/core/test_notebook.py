@@ -15,9 +15,13 @@ CELLS = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
 def run(cell, names):
     """The value of the last line of a cell, as a notebook shows it; None where that is a statement."""
     tree = ast.parse("".join(cell["source"]))
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body.pop()
+    if not isinstance(last, ast.Expr):
+        tree.body.append(last)
     exec(compile(tree, NOTEBOOK.name, "exec"), names)
-    return None if last is None else eval(compile(ast.Expression(last.value), NOTEBOOK.name, "eval"), names)
+    return (
+        eval(compile(ast.Expression(last.value), NOTEBOOK.name, "eval"), names) if isinstance(last, ast.Expr) else None
+    )
 
 
 @pytest.mark.slow
