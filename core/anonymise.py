@@ -32,11 +32,13 @@ from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.series import check_series
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
+from .policy import Policy, hold_release
 from .privacy.beside import Beside, hold_beside_and_together, tables_beside
 from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
 from .privacy.requirement import Protection, Requirement, measure
+from .privacy.rules import NO_RULE
 from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME, with_series
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
@@ -103,6 +105,8 @@ class Ask:
         By quasi-identifier, of its values, for levels that show coarser ones.
     at_once : int
         Cells that are worked out at a time, by which memory is bounded.
+    rule : str
+        The published rule that is followed, whose numbers are above; “none” for one's own.
     period : str
         The quasi-identifier that is the period of a record, such as its year; empty for none.
     periods : str
@@ -132,6 +136,7 @@ class Ask:
     least_left_people: float = 0.0
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     at_once: int = CELLS_AT_ONCE
+    rule: str = NO_RULE
     period: str = ""
     periods: str = THE_SAME
 
@@ -211,6 +216,8 @@ class Account:
         By step.
     tried : tuple of Family
         Counts that were tried beside what others publish and beside earlier releases.
+    policies : tuple of Policy
+        Those of the house that it holds.
 
     Examples
     --------
@@ -240,6 +247,7 @@ class Account:
     coarser: CoarserLevels | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     tried: tuple[Family, ...] = ()
+    policies: tuple[Policy, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -324,7 +332,7 @@ def anonymise(
     InputError
         For what cannot go together and for fields that give away the area or the person.
     PrivacyError
-        Where a recount or earlier releases stand against the release.
+        Where a recount, earlier releases or a policy of the house stand against the release.
 
     Examples
     --------
@@ -341,13 +349,16 @@ def anonymise(
     1
     """
     clock = _Clock()
+    nested = ask.is_nested(levels)
+    policies = hold_release(ask.k, ask.rule, nested, ask.disclosure, ask.earlier is not None)
+    said = tuple(policy.sentence for policy in policies)
+    log.info(*said)
     _refuse_together(levels, ask)
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
     plan, coarser, held = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
-    nested = ask.is_nested(levels)
     rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
     if requirement.series is not None and not requirement.asks_for_values:
         check_series(rows.release, at_hand.profile, requirement.series, plan.levels)
@@ -370,11 +381,12 @@ def anonymise(
         rows,
         protection,
         weights,
-        held.notes,
+        (*said, *held.notes),
         held.published,
         coarser,
         clock.seconds,
         held.tried,
+        policies,
     )
 
 

@@ -10,12 +10,16 @@ from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ..nesting.planning import CELLS_AT_ONCE
+from ..privacy.requirement import Requirement
+from ..privacy.rules import NO_RULE
+from ..privacy.series import THE_SAME, with_series
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
 from ..suppression import Terms
 from ..ties import FIXED
 from .disclosure import DISCLOSURE, held_against
 from .given import Given
+from .periods import period_of, periods_of
 from .published import earlier_of, published_counts_of
 from .rules import rule_of
 
@@ -43,6 +47,7 @@ def ask_of(
         ties=given.text("TIES") if given.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
         at_once=at_once,
+        rule=rule.name if rule else NO_RULE,
     )
 
 
@@ -54,6 +59,8 @@ def rated(given: Given, nested: bool) -> Ask:
         max_share=given.number("MAX_SHARE"),
         nested=nested,
         loss=_loss(given) if nested else MEAN_DISTANCE,
+        period=period_of(given),
+        periods=periods_of(given),
     )
     return replace(ask, **held_against(given)) if nested and given.has(DISCLOSURE) else ask
 
@@ -76,4 +83,6 @@ def terms_of(given: Given, records: Records) -> Terms:
     k, requirement = given.whole("K"), None
     if given.has("PERSON_ID"):
         requirement = requirement_of(records, k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
+    if period_of(given) and periods_of(given) == THE_SAME:
+        requirement = with_series(requirement or Requirement(k), records.profile, period_of(given))
     return Terms(k, requirement, records.n_unmatched)
