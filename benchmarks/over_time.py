@@ -3,13 +3,13 @@
     PYTHONPATH=build/package .venv/bin/python benchmarks/over_time.py [Winnipeg] [East] [city] [--exact 20]
         [--only nested level]
 
-Ten made-up years of the same people: 9 in 100 move in a year, to an area drawn by population; 6 in 100 come to the next
-age group, and are then as somebody of that age and sex was in the first year; who leaves the oldest group is replaced by
-somebody of the youngest. k = 5. Nested: levels by the defaults of
-`core.nesting.making`, made once from the first year; distance is the mean over all records of that of the people
-of the region from its centre, metres. One level: most regions within a budget of 1 % suppressed, balanced density and
-iterative Voronoi. `--exact` solves so many classes of the nested plan by HiGHS, drawn by what they lose, each in up to
-SECONDS. Times are CPU seconds. Settings stand in over_time.json, fixed before the runs.
+Ten made-up years of the same people: 9 in 100 move in a year, to an area drawn by population; 6 in 100 come to the
+next age group, and are then as somebody of that age and sex was in the first year; who leaves the oldest group is
+replaced by somebody of the youngest. k = 5. Nested: levels by the defaults of `core.nesting.making`, made once from
+the first year; distance is the mean over all records of that of the people of the region from its centre, metres. One
+level: most regions within a budget of 1 % suppressed, balanced density and iterative Voronoi. `--exact` solves so
+many classes of the nested plan by HiGHS, drawn by what they lose, each in up to SECONDS. Times are CPU seconds.
+Settings stand in over_time.json, fixed before the runs.
 """
 
 from __future__ import annotations
