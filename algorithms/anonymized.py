@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.job.making import aggregations_used, is_nested, released
 from .form.areas import areas_of, with_neighbours
 from .form.form import Form
+from .form.job_file import add_job
 from .form.records import populated, records_of
 from .handed_over import hand_over
 
@@ -15,4 +16,6 @@ def anonymized(form: Form) -> dict[str, object]:
     layer = with_neighbours(form, areas_of(form), aggregations_used(form))
     records = records_of(form, layer.areas, form.whole("K"))
     made = released(form, populated(layer, records), records)
-    return hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
+    numbers = hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
+    add_job(form)
+    return numbers

@@ -219,6 +219,8 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     }
     kinds = {"fileDestination": tr("a page (HTML)"), "folderDestination": tr("a folder")}
     what = kinds.get(parameter.type(), tr("a layer or table"))
+    if parameter.name() == "JOB_FILE":
+        what = tr("a file (TOML)")
     facts = [
         what,
         "" if parameter.createByDefault() else tr("only where a place is given"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -62,14 +63,18 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
         return GeoPackageFrame(path, layer, parameter)
     if suffix == ".csv":
         return CsvFrame(path, parameter)
-    if suffix == ".parquet" and find_spec("pyarrow"):
-        from pyarrow import parquet
-
-        return ArrowFrame(parquet.read_table(str(path)), parameter)
-    if find_spec("geopandas") and suffix != ".parquet":
-        import geopandas
-
-        return PandasFrame(geopandas.read_file(path, **({"layer": layer} if layer else {})), parameter)
+    if find_spec("pyarrow" if suffix == ".parquet" else "geopandas"):
+        try:
+            return _of_others(path, layer, parameter)
+        except (OSError, RuntimeError, ValueError) as error:  # what these readers refuse
+            raise InputError(
+                tr(
+                    "{parameter}: “{path}” cannot be read: {error}",
+                    parameter=parameter,
+                    path=str(path),
+                    error=str(error),
+                )
+            ) from error
     raise InputError(
         tr(
             "{parameter}: “{path}” cannot be read here: give a GeoPackage or a CSV file, or install pyarrow for "
@@ -78,6 +83,17 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
             path=str(path),
         )
     )
+
+
+def _of_others(path: Path, layer: str, parameter: str) -> Frame:
+    """A table by the reader of another package."""
+    if path.suffix.lower() == ".parquet":
+        from pyarrow import parquet
+
+        return ArrowFrame(parquet.read_table(str(path)), parameter)
+    import geopandas
+
+    return PandasFrame(geopandas.read_file(path, **({"layer": layer} if layer else {})), parameter)
 
 
 class GeoPackageFrame(OwnFrame):
@@ -169,54 +185,82 @@ class GeoPackageFrame(OwnFrame):
 
 
 class CsvFrame(OwnFrame):
-    """A CSV file: numbers where a field has nothing else, text where one value is none, such as a code 007."""
+    """A CSV file, as QGIS reads it: numbers where a field has nothing else; text where one value is none, is a code
+    such as 007, or stands in quotation marks."""
 
     def __init__(self, path: Path, parameter: str) -> None:
+        self._path, self._parameter = path, parameter
         scan_csv(path, parameter)
+        self.names = next(self._rows(), [])
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        return self.columns([name])[name]
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, in one reading."""
+        different = list(dict.fromkeys(names))
+        builders = [ColumnBuilder() for _ in different]
+        positions = [self.names.index(name) for name in different]
+        rows = self._rows()
+        next(rows, None)
+        while chunk := [row for row in islice(rows, ROWS_AT_ONCE) if row]:
+            if set(map(len, chunk)) - {len(self.names)}:
+                raise InputError(
+                    tr(
+                        "{parameter}: {name} has rows with more or fewer values than fields.",
+                        parameter=self._parameter,
+                        name=self._path.name,
+                    )
+                )
+            for builder, position in zip(builders, positions):
+                builder.add_texts(list(map(itemgetter(position), chunk)))
+        texts = {name: builder.column() for name, builder in zip(different, builders)}
+        numbers = {name: typed for name, column in texts.items() if (typed := _as_numbers(column)) is not None}
+        return {**texts, **{name: numbers[name] for name in numbers.keys() - self._quoted(list(numbers))}}
+
+    def _quoted(self, names: Sequence[str]) -> set[str]:
+        """The fields of which some value stands in quotation marks, which QGIS takes for text."""
+        positions, found = {name: self.names.index(name) for name in names}, set()
+        with self._path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, quoting=csv.QUOTE_NONE)
+            next(rows, None)
+            while positions and (chunk := list(islice(rows, ROWS_AT_ONCE))):
+                whole = [row for row in chunk if len(row) == len(self.names)]
+                for name, position in list(positions.items()):
+                    if any(value[:1] == '"' for value in set(map(itemgetter(position), whole))):
+                        found.add(name)
+                        del positions[name]
+        return found
+
+    def _rows(self) -> Iterator[list[str]]:
         try:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                rows = csv.reader(file, strict=True)
-                self.names = next(rows, [])
-                builders = [ColumnBuilder() for _ in self.names]
-                while chunk := list(islice(rows, ROWS_AT_ONCE)):
-                    whole = [row for row in chunk if row]
-                    if {len(row) for row in whole} - {len(self.names)}:
-                        raise InputError(
-                            tr(
-                                "{parameter}: {name} has rows with more or fewer values than fields.",
-                                parameter=parameter,
-                                name=path.name,
-                            )
-                        )
-                    for builder, values in zip(builders, zip(*whole)):
-                        builder.add_texts(values)
+            with self._path.open(encoding="utf-8-sig", newline="") as file:
+                yield from csv.reader(file, strict=True)
         except (UnicodeDecodeError, csv.Error) as error:
             raise InputError(
                 tr(
                     "{parameter}: {name} is no CSV file in UTF-8: {error}.",
-                    parameter=parameter,
-                    name=path.name,
+                    parameter=self._parameter,
+                    name=self._path.name,
                     error=str(error),
                 )
             ) from error
-        self._columns = dict(zip(self.names, (_typed(builder.column()) for builder in builders)))
-
-    def column(self, name: str) -> Column:
-        """A field as codes and categories."""
-        return self._columns[name]
 
 
-def _typed(column: Column) -> Column:
-    """A column of texts, as numbers where all are; an empty one is missing among numbers, and a text among texts."""
+def _as_numbers(column: Column) -> Column | None:
+    """A column of texts as numbers, an empty one as missing; None where not all are numbers."""
     texts = to_list(column.categories)
     filled = [text for text in texts if text]
-    kind: Callable[[str], object] = str
-    if filled and all(map(WHOLE.fullmatch, filled)):
+    kind: Callable[[str], object]
+    if not filled:
+        return None
+    if all(map(WHOLE.fullmatch, filled)):
         kind = int
-    elif filled and all(NUMBER.fullmatch(text) and any(map(str.isdigit, text)) for text in filled):
+    elif all(NUMBER.fullmatch(text) and any(map(str.isdigit, text)) for text in filled):
         kind = float
-    if kind is str:
-        return column
+    else:
+        return None
     values = [kind(text) if text else None for text in texts]
     ordered = sorted(dict.fromkeys(values), key=category_order)
     position = {value: i for i, value in enumerate(ordered)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import InputError
 from ..language import tr
+from ..policy import policies_for_lists
 from ..privacy.derivable import NO_SMALL_COUNT, not_proven
 from ..privacy.rules import NO_RULE, Rule, list_rules
 from .disclosure import DISCLOSURE
@@ -28,7 +29,9 @@ def rule_of(asked: Asked) -> Rule | None:
     name = asked.text("RULE") if asked.has("RULE") else NO_RULE
     if name == NO_RULE:
         return None
-    listing = list_rules(*asked.rule_files())
+    # A policy names rules as they are shipped: a file of one's own would change what they ask for.
+    named = any(policy.rules for policy in policies_for_lists())
+    listing = list_rules(*([] if named else asked.rule_files()))
     if listing.problem:
         raise InputError(refusal(listing.problem))
     if name not in listing.rules:

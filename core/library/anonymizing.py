@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Union
 
 from ..job.making import aggregations_used, is_nested, look_at_neighbours, released
+from ..job.policy import hold_to_policies
 from ..job.reading import records_of, table_of
 from ..job.settings import SETTINGS, TABLE
 from ..log import Log
+from ..policy import policies
 from ..progress import Progress, part, silent
 from .frames import frame_of
 from .job import job_of
@@ -20,6 +22,7 @@ from .released import Anonymized
 Names = Union[str, Sequence[str]]
 Rows = Union[Mapping[str, object], Sequence[Sequence[object]]]
 PathLike = Union[str, "os.PathLike[str]"]
+ALGORITHM = "anonymize"  # of the toolbox, which this is
 AREAS_READ = 0.1  # of the time, with the records
 
 
@@ -34,10 +37,12 @@ def anonymize(
     record_region: str | None = None,
     population: str | None = None,
     area_point: str = "centroid",
+    period: str | None = None,
     record_count: str | None = None,
     generalise: Rows | None = None,
     hierarchies: object = None,
     hierarchy_rules: Rows | None = None,
+    periods: str = "the same in all periods",
     combination: str = "all-rounder",
     release: str = "one level",
     rule: str = "none",
@@ -112,6 +117,11 @@ def anonymize(
         The field of the areas with their people; the number of records where None.
     area_point : str
         What stands for a polygon: its centroid, or a point on its surface.
+    period : str, optional
+        The field that says of which year, quarter or wave a record is: k holds in each, and all have the same regions.
+    periods : str
+        How classes go together then: “the same in all periods”, so that a number that is missing is nobody, or “each
+        period by itself”.
     record_count : str, optional
         The field that says how many records a row stands for, in tables that are already counted.
     generalise, hierarchy_rules : mapping or rows of two, optional
@@ -210,12 +220,15 @@ def made_of(
     values : settings by the names of the form; command : what does the same again, for the report
     Raises InputError and PrivacyError.
     """
+    for policy in policies():
+        policy.refuse_hidden(ALGORITHM)
     heard = _Heard(log)
     tables = {name: value for name, value in values.items() if SETTINGS[name].kind == TABLE}
     others = {name: value for name, value in values.items() if name not in tables}
     frames = {name: frame_of(frame, name) for name, frame in {"RECORDS": records, **tables}.items()}
     frames["REGIONS"] = frame_of(areas, "REGIONS")
     job = job_of(others, frames, heard, progress)
+    hold_to_policies(job)
     is_nested(job)  # which raises for what cannot go together
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)
     if look_at_neighbours(aggregations_used(job)):

@@ -38,6 +38,7 @@ from ..publish.register.published_releases import entry_of, new_entry
 from ..records.columns import Column, column_from_values
 from ..report.internal import internal_report
 from ..report.map_data import MapData
+from ..report.periods import how_periods_go_together
 from ..report.provenance import Provenance
 from ..report.release import PublicReport, release_report
 from ..tables.schema import FOR_RELEASE
@@ -183,6 +184,8 @@ class Anonymized:
         check_cancelled: Callable[[], None] = lambda: None,
     ) -> None:
         """Write a folder and pages, each where it is asked for; see `write`. pages : by REPORT and RELEASE_REPORT"""
+        for policy in self.account.policies:
+            policy.refuse_without_folder(folder is not None)
         written = self._job.text("FOLDER_FORMAT") if folder_format is None else folder_format
         licence = self._job.text("LICENCE") if licence is None else licence
         texts = {"REPORT": self._internal_page, "RELEASE_REPORT": self._public_page}
@@ -260,6 +263,7 @@ class Anonymized:
                 () if account.coarser is None else account.coarser.in_words,
                 account.no_small_count,
                 account.plan.in_zones,
+                how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
             )
         )
 

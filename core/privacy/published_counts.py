@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from ..areas import Areas
 from ..crosswalk import Crosswalk
@@ -23,7 +24,8 @@ from ..disclosure.loosening import loosened
 from ..disclosure.undecided import areas_around, freed_within
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
-from ..nesting.planning import promote
+from ..nesting.promoting import promote
+from ..nesting.series import keep_together, together
 from ..nesting.views import CoarserLevels, as_shown
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
@@ -31,6 +33,7 @@ from ..progress import Progress, silent
 from ..ties import Ties, ranks
 from .margins import hold_against_totals
 from .requirement import Requirement
+from .series import Series
 
 MOST_TRIED = 150  # ways to mend a count, the cheapest first
 FEW_TRIED, MANY_TRIED = 4, 20  # those of which more is tried, where one way is known and where none is
@@ -72,6 +75,23 @@ class _Shown:
     k: int
     level_of: np.ndarray
     in_zones: bool
+    series: Series | None = None
+
+    @property
+    def mates(self) -> tuple[np.ndarray, list[sparse.csr_matrix]] | None:
+        """Of classes that are the same in all periods, what regions show in some period, as in `Storeys`."""
+        if self.series is None:
+            return None
+        base, last = self.series.base, len(self.levels) - 1
+        level_of = np.full(base.counts.nnz, SUPPRESSED)
+        level_of[self.series.cell] = self.level_of
+        shown = []
+        for level, crosswalk in enumerate(self.levels.crosswalks):
+            cells = np.flatnonzero(level_of >= 0 if level == last else level_of == level)
+            at = crosswalk.region_of[area_of_cells(base)[cells]], base.counts.indices[cells]
+            shape = (crosswalk.n_regions, base.counts.shape[1])
+            shown.append(sparse.csr_matrix((np.ones(len(cells), np.int64), at), shape=shape))
+        return self.series.class_of, shown
 
     @property
     def bounded(self) -> bool:
@@ -130,7 +150,7 @@ def hold_against_counts(
     while True:
         if coarser is None:
             level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
-        shown = _shown(plan, coarser, level_of)
+        shown = _shown(plan, coarser, level_of, None if requirement is None else requirement.series)
         held, (more, anyway, left, tried) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
         followed += more
         level_of = _holding(plan, coarser, held, requirement)
@@ -175,9 +195,9 @@ def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
     return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
 
 
-def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray) -> _Shown:
+def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None) -> _Shown:
     if coarser is None:
-        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones)
+        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series)
     places = coarser.places
     class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
     return _Shown(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
@@ -217,6 +237,11 @@ def _holding(
     plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, requirement: Requirement | None
 ) -> np.ndarray:
     """The level of each cell once what is asked of equivalence classes holds of those that were joined, too."""
+    series = None if requirement is None else requirement.series
+    if requirement is not None and series is not None:
+        if plan.level_of is None:
+            return _levels_of_cells(keep_together(_with_levels(plan, level_of), requirement))
+        return together(plan.profile, plan.levels, level_of, requirement, series)
     if requirement is None or not requirement.asks_for_more or plan.level_of is None:
         return level_of
     if coarser is None:
@@ -234,7 +259,7 @@ def _mended(
     """The level of each cell, and how many counts followed, follow anyway, are left, and were looked at."""
     divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
     blocks = blocks_of(divisions, len(shown.profile.classes))
-    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded)
+    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded, shown.mates)
     new, found = shown.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(shown, tables, classes, storeys, losses, ties)
