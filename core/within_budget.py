@@ -15,8 +15,8 @@ from .progress import Progress, part, silent
 from .suppression import Terms, class_weights, held_against_budget, suppressed_by_class
 
 TRIES = 3
-# Of classes that are the same in all periods: how many times k in each period, on average, hold in most cases, and which
-# share of the budget is then kept, both by trial on made-up years (benchmarks/over_time.py).
+# Of classes that are the same in all periods: how many times k in each period, on average, hold in most cases, and
+# which share of the budget is then kept, both by trial on made-up years (benchmarks/over_time.py).
 ENOUGH_IN_ALL, OF_BUDGET = 1.4, 0.55
 
 
