@@ -1,13 +1,14 @@
 """What spatial analyses lose in releases of one k: regions of one level, nested ones, official areas, masked points.
 
-    PYTHONPATH=build/package .venv/bin/python benchmarks/analysis_study.py                    everything, in 15 minutes
+    PYTHONPATH=build/package .venv/bin/python benchmarks/analysis_study.py                    everything
     PYTHONPATH=build/package .venv/bin/python benchmarks/analysis_study.py study --territory Winnipeg
 
 Croft et al. 2018 ask how aggregation and perturbation compare for spatial analysis. Generated people of real areas get
 planted outcomes (`core.analysis.planting`), and every release of them is read as docs/analysing.md says: each record
 spread over the areas of its region by people. Settings stand in analysis_study.json and were fixed before the runs; the
 territories that are held back there were not looked at before. Areas: those nearest to the place of a territory where
-people live densest. Intervals are of 95 %, over populations, and in the last table over territories. Parts:
+people live densest. Intervals are of 95 %: over populations, where there are several, and in the last table over
+territories. Parts:
 
     study         map, coefficient, scan and rare groups in each release
     null          what each test finds on even maps
