@@ -588,14 +588,15 @@ def main() -> None:
     parser.add_argument("--territory", action="append", help="which of the territories")
     parser.add_argument("--populations", type=int, default=SETTINGS["populations"])
     asked = parser.parse_args()
-    for name in asked.territory or SETTINGS["territories"]:
+    parts = [part for part in asked.parts or PARTS if part in PARTS]
+    for name in (asked.territory or SETTINGS["territories"]) if parts else ():
         try:
             place = place_of(name)
         except FileNotFoundError as error:
             print(f"{name}: the data are not there ({error})")
             continue
-        for part in asked.parts or PARTS:
-            if part in PARTS and (asked.parts or part != "classes" or name in SETTINGS["with_more_classes"]):
+        for part in parts:
+            if asked.parts or part != "classes" or name in SETTINGS["with_more_classes"]:
                 started = time.process_time()
                 print(f"\n{name}, {part}: {len(place.areas)} areas, {place.areas.population.sum():.0f} people")
                 PARTS[part](place, asked.populations)
