@@ -404,9 +404,8 @@ def classes(place: Place, populations: int) -> None:
 
 def coverage(place: Place, populations: int) -> None:
     """How often the interval of a coefficient holds it, with fewer and with more classes."""
-    print(
-        "| classes | k | release | fits | mean | deviation | mean s.e. | covered, % |\n|---|---|---|---|---|---|---|---|"
-    )
+    header = ("classes", "k", "release", "fits", "mean", "deviation", "mean s.e.", "covered, %")
+    print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
     for names in (SETTINGS["quasi_identifiers"], SETTINGS["more_quasi_identifiers"]):
         fits: dict[tuple[int, str], list[np.ndarray]] = {}
         for seed in range(populations):
