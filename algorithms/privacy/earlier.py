@@ -9,6 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
+from ...core.publish.register.entry import Entry
 from ...core.publish.register.published_releases import entry_of, new_entry
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP
 from ..form.effective import GIVEN, Conditions
@@ -56,7 +57,10 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield aliases_parameter(advanced=True)
 
 
-def add_to_register(form: Form, account: Account) -> None:
-    """Have the release added to REGISTER, before the outputs are in their place."""
-    if account.ask.earlier is not None:
-        form.outputs.first(new_entry(Path(form.text("REGISTER")), *entry_of(account)))
+def add_to_register(form: Form, account: Account) -> Entry | None:
+    """Have the release added to REGISTER, before the outputs are in their place; its entry, if any."""
+    if account.ask.earlier is None:
+        return None
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account))
+    form.outputs.first(entry)
+    return entry

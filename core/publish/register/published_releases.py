@@ -28,6 +28,7 @@ from .entry import (
     COUNTS,
     CROSSWALKS,
     LATER,
+    NAMED,
     RELEASES,
     TAKE_OUT,
     VALUES,
@@ -41,7 +42,6 @@ from .entry import (
     written_entry,
 )
 
-NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
     "FROM vbas_releases ORDER BY release",
@@ -190,9 +190,13 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         number = _insert(connection, release)
+        numbers.append(number)
         return [(statement, (number,)) for statement in TAKE_OUT.values()]
 
-    return written_entry(path, add)
+    numbers: list[int] = []
+    entry = written_entry(path, add)
+    entry.number = numbers[0]
+    return entry
 
 
 def _insert(connection: sqlite3.Connection, release: Published) -> int:
