@@ -15,6 +15,7 @@ from ..core.generalising.hierarchies import Hierarchy
 from ..core.job.conclusion import conclude
 from ..core.job.making import with_costs
 from ..core.job.saying import INPUTS
+from ..core.job.signing import content_of
 from ..core.language import tr
 from ..core.package.dataset import tables_of_release
 from ..core.package.table import DataTable
@@ -49,7 +50,10 @@ def hand_over(
     layer : the areas as they were given, None where there are none; remarks : what the report says beside the account;
     hierarchies : what could still be shown coarser; aggregation : what made the regions of one level, where it is known
     """
-    entry = add_to_register(form, account)
+    rows = cache(partial(_rows_of, account))
+    tables = cache(partial(_tables_to_sign, form, account, layer, rows))
+    by = form.text("PREPARED_BY") if form.has("PREPARED_BY") else ""
+    entry = add_to_register(form, account, by, lambda: content_of(tables()))
     if account.coarser is not None:
         form.info(*coarser_sentences(account.coarser, account.requirement))
     if account.rows is not None and account.rows.staged is None:
@@ -59,7 +63,7 @@ def hand_over(
     if layer is not None:
         regions.warn_of_elongated(form, layer, account.levels.crosswalks[0], account.areas.population)
         _add_regions(form, account, layer, shapes, aggregation)
-    step, rows = "", cache(partial(_rows_of, account))
+    step = ""
     if layer is not None:
         remarks, step = with_costs(form, account, remarks, hierarchies)
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
@@ -67,7 +71,7 @@ def hand_over(
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
     said, named = None, "" if entry is None else entry.in_words
     if account.rows is not None and any(map(form.outputs.wanted, SIGNED)):
-        said = signing(form, _tables_to_sign(form, account, layer, rows), named, _where_in_place(form, account))
+        said = signing(form, tables(), named, _where_in_place(form, account))
         add_sign_page(form, account, said)
     if layer is not None:
         form.outputs.add_text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
@@ -57,10 +57,13 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield aliases_parameter(advanced=True)
 
 
-def add_to_register(form: Form, account: Account) -> Entry | None:
-    """Have the release added to REGISTER, before the outputs are in their place; its entry, if any."""
+def add_to_register(form: Form, account: Account, by: str, content: Callable[[], str]) -> Entry | None:
+    """Have the release added to REGISTER, before the outputs are in their place; its entry, if any.
+
+    by : who proposes it; content : the content hash of what goes out, empty where that is not reckoned
+    """
     if account.ask.earlier is None:
         return None
-    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account))
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content())
     form.outputs.first(entry)
     return entry

@@ -24,6 +24,12 @@ def made_by() -> str:
     return tr("VBAS {version}, commit unknown", version=version())
 
 
+def content_of(tables: Iterable[DataTable]) -> str:
+    """The content hash of a whole release; empty where its tables are not at hand."""
+    hashes = {table.name: content_hash(table) for table in tables}
+    return hash_of_all(hashes) if hashes else ""
+
+
 def signing_of(
     asked: Asked, tables: Iterable[DataTable], files_of: Callable[[str], str] = lambda table: "", register: str = ""
 ) -> Signing:

@@ -211,7 +211,9 @@ class Anonymized:
         self._job.warn(*warnings)
 
     def _entry(self, register: Path) -> Entry:
-        self._registered = new_entry(register, *entry_of(self.account))
+        self._registered = new_entry(
+            register, *entry_of(self.account), self._job.text("PREPARED_BY"), self.content_hash
+        )
         return self._registered
 
     @cached_property

@@ -72,7 +72,7 @@ class Entry:
 
     taken_back_by : the statements, with their values, by which `undo` takes it back; none where it cannot be
     problem : what to say where it cannot be made, with places for the file and the error
-    number : of the release that it adds, 0 for other changes
+    number : of the release that it adds, 0 for other changes; chained : the hash of its entry in the chain
     """
 
     path: Path
@@ -81,6 +81,7 @@ class Entry:
     taken_back_by: Sequence[Statement] = ()
     problem: str = tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.")
     number: int = 0
+    chained: str = ""
 
     def __post_init__(self) -> None:
         self._opened, self._is_made = self.staged.stat(), False
@@ -93,7 +94,12 @@ class Entry:
     @property
     def in_words(self) -> str:
         """The same for people, with the register."""
-        return tr("{register}, release {number:d}", register=self.path.name, number=self.number)
+        return tr(
+            "{register}, release {number:d}; hash of the entry: {checksum}",
+            register=self.path.name,
+            number=self.number,
+            checksum=self.chained,
+        )
 
     def prepare(self) -> None:
         """Nothing more: it is written already."""
