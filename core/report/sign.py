@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from pathlib import Path
 
 from .. import counted
 from ..anonymise import Account
+from ..errors import VbasError
 from ..evaluation import evaluate_by_value, worst_group
 from ..language import all_of, in_turn, language, plural, tr
 from ..privacy.derivable import in_short
@@ -24,6 +25,7 @@ MOST_FIELDS = 12  # that are named; further ones are counted
 KINDS = {PERSONS: tr("persons"), HOUSEHOLDS: tr("households")}
 SIGNING = (tr("Proposed by"), tr("Approved by"))
 TO_SIGN = (tr("Name"), tr("Function"), tr("Date"), tr("Signature"))
+WIDTHS = (22, 18, 12, 28)  # of these columns, per cent of the sheet
 
 
 @dataclass(frozen=True)
@@ -111,39 +113,17 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
 
 
 def printed(page: SignPage) -> str:
-    """The page alone as plain HTML, in what Qt prints of it."""
-    told = "".join(f"<tr><td width='22%'><b>{escape(a)}</b></td><td>{escape(b)}</td></tr>" for a, b in page.facts)
-    asked = "".join(f"<tr><td width='22%'>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in page.terms)
-    large = "".join(
-        f"<td width='33%'><span style='font-size:x-large'><b>{escape(a)}</b></span><br>{escape(b)}</td>"
-        for a, b in page.numbers
-    )
-    hashes = "".join(
-        f"<tr><td>{escape(one.table)}</td><td>{escape(one.files)}</td><td><tt>{escape(one.content)}</tt></td></tr>"
-        for one in page.files
-    )
-    widths = zip((20, 22, 18, 12, 28), ("", *TO_SIGN))
-    head = "".join(f"<th align='left' width='{width}%'>{escape(text)}</th>" for width, text in widths)
-    sign = "".join(
-        f"<tr><td><b>{escape(text)}</b><br><br></td><td></td><td></td><td></td><td></td></tr>" for text in SIGNING
-    )
-    table = "<table width='100%' cellspacing='0' cellpadding='3'{}>{}</table>"
-    lined = " border='1' style='border-collapse:collapse; border-color:#808890'"
-    texts = texts_of_page()
-    return (
-        f"<html lang='{language()}'><body><h2>{escape(page.title)}</h2>"
-        f"<p>{escape(page.date)} – <b>{escape(texts['internal'])}</b></p>"
-        f"<p style='font-size:medium'><b>{escape(page.verdict)}</b></p>"
-        + table.format("", told)
-        + table.format("", f"<tr>{large}</tr>")
-        + f"<p>{escape(page.loses)}</p><h4>{escape(texts['asked'])}</h4>"
-        + table.format("", asked)
-        + f"<h4>{escape(texts['files'])}</h4>"
-        + table.format(lined, f"{_head(texts)}{hashes}")
-        + (f"<p>{escape(texts['whole'])} <tt>{page.content}</tt></p>" if page.content else "")
-        + f"<h4>{escape(texts['signed'])}</h4>"
-        + table.format(lined, f"<tr>{head}</tr>{sign}")
-        + "</body></html>"
+    """The page alone as plain HTML, in what Qt prints of it. Raises VbasError where Jinja2 is missing."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise VbasError(
+            tr("The page to sign needs the Python package jinja2: install it, or leave SIGN_PAGE empty.")
+        ) from error
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((Path(__file__).parent / "sign.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        page=page, texts=texts_of_page(), to_sign=TO_SIGN, signing=SIGNING, widths=WIDTHS, language=language()
     )
 
 
@@ -159,11 +139,6 @@ def texts_of_page() -> dict[str, str]:
         "whole": tr("The whole release:"),
         "signed": tr("Signatures"),
     }
-
-
-def _head(texts: dict[str, str]) -> str:
-    names = (texts["table"], texts["where"], texts["hash"])
-    return "<tr>" + "".join(f"<th align='left'>{escape(text)}</th>" for text in names) + "</tr>"
 
 
 def _what(account: Account) -> str:

@@ -151,3 +151,22 @@ def test_nobody_approves_of_what_he_proposed(register):
         approving(register, 2, " ")
     with pytest.raises(InputError, match="APPROVE is 9"):
         approving(register, 9, "A. Nguyen")
+
+
+def test_a_folder_is_held_against_the_register(register, tmp_path):
+    from vbas import anonymize
+
+    other, folder = tmp_path / "other.gpkg", tmp_path / "release"
+    areas = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    with pytest.warns(UserWarning, match="is a new register"):
+        release = anonymize(
+            areas, people, area="area", quasi_identifiers="sex", k=5, register=other, prepared_by="M. Roy"
+        )
+    content = release.write(folder)
+    (link,) = chain_of(other).links
+    assert (link.what, link.by, link.released) == ("added", "M. Roy", content)
+    command = [sys.executable, str(VERIFY.with_name("verify.py")), str(folder), "--register"]
+    for file, code in ((other, 0), (register, 1)):
+        done = subprocess.run([*command, str(file)], capture_output=True, text=True)
+        assert done.returncode == code and "release in the register: release 1 is" in done.stdout
