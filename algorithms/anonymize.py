@@ -16,7 +16,7 @@ from .form.areas import area_parameters
 from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
-from .form.guarantees import PROTECTION, k_parameter
+from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
 from .form.job_file import job_file
 from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
@@ -56,6 +56,7 @@ class Anonymize(FollowsRules):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
+            periods(),
             approaches.combination(),
             nested_levels.release_kind(),
             rule_parameter(),
@@ -103,6 +104,7 @@ class Anonymize(FollowsRules):
             **disclosure.CONDITIONS_OF_RELEASE,
             **coarser.CONDITIONS,
             **PROTECTION,
+            **OVER_TIME,
             **GENERALISING,
             **earlier.CONDITIONS,
             **published.CONDITIONS,

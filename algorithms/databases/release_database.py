@@ -12,7 +12,7 @@ from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
-from ..form.guarantees import PROTECTION, k_parameter, protection_settings
+from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_settings
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.published import published_parameters
@@ -60,6 +60,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             *regions.crosswalk_parameters(),
             earlier_profile(),
             k_parameter(),
+            periods(),
             rule_parameter(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
@@ -82,6 +83,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
         own = {
             **CONDITIONS,
             **PROTECTION,
+            **OVER_TIME,
             **GENERALISING,
             **REGISTERED,
             **OF_AREAS,

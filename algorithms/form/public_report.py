@@ -12,6 +12,7 @@ from ...core.drawing import voronoi_cells_of
 from ...core.job.saying import said_of
 from ...core.language import tr
 from ...core.report.map_data import MapData
+from ...core.report.periods import how_periods_go_together
 from ...core.report.release import PublicReport, release_report
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
@@ -80,5 +81,6 @@ def public_page(
             () if account.coarser is None else account.coarser.in_words,
             account.no_small_count,
             account.plan.in_zones,
+            how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
         )
     )

@@ -35,9 +35,16 @@ from .guarantees import protection_parameters
 from .parameters import choice, field, source
 from .published import published_parameters
 
+PERIOD_LABEL = tr("Period (year, quarter or wave of a record)")
+PERIOD_HELP = tr(
+    "Where the table holds the records of several years, quarters or waves: the field that says which. k, and all else "
+    "that is asked of a class, then holds in each period, and all have the same regions. It is released under its "
+    "name, as a further quasi-identifier."
+)
+
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
+    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, PERIOD, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
     yield source(
         "RECORDS",
         tr("Records"),
@@ -65,6 +72,7 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         several=True,
     )
+    yield field("PERIOD", PERIOD_LABEL, "RECORDS", PERIOD_HELP, optional=True, advanced=True)
     yield record_count(
         True,
         tr(

@@ -47,8 +47,8 @@ CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
 PARTIAL_NUMBERS = {"N_SITES": tr("Regions"), "N_LEFT_OUT": tr("Areas left out"), "COMPACTNESS": NUMBERS["COMPACTNESS"]}
 
 
-def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """CROSSWALK and CROSSWALK_ID."""
+def crosswalk_parameters(optional: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """CROSSWALK and CROSSWALK_ID; optional : whether a run can do without."""
     yield source(
         "CROSSWALK",
         tr("Crosswalk"),
@@ -57,6 +57,7 @@ def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             "area is left out and its records are suppressed). With nested levels, as “Nest levels” makes "
             "them: vbas_region_1 (the finest), vbas_region_2, …"
         ),
+        optional=optional,
     )
     text = tr("Needed only if the crosswalk has further fields.")
     yield field("CROSSWALK_ID", tr("Field with the area code, in the crosswalk"), "CROSSWALK", text, optional=True)

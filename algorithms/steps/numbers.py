@@ -15,7 +15,7 @@ from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
 from ..form.effective import Condition, Conditions
 from ..form.form import Form
-from ..form.guarantees import PROTECTION, protection_parameters
+from ..form.guarantees import OVER_TIME, PROTECTION, periods, protection_parameters
 from ..form.records import populated, profile_of, records_of
 
 TRYING = tuple(name for name, approach in APPROACHES.items() if approach.runs_candidates)
@@ -35,6 +35,7 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield approaches.aggregation()
     yield approaches.capacity_factor()
     yield approaches.floor()
+    yield periods()
     yield from protection_parameters()
     yield shared.seed()
 
@@ -42,7 +43,7 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 def budget_conditions() -> Conditions:
     """Where these count: for a number that is tried alone."""
     where: Condition = {"SITE_NUMBER": TRYING}
-    known = {**approaches.conditions(), **PROTECTION}
+    known = {**approaches.conditions(), **PROTECTION, **OVER_TIME}
     return {parameter.name(): [where, *known.get(parameter.name(), ())] for parameter in budget_parameters()}
 
 

@@ -14,7 +14,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.guarantees import PROTECTION, k_parameter
+from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.records import populated, record_parameters, records_of, released_fields
@@ -52,6 +52,7 @@ class ReleaseRecords(VbasAlgorithm):
             *record_parameters(),
             *regions.crosswalk_parameters(),
             k_parameter(),
+            periods(),
             *released_fields(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
@@ -72,6 +73,7 @@ class ReleaseRecords(VbasAlgorithm):
         return with_levels_coarser(
             {
                 **PROTECTION,
+                **OVER_TIME,
                 **GENERALISING,
                 **REGISTERED,
                 **HELD_AGAINST,

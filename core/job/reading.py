@@ -14,17 +14,19 @@ from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable
 from .fields import field_named
 from .generalising import generalising_of
 from .given import Given
+from .periods import quasi_identifiers_of
 
 
 def fields_of_records(given: Given) -> RecordFields:
     """The fields of RECORDS that a job names."""
-    quasi_identifiers, kept, sensitive = (
+    named, kept, sensitive = (
         tuple(given.field_names(name)) if given.has(name) else ()
         for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     )
+    quasi_identifiers, period = quasi_identifiers_of(given, named)
     members = {kind: given.text(name) for kind, name in MEMBER_FIELDS.items() if given.has(name) and given.given(name)}
     area, kept = given.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
-    return RecordFields(area, quasi_identifiers, kept, given.text("RECORD_COUNT"), members, sensitive)
+    return RecordFields(area, quasi_identifiers, kept, given.text("RECORD_COUNT"), members, sensitive, period=period)
 
 
 def table_of(given: Given) -> tuple[RecordTable, Generalising]:

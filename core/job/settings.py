@@ -20,6 +20,7 @@ from ..nesting.making import SMALLEST_RATIO
 from ..package.writing import CSV, FORMATS
 from ..privacy.derivable import CLASS_HAS_K, DISCLOSURES
 from ..privacy.rules import NO_RULE
+from ..privacy.series import PERIODS, THE_SAME
 from ..records.matching import STOP, UNMATCHED
 from ..releases.earlier import ACTIONS
 from ..releases.earlier import STOP as STOP_BESIDE_EARLIER
@@ -73,11 +74,13 @@ SETTINGS = {
         Setting("RECORDS", TABLE, needed=True),
         Setting("RECORD_REGION", FIELD, table="RECORDS", needed=True),
         Setting("QUASI_IDENTIFIERS", FIELDS, table="RECORDS", needed=True),
+        Setting("PERIOD", FIELD, table="RECORDS"),
         Setting("RECORD_COUNT", FIELD, table="RECORDS"),
         Setting("GENERALISE", ROWS),
         Setting("HIERARCHIES", TABLE),
         Setting("HIERARCHY_RULES", ROWS),
         Setting("K", WHOLE, DEFAULT_K, least=SMALLEST_K),
+        _choice("PERIODS", PERIODS, THE_SAME),
         _choice("COMBINATION", [*RECOMMENDED, CUSTOM], "all-rounder"),
         _choice("RELEASE", (ONE_LEVEL, NESTED), ONE_LEVEL),
         Setting("RULE", CHOICE, NO_RULE, ANY_RULE),

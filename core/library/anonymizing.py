@@ -37,10 +37,12 @@ def anonymize(
     record_region: str | None = None,
     population: str | None = None,
     area_point: str = "centroid",
+    period: str | None = None,
     record_count: str | None = None,
     generalise: Rows | None = None,
     hierarchies: object = None,
     hierarchy_rules: Rows | None = None,
+    periods: str = "the same in all periods",
     combination: str = "all-rounder",
     release: str = "one level",
     rule: str = "none",
@@ -118,6 +120,11 @@ def anonymize(
         The field of the areas with their people; the number of records where None.
     area_point : str
         What stands for a polygon: its centroid, or a point on its surface.
+    period : str, optional
+        The field that says of which year, quarter or wave a record is: k holds in each, and all have the same regions.
+    periods : str
+        How classes go together then: “the same in all periods”, so that a number that is missing is nobody, or “each
+        period by itself”.
     record_count : str, optional
         The field that says how many records a row stands for, in tables that are already counted.
     generalise, hierarchy_rules : mapping or rows of two, optional

@@ -39,6 +39,7 @@ from ..publish.register.published_releases import entry_of, new_entry
 from ..records.columns import Column, column_from_values
 from ..report.internal import internal_report
 from ..report.map_data import MapData
+from ..report.periods import how_periods_go_together
 from ..report.provenance import Provenance
 from ..report.release import PublicReport, release_report
 from ..tables.schema import FOR_RELEASE
@@ -269,6 +270,7 @@ class Anonymized:
                 () if account.coarser is None else account.coarser.in_words,
                 account.no_small_count,
                 account.plan.in_zones,
+                how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
             )
         )
 

@@ -18,6 +18,7 @@ from .cost import classes_section, convergence_section, losers_section, measures
 from .map_data import MapData, before_and_after, lost_map
 from .numbers import shown
 from .page import Report, Section, render
+from .periods import periods_section
 from .pictures import histogram
 from .protection import protection_section
 from .provenance import Provenance, how_it_was_done
@@ -85,6 +86,7 @@ def _what_it_cost(account: Account, audit: RegionAudit, map_data: MapData, costs
     return [
         person_section(measures, plan, int(audit.areas.sum())),
         before_and_after(map_data, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, audit.released),
+        periods_section(account),
         losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
         costs,
         classes_section(plan),

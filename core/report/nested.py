@@ -31,6 +31,7 @@ from .cost import (
 from .map_data import MapData, drawn
 from .numbers import shown
 from .page import Report, Section, render
+from .periods import periods_section
 from .pictures import horizontal_bars, region_map
 from .protection import protection_section
 from .provenance import Provenance, how_it_was_done
@@ -67,6 +68,7 @@ def nested_report(
         *([coarser_section(account.coarser, account.requirement)] if account.coarser else []),
         person_section(measures, plan, len(account.areas)),
         _geography_section(account),
+        periods_section(account),
         losers_section(evaluate_by_value(account.areas, account.by_value), measures, plan.k),
         _maps_section(audit, map_data),
         classes_section(plan),
