@@ -123,7 +123,9 @@ class FileSystem:
 
     def user(self) -> int | None:
         """Whose files this process makes; None where files have no such owner. Raises nothing."""
-        return None if sys.platform == "win32" else os.geteuid()
+        if sys.platform == "win32":
+            return None
+        return os.geteuid()
 
     def machine(self) -> str:
         """What tells this machine from others that work in the same folder. Raises nothing."""

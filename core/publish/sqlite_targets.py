@@ -114,7 +114,7 @@ def other_tables(target: Path, own: str, files: FileSystem = DISK) -> list[str]:
     if _open_journals(target, files):
         names = _tables_of_copy(target, files)
     else:
-        names = _tables(files.uri(files.real(target), "mode=ro&immutable=1"), target)
+        names = _tables(files.real(target), "mode=ro&immutable=1", target, files)
     return [
         table
         for table in names
@@ -135,7 +135,7 @@ def _tables_of_copy(target: Path, files: FileSystem) -> list[str]:
                 part = target.with_name(target.name + suffix)
                 if files.is_file(part):
                     files.copy(part, folder / f"copy{suffix}")
-            return _tables(files.uri(folder.absolute() / "copy", "mode=rw"), target)
+            return _tables(folder.absolute() / "copy", "mode=rw", target, files)
     except OSError as error:
         raise VbasError(
             tr(
@@ -146,14 +146,14 @@ def _tables_of_copy(target: Path, files: FileSystem) -> list[str]:
         ) from error
 
 
-def _tables(address: str, target: Path) -> list[str]:
-    """Names of the tables and views of a file, by its address; none where SQLite says that it is no database.
+def _tables(file: Path, mode: str, target: Path, files: FileSystem) -> list[str]:
+    """Names of the tables and views of a file; none where SQLite says that it is no database.
 
     target : whose tables they are, for the message. Raises VbasError where they cannot be told: what may hold other
     layers is not replaced.
     """
     try:
-        with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
+        with closing(sqlite3.connect(files.uri(file, mode), uri=True, timeout=0)) as connection:
             rows = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
             ).fetchall()
