@@ -1,18 +1,20 @@
 """What spatial analyses lose in releases of one k: regions of one level, nested ones, official areas, masked points.
 
-    PYTHONPATH=build/package .venv/bin/python benchmarks/analysis_study.py                    everything, in 15 minutes
+    PYTHONPATH=build/package .venv/bin/python benchmarks/analysis_study.py                    everything
     PYTHONPATH=build/package .venv/bin/python benchmarks/analysis_study.py study --territory Winnipeg
 
 Croft et al. 2018 ask how aggregation and perturbation compare for spatial analysis. Generated people of real areas get
 planted outcomes (`core.analysis.planting`), and every release of them is read as docs/analysing.md says: each record
 spread over the areas of its region by people. Settings stand in analysis_study.json and were fixed before the runs; the
 territories that are held back there were not looked at before. Areas: those nearest to the place of a territory where
-people live densest. Intervals are of 95 %, over populations, and in the last table over territories. Parts:
+people live densest. Intervals are of 95 %: over populations, where there are several, and in the last table over
+territories. Parts:
 
     study         map, coefficient, scan and rare groups in each release
     null          what each test finds on even maps
     composition   rare groups beside a census table
     classes       the same as study with more classes
+    coverage      coefficients, many of them, with fewer and with more classes
     leukaemia     the clusters of upstate New York (Turnbull et al. 1990), seen through each release
 """
 
@@ -172,8 +174,8 @@ def denver() -> Areas:
     return make_areas(identifiers, points * 0.3048006096, people, in_metres=True)  # feet of the survey
 
 
-def population_of(place: Place, seed: int, names: Sequence[str]) -> Population:
-    """The people of a seed, with outcomes."""
+def population_of(place: Place, seed: int, names: Sequence[str], masked: bool = True) -> Population:
+    """The people of a seed, with outcomes; masked : whether they are moved by donuts, too."""
     territory = analyses.Territory(place.name, place.areas, point_neighbours(place.areas.points), place.districts)
     analyses.SETTINGS.update(
         quasi_identifiers=list(names),
@@ -183,11 +185,11 @@ def population_of(place: Place, seed: int, names: Sequence[str]) -> Population:
     )
     people = analyses.people_of(territory, seed)
     areas, profile = people.territory.areas, people.profile
-    moved = {}
-    for k in SETTINGS["k"]:
+    moved, one_by_one = {}, None
+    for k in SETTINGS["k"] if masked else ():
         for name, outer in ((DONUT, OUTER), (NARROW, NARROW_OUTER)):
             cell, moved[name, k] = moved_people(areas, profile, k, seed, outer)
-    one_by_one = Moved(cell, np.ones(len(cell), np.int64), moved[DONUT, SETTINGS["k"][0]])
+            one_by_one = Moved(cell, np.ones(len(cell), np.int64), moved[name, k])
     age = profile.classes[:, list(names).index("age_group")]
     planted = plant(areas, profile, replace(PLANTING, seed=seed), one_by_one, age, people.risk)
     return Population(place, profile, planted, moved, build_levels(areas, profile), people.risk)
@@ -308,14 +310,14 @@ def study(place: Place, populations: int, names: Sequence[str] = (), only: Seque
             ALL.setdefault((name, k), []).append(told)
 
 
-def models_of(people: Population, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Exposures and the cases of each unit that they make."""
+def models_of(people: Population, seed: int, n_models: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Exposures and the cases of each unit that they make; n_models : how many, those of the settings for 0."""
     planted, found = people.planted, []
     rng = np.random.default_rng([seed, 6])
     records = people.profile.area_sizes.astype(float)
     class_of = people.profile.counts.indices[planted.cell]
     area, strata = area_of_cells(people.profile)[planted.cell], planted.strata[class_of]
-    for _ in range(SETTINGS["models"]):
+    for _ in range(n_models or SETTINGS["models"]):
         exposure = an_exposure(rng, people.areas, records, PLANTING.reach_share)
         risk = people.risk[class_of] * np.exp(PLANTING.effect * exposure)[area]
         n_cases = int(PLANTING.map_share * records.sum())
@@ -400,6 +402,27 @@ def classes(place: Place, populations: int) -> None:
     study(place, populations, SETTINGS["more_quasi_identifiers"], (NESTED, ALL_ROUNDER, DONUT))
 
 
+def coverage(place: Place, populations: int) -> None:
+    """How often the interval of a coefficient holds it, with fewer and with more classes."""
+    header = ("classes", "k", "release", "fits", "mean", "deviation", "mean s.e.", "covered, %")
+    print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
+    for names in (SETTINGS["quasi_identifiers"], SETTINGS["more_quasi_identifiers"]):
+        fits: dict[tuple[int, str], list[np.ndarray]] = {}
+        for seed in range(populations):
+            people = population_of(place, seed, names, masked=False)
+            models = models_of(people, seed, SETTINGS["coverage_models"])
+            fits.setdefault((0, TRUE), []).append(fits_of(people, people.planted.true_areas(), models))
+            for k in SETTINGS["k"]:
+                for name, reading in releases(people, k, (NESTED,)):
+                    fits.setdefault((k, name), []).append(fits_of(people, reading, models))
+        n_classes = people.profile.counts.shape[1]
+        for (k, name), each in fits.items():
+            of = np.concatenate(each)
+            covered = 100 * np.mean(np.abs(of[:, 0] - PLANTING.effect) <= NORMAL * of[:, 1])
+            told = f"{len(of)} | {of[:, 0].mean():.3f} | {of[:, 0].std():.3f} | {of[:, 1].mean():.3f} | {covered:.1f}"
+            print(f"| {n_classes} | {k or ''} | {name} | {told} |", flush=True)
+
+
 def null(place: Place, populations: int) -> None:
     """How many even maps each test rejects at 5 %."""
     rejected: dict[tuple[int, str, str], list[bool]] = {}
@@ -473,7 +496,7 @@ def composition(place: Place, populations: int) -> None:
     """The slope of estimated on true shares of rare groups, without and with a census table."""
     found: dict[tuple[int, str, str], list[float]] = {}
     for seed in range(populations):
-        people = population_of(place, seed, SETTINGS["quasi_identifiers"])
+        people = population_of(place, seed, SETTINGS["quasi_identifiers"], masked=False)
         profile, areas = people.profile, people.areas
         area, everybody = area_of_cells(profile), profile.area_sizes.astype(float)
         groups = {
@@ -576,7 +599,13 @@ def leukaemia(_: Place | None, __: int) -> None:
         print(f"| {k or ''} | {name} | {found:.2f} | {right:.2f} | {most:.3f} | {lost[k, name]:.1f} |")
 
 
-PARTS: dict[str, Callable[..., None]] = {"study": study, "null": null, "composition": composition, "classes": classes}
+PARTS: dict[str, Callable[..., None]] = {
+    "study": study,
+    "null": null,
+    "composition": composition,
+    "classes": classes,
+    "coverage": coverage,
+}
 
 
 def main() -> None:
@@ -587,14 +616,15 @@ def main() -> None:
     parser.add_argument("--territory", action="append", help="which of the territories")
     parser.add_argument("--populations", type=int, default=SETTINGS["populations"])
     asked = parser.parse_args()
-    for name in asked.territory or SETTINGS["territories"]:
+    parts = [part for part in asked.parts or PARTS if part in PARTS]
+    for name in (asked.territory or SETTINGS["territories"]) if parts else ():
         try:
             place = place_of(name)
         except FileNotFoundError as error:
             print(f"{name}: the data are not there ({error})")
             continue
-        for part in asked.parts or PARTS:
-            if part in PARTS and (asked.parts or part != "classes" or name in SETTINGS["with_more_classes"]):
+        for part in parts:
+            if asked.parts or part not in ("classes", "coverage") or name in SETTINGS["with_more_classes"]:
                 started = time.process_time()
                 print(f"\n{name}, {part}: {len(place.areas)} areas, {place.areas.population.sum():.0f} people")
                 PARTS[part](place, asked.populations)

@@ -20,6 +20,7 @@ from .count_tables import MANY
 from .exchanges import Places
 
 OUTSIDE = 0  # the node where all flows begin and end
+STRETCH = 50  # areas beside each other
 FEW_LEAVES = 4  # areas of a count that are tried by themselves, where it is no flow of its own
 
 
@@ -221,9 +222,16 @@ def _nodes(first: int, regions: np.ndarray, n_regions: int, n_groups: int) -> np
 
 
 def freed_by_flows(block: Block, places: Places) -> np.ndarray:
-    """Which counts are free, (q,) bool, whatever people may move."""
+    """Which counts are free, (q,) bool: first people of areas beside each other may move, then all."""
     free = np.zeros(len(places), bool)
-    if len(places):
-        flows = Flows(block)
-        free[:] = [flows.free(places, number) for number in range(len(places))]
+    if not len(places):
+        return free
+    every, some = Flows(block), {}
+    for number in range(len(places)):
+        stretch = int(block.place[places.area[number]]) // STRETCH
+        if block.n > 3 * STRETCH and stretch not in some:
+            first = stretch * STRETCH
+            near = block.order[max(first - STRETCH // 2, 0) : first + 3 * STRETCH // 2]
+            some[stretch] = Flows(block, np.sort(near))
+        free[number] = (stretch in some and some[stretch].free(places, number)) or every.free(places, number)
     return free

@@ -13,12 +13,13 @@ from ..nesting.planning import CELLS_AT_ONCE
 from ..privacy.requirement import Requirement
 from ..privacy.rules import NO_RULE
 from ..privacy.series import THE_SAME, with_series
+from ..profile import Profile
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
 from ..suppression import Terms
 from ..ties import FIXED
 from .disclosure import DISCLOSURE, held_against
-from .given import Given
+from .given import Asked, Given
 from .periods import period_of, periods_of
 from .published import earlier_of, published_counts_of
 from .rules import rule_of
@@ -83,6 +84,12 @@ def terms_of(given: Given, records: Records) -> Terms:
     k, requirement = given.whole("K"), None
     if given.has("PERSON_ID"):
         requirement = requirement_of(records, k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
-    if period_of(given) and periods_of(given) == THE_SAME:
-        requirement = with_series(requirement or Requirement(k), records.profile, period_of(given))
-    return Terms(k, requirement, records.n_unmatched)
+    return in_all_periods(given, Terms(k, requirement, records.n_unmatched), records.profile)
+
+
+def in_all_periods(asked: Asked, terms: Terms, profile: Profile) -> Terms:
+    """The terms, by which classes are the same in all periods where a job asks for that; profile : of the records."""
+    period = period_of(asked)
+    if not period or periods_of(asked) != THE_SAME:
+        return terms
+    return replace(terms, requirement=with_series(terms.requirement or Requirement(terms.k), profile, period))

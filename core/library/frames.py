@@ -180,8 +180,7 @@ class ArrowFrame(OwnFrame):
             values = pa.array([], values.type)
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
-        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return column_of_codes(codes, values.dictionary.to_pylist())
+        return column_of_codes(_codes_of(values), values.dictionary.to_pylist())
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""
@@ -241,6 +240,11 @@ class ArrayFrame(OwnFrame):
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""
         return np.asarray(self._given[name])
+
+
+def _codes_of(values: Any) -> np.ndarray:
+    """The codes of a dictionary of Arrow, -1 where a value is missing."""
+    return np.asarray(values.indices.fill_null(-1).to_numpy(zero_copy_only=False))
 
 
 def free_name(names: Sequence[str], name: str = "geometry") -> str:

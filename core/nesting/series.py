@@ -12,7 +12,7 @@ from ..language import plural
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, holding, plan_by_levels
 from ..privacy.requirement import Requirement
-from ..privacy.series import InEachPeriod, Series, whole_series
+from ..privacy.series import THE_SAME, InEachPeriod, Series, whole_series
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..release import Release
@@ -146,6 +146,6 @@ def check_series(release: Release, profile: Profile, series: Series, levels: Lev
                 "The release would show {n} classes in some periods and hide them in others, which PERIODS “{periods}” "
                 "rules out: nothing was written.",
                 wrong,
-                periods="the same in all periods",
+                periods=THE_SAME,
             )
         )

@@ -16,13 +16,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from ..language import as_data
 from ..profile import Profile
 from ..records.columns import combine_codes
 
 if TYPE_CHECKING:
     from .requirement import Requirement
 
-EACH_BY_ITSELF, THE_SAME = "each period by itself", "the same in all periods"
+EACH_BY_ITSELF, THE_SAME = as_data("each period by itself"), as_data("the same in all periods")
 PERIODS = (THE_SAME, EACH_BY_ITSELF)
 
 

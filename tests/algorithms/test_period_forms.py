@@ -132,8 +132,10 @@ def test_a_counted_table_keeps_its_period(run, town, tmp_path):
     assert {row["year"] for row in released} <= set(YEARS)
 
 
-def test_a_budget_is_kept_with_all_years_together(run, town, tmp_path):
-    found = run("anonymize", **given(town, tmp_path, SITE_NUMBER="suppression budget", BUDGET=25))
+@pytest.mark.parametrize("aggregation", ["iterative Voronoi", "anonymity exchange"])
+def test_a_budget_is_kept_with_all_years_together(run, town, tmp_path, aggregation):
+    asked = given(town, tmp_path, SITE_NUMBER="suppression budget", BUDGET=25, AGGREGATION=aggregation, FAIR=["sex"])
+    found = run("anonymize", **asked)
     assert_series(town, tmp_path)
     assert found.results["SUPPRESSION_PERCENT"] <= 25
 
@@ -177,3 +179,15 @@ def test_records_that_stay_in_their_engine_hold_k_in_each_year(run, town, tmp_pa
     assert Counter(tuple(row[name] for name in names) for row in in_place) == Counter(
         tuple(row[name] for name in names) for row in rows
     )
+
+
+def test_a_comparison_rates_what_a_run_then_gives(run, town, tmp_path):
+    asked = {name: given(town, tmp_path)[name] for name in ("REGIONS", "REGION_ID", "POPULATION", *OF_RECORDS, "K")}
+    chosen = {"SITE_NUMBERS": ["given number"], "N_SITES": 5, "AGGREGATIONS": ["iterative Voronoi"]}
+    chosen["SITE_LOCATIONS"] = ["balanced density"]
+    compared = run("compare", **asked, **chosen, COMPARISON="memory:")
+    run_by_itself = run("anonymize", **given(town, tmp_path))
+    percents = [row["suppression_percent"] for row in compared.rows("COMPARISON")]
+    assert percents == [pytest.approx(run_by_itself.results["SUPPRESSION_PERCENT"])]
+    with pytest.raises(QgsProcessingException, match="BUDGETS and PERIODS"):
+        run("compare", **asked, **chosen, BUDGETS="5", COMPARISON="memory:")
