@@ -75,6 +75,10 @@ def deliver_release(
             refuse_other_folders(*folder, files)
         staging = stack.enter_context(temporary_folder(files))
         places: list[Place] = []
+        if first is not None:  # pages and description name it
+            entry = first()
+            stack.callback(entry.discard)
+            places.append(entry)
         for name, (path, text) in pages.items():
             own = staging / name
             files.make_folder(own)
@@ -89,8 +93,4 @@ def deliver_release(
             write(staged)
             places.append(FolderPlace(name, staged, files.real(path.parent) / path.name, recount, files))
             check_cancelled()
-        if first is not None:
-            entry = first()
-            stack.callback(entry.discard)
-            places.insert(0, entry)
         return deliver(places, check_cancelled)
