@@ -428,7 +428,7 @@ def null(place: Place, populations: int) -> None:
     rejected: dict[tuple[int, str, str], list[bool]] = {}
     n_maps, n_draws = SETTINGS["null_maps"], SETTINGS["draws"] * 2 + 1
     for seed in range(populations):
-        people = population_of(place, seed, SETTINGS["quasi_identifiers"])
+        people = population_of(place, seed, SETTINGS["quasi_identifiers"], masked=False)
         planted, points = people.planted, people.areas.points
         neighbours = point_neighbours(points)
         rng = np.random.default_rng([seed, 5])
@@ -436,7 +436,7 @@ def null(place: Place, populations: int) -> None:
         alike = np.ones(len(planted.people))
         maps = [exact_cases(rng, planted.people, alike, strata, alike, 4_000) for _ in range(n_maps)]
         for k in SETTINGS["k"]:
-            for name, reading in releases(people, k, (NESTED, ALL_ROUNDER, DONUT)):
+            for name, reading in releases(people, k, (NESTED, ALL_ROUNDER)):
                 outcomes = planted.outcomes(reading, maps)
                 seen = np.array([one.cases_by_area * (outcomes[0].n_cases / one.n_cases) for one in outcomes])
                 given = outcomes[0]
