@@ -294,7 +294,7 @@ def study(place: Place, populations: int, names: Sequence[str] = (), only: Seque
     names = names or SETTINGS["quasi_identifiers"]
     read: dict[tuple[str, int], list[Read]] = {}
     for seed in range(populations):
-        people = population_of(place, seed, names)
+        people = population_of(place, seed, names, masked=not only or DONUT in only)
         planted, models = people.planted, models_of(people, seed)
         true, true_fits = planted.look(planted.true_areas()), fits_of(people, planted.true_areas(), models)
         read.setdefault((TRUE, 0), []).append(Read(true, true, true_fits, true_fits))
@@ -399,7 +399,7 @@ def half_width(values: Sequence[float] | np.ndarray) -> float:
 
 def classes(place: Place, populations: int) -> None:
     """The study with more classes, of what is nested and of one level."""
-    study(place, populations, SETTINGS["more_quasi_identifiers"], (NESTED, ALL_ROUNDER, DONUT))
+    study(place, populations, SETTINGS["more_quasi_identifiers"], (NESTED, ALL_ROUNDER, "nested, flattened"))
 
 
 def coverage(place: Place, populations: int) -> None:
