@@ -79,6 +79,8 @@ DONUT, NARROW = "donut, k to 10 k of the own class", "donut, k to 2 k of the own
 PLANTING = Planting(outcomes=SETTINGS["outcomes"], draws=SETTINGS["draws"], map_share=SETTINGS["map_share"])
 OUTER, NARROW_OUTER = 10.0, 2.0
 SIGNIFICANT = 0.05
+# Through which releases the leukaemia of New York is looked at.
+SEEN = (NESTED, "nested, flattened", ALL_ROUNDER, "official areas", DONUT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -561,7 +563,7 @@ def leukaemia(_: Place | None, __: int) -> None:
     planted = replace(people.planted, strata=np.zeros_like(people.planted.strata))  # their ages are not known
     area_of_units = area_of_cells(people.profile)[planted.cell]
     readings = [(0, TRUE, planted.true_areas())]
-    readings += [(k, name, reading) for k in SETTINGS["k"] for name, reading in releases(people, k)]
+    readings += [(k, name, reading) for k in SETTINGS["k"] for name, reading in releases(people, k, SEEN)]
     for seed in range(SETTINGS["leukaemia_assignments"]):
         rng = np.random.default_rng([seed, 8])
         whole = np.floor(counts).astype(np.int64)
