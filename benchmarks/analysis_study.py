@@ -372,7 +372,9 @@ def over_territories() -> None:
     for (name, k), of in ALL.items():
         cells = []
         for measure in of[0]:
-            values = np.array([told[measure][0] for told in of])
+            # A territory in which no coefficient is found has no interval either.
+            there = [told for told in of if measure != "covered" or np.isfinite(told["effect"][0])]
+            values = np.array([told[measure][0] for told in there])
             if measure in ("effect", "covered"):
                 worst = values[np.nanargmax(np.abs(values - (1 if measure == "effect" else 95)))]
             else:
