@@ -24,6 +24,7 @@ from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .form.release_folder import CONDITIONS as IN_A_FOLDER
 from .form.release_folder import release_folder, release_folder_settings
+from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from .layers.inputs import Inputs
 from .nested import coarser, disclosure
 from .nested import levels as nested_levels
@@ -75,6 +76,7 @@ class Anonymize(FollowsRules):
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
             ties(),
             *release_folder_settings(),
+            *signing_parameters(),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -83,6 +85,7 @@ class Anonymize(FollowsRules):
                     "suppressed, maps before and after, what was read, and the command that does it again."
                 )
             ),
+            sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
             job_file(),
@@ -106,6 +109,7 @@ class Anonymize(FollowsRules):
             **earlier.CONDITIONS,
             **published.CONDITIONS,
             **IN_A_FOLDER,
+            **signing_conditions(),
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}

@@ -7,7 +7,7 @@ Ten made-up years of the same people: 9 in 100 move in a year, to an area drawn 
 next age group, and are then as somebody of that age and sex was in the first year; who leaves the oldest group is
 replaced by somebody of the youngest. k = 5. Nested: levels by the defaults of `core.nesting.making`, made once from
 the first year; distance is the mean over all records of that of the people of the region from its centre, metres. One
-level: most regions within a budget of 1 % suppressed, balanced density and iterative Voronoi. `--exact` solves so
+level: most regions within a budget of 1 % suppressed, balanced density and anonymity exchange. `--exact` solves so
 many classes of the nested plan by HiGHS, drawn by what they lose, each in up to SECONDS. Times are CPU seconds.
 Settings stand in over_time.json, fixed before the runs.
 """
@@ -225,7 +225,7 @@ def one_level(town: Town) -> dict[str, object]:
 
 def regions_of(town: Town, profile: Profile, terms: Terms) -> int:
     options = SiteNumberOptions(budget=BUDGET, gaps_region="Western Canada", k=K)
-    configuration = Configuration("suppression budget", "balanced density", "iterative Voronoi", options)
+    configuration = Configuration("suppression budget", "balanced density", "anonymity exchange", options)
     return aggregate(town.areas, profile, configuration, terms=terms).aggregation.crosswalk.n_regions
 
 

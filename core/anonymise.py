@@ -353,6 +353,9 @@ def anonymise(
     policies = hold_release(ask.k, ask.rule, nested, ask.disclosure, ask.earlier is not None)
     said = tuple(policy.sentence for policy in policies)
     log.info(*said)
+    if ask.earlier is not None and ask.earlier.broken:
+        said = (*said, ask.earlier.broken)
+        log.warn(ask.earlier.broken)
     _refuse_together(levels, ask)
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))

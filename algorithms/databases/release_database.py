@@ -20,6 +20,7 @@ from ..form.records import unmatched
 from ..form.release import ties
 from ..form.release_folder import CONDITIONS as IN_A_FOLDER
 from ..form.release_folder import release_folder, release_folder_settings
+from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
@@ -68,8 +69,10 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             *register_parameters(),
             ties(),
             *release_folder_settings(),
+            *signing_parameters(),
             destination(),
             report_in_place(),
+            sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
         )
@@ -87,6 +90,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             **HELD_AGAINST,
             **PUBLISHED,
             **IN_A_FOLDER,
+            **signing_conditions(),
         }
         return with_levels_coarser(own)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from qgis.core import (
@@ -30,6 +31,7 @@ from ..named import NamedAlgorithm, history, name_pages
 from .effective import Conditions, Effective
 from .form import Form
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
+from .remembering import remember
 from .understanding import as_spelled, is_blank, understood, with_labels
 
 # The parameters that tell one run of a form from another, beside k.
@@ -46,6 +48,7 @@ class VbasAlgorithm(NamedAlgorithm):
     """One sentence for the tooltip."""
     HELP: ClassVar[str]
     """What it does and when to use it: paragraphs of HTML."""
+    _parameters: Mapping[str, object] = MappingProxyType({})  # of the run
     _in_place = False  # whether the outputs of the run were put in their place
 
     def declare(self) -> None:
@@ -170,6 +173,11 @@ class VbasAlgorithm(NamedAlgorithm):
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
         raise QgsProcessingException(problem)
 
+    def postProcessAlgorithm(self, context: QgsProcessingContext, feedback: QgsProcessingFeedback) -> dict[str, object]:
+        # In the thread of the window, where a project may be changed.
+        remember(self, self._parameters, context.project())
+        return {}
+
     def _result(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
@@ -187,6 +195,7 @@ class VbasAlgorithm(NamedAlgorithm):
                 try:
                     numbers = self.work(form)
                     results = outputs.deliver()
+                    self._parameters = dict(inputs.parameters)
                 finally:
                     self._in_place = outputs.in_place
             form.info(*form.conclusion)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
+from ...core.publish.register.entry import Entry
 from ...core.publish.register.published_releases import entry_of, new_entry
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP
 from ..form.effective import GIVEN, Conditions
@@ -56,7 +57,13 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield aliases_parameter(advanced=True)
 
 
-def add_to_register(form: Form, account: Account) -> None:
-    """Have the release added to REGISTER, before the outputs are in their place."""
-    if account.ask.earlier is not None:
-        form.outputs.first(new_entry(Path(form.text("REGISTER")), *entry_of(account)))
+def add_to_register(form: Form, account: Account, by: str, content: Callable[[], str]) -> Entry | None:
+    """Have the release added to REGISTER, before the outputs are in their place; its entry, if any.
+
+    by : who proposes it; content : the content hash of what goes out, empty where that is not reckoned
+    """
+    if account.ask.earlier is None:
+        return None
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content())
+    form.outputs.first(entry)
+    return entry

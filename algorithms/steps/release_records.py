@@ -21,6 +21,7 @@ from ..form.records import populated, record_parameters, records_of, released_fi
 from ..form.release import released_records, ties
 from ..form.release_folder import CONDITIONS as IN_A_FOLDER
 from ..form.release_folder import release_folder, release_folder_settings
+from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..handed_over import hand_over
 from ..nested.coarser import levels_coarser, levels_to_show, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
@@ -60,7 +61,9 @@ class ReleaseRecords(VbasAlgorithm):
             *register_parameters(),
             ties(),
             *release_folder_settings(),
+            *signing_parameters(),
             released_records(),
+            sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
         )
@@ -68,7 +71,16 @@ class ReleaseRecords(VbasAlgorithm):
 
     def conditions(self) -> Conditions:
         return with_levels_coarser(
-            {**PROTECTION, **OVER_TIME, **GENERALISING, **REGISTERED, **HELD_AGAINST, **PUBLISHED, **IN_A_FOLDER}
+            {
+                **PROTECTION,
+                **OVER_TIME,
+                **GENERALISING,
+                **REGISTERED,
+                **HELD_AGAINST,
+                **PUBLISHED,
+                **IN_A_FOLDER,
+                **signing_conditions(False),
+            }
         )
 
     def work(self, form: Form) -> dict[str, object]:

@@ -16,7 +16,7 @@ from .files import table_of_source
 FOLDER, REPORT, RELEASE_REPORT = "RELEASE_FOLDER", "REPORT", "RELEASE_REPORT"
 OUTPUTS = (FOLDER, REPORT, RELEASE_REPORT)
 # What the form writes as layers: of these the folder has what is for release.
-LAYERS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI")
+LAYERS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI", "SIGN_PAGE")
 
 
 def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:

@@ -118,7 +118,7 @@ def _anonymize(given: argparse.Namespace) -> int:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
     command = " ".join(["vbas", "anonymize", given.job.name, *(f"--set {change}" for change in given.set)])
-    release = made_of(areas, records, {**settings, **tables}, None, progress, log, command)
+    release = made_of(areas, records, {**settings, **tables}, None, progress, log, command, FOLDER in outputs)
     folder = outputs.pop(FOLDER, None)
     release.deliver(folder, outputs)
     progress.end()

@@ -127,6 +127,9 @@ SETTINGS = {
         _choice("TIES", CHOICES, FIXED),
         _choice("FOLDER_FORMAT", FORMATS, CSV),
         Setting("LICENCE", TEXT),
+        Setting("RECIPIENT", TEXT),
+        Setting("PURPOSE", TEXT),
+        Setting("PREPARED_BY", TEXT),
     )
 }
 

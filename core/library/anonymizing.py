@@ -89,6 +89,9 @@ def anonymize(
     ties: str = "fixed",
     folder_format: str = "CSV",
     licence: str | None = None,
+    recipient: str | None = None,
+    purpose: str | None = None,
+    prepared_by: str | None = None,
     crs: object = None,
     progress: Progress = silent,
     log: Log | None = None,
@@ -166,6 +169,8 @@ def anonymize(
         “fixed”, or “secret”.
     folder_format, licence : str
         Of the folder that `Anonymized.write` writes.
+    recipient, purpose, prepared_by : str, optional
+        For whom the release is, why, and who made it: for the page that is signed, the first of the internal report.
     crs : optional
         The reference system of areas that do not say it themselves, as pyproj takes it; metres where None.
     progress : callable
@@ -214,10 +219,12 @@ def made_of(
     progress: Progress = silent,
     log: Log | None = None,
     command: str = "",
+    folder: bool | None = None,
 ) -> Anonymized:
     """A release of frames and settings by name, as `anonymize` and the command make it.
 
-    values : settings by the names of the form; command : what does the same again, for the report
+    values : settings by the names of the form; command : what does the same again, for the report; folder :
+    whether it will be written as a folder, None where that is not known yet
     Raises InputError and PrivacyError.
     """
     for policy in policies():
@@ -228,7 +235,7 @@ def made_of(
     frames = {name: frame_of(frame, name) for name, frame in {"RECORDS": records, **tables}.items()}
     frames["REGIONS"] = frame_of(areas, "REGIONS")
     job = job_of(others, frames, heard, progress)
-    hold_to_policies(job)
+    hold_to_policies(job, folder)
     is_nested(job)  # which raises for what cannot go together
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)
     if look_at_neighbours(aggregations_used(job)):

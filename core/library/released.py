@@ -25,6 +25,7 @@ from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
 from ..job.saying import INPUTS, said_of
 from ..job.settings import SETTINGS, TABLE
+from ..job.signing import signing_of
 from ..language import tr
 from ..log import QUIET
 from ..package.content_hash import content_hash, hash_of_all
@@ -33,7 +34,7 @@ from ..package.delivering import deliver_release
 from ..package.descriptor import Said
 from ..package.folder import write_folder
 from ..package.table import DataTable
-from ..publish.delivery import Place
+from ..publish.register.entry import Entry
 from ..publish.register.published_releases import entry_of, new_entry
 from ..records.columns import Column, column_from_values
 from ..report.internal import internal_report
@@ -65,6 +66,7 @@ class Anonymized:
         self.account: Account = made.account
         self._job, self._places, self._made, self._said = job, places, made, said
         self._command = command
+        self._registered: Entry | None = None
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -209,8 +211,11 @@ class Anonymized:
         )
         self._job.warn(*warnings)
 
-    def _entry(self, register: Path) -> Place:
-        return new_entry(register, *entry_of(self.account))
+    def _entry(self, register: Path) -> Entry:
+        self._registered = new_entry(
+            register, *entry_of(self.account), self._job.text("PREPARED_BY"), self.content_hash
+        )
+        return self._registered
 
     @cached_property
     def _tables(self) -> tuple[DataTable, ...]:
@@ -244,7 +249,9 @@ class Anonymized:
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
         values = self._said_values(set(SETTINGS))
         provenance = Provenance(list(values.items()), _now(), _versions(), (), self._command)
-        return internal_report(account, self._map_data, provenance, remarks)
+        entry = "" if self._registered is None else self._registered.in_words
+        signing = signing_of(self._job, self._tables, register=entry)
+        return internal_report(account, self._map_data, provenance, remarks, signing)
 
     def _public_page(self, left_out: tuple[str, ...] = ()) -> str:
         account, places = self.account, self._places
@@ -298,6 +305,7 @@ class Anonymized:
             command=" ".join(["qgis_process", "run", "vbas:anonymize", "--", *words]),
             licence=licence.strip(),
             rule=str(values.get("RULE", "")),
+            register="" if self._registered is None else self._registered.name,
         )
 
 

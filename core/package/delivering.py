@@ -71,6 +71,10 @@ def deliver_release(
             refuse_other_folders(*folder)
         staging = stack.enter_context(temporary_folder())
         places: list[Place] = []
+        if first is not None:  # pages and description name it
+            entry = first()
+            stack.callback(entry.discard)
+            places.append(entry)
         for name, (path, text) in pages.items():
             own = staging / name
             own.mkdir()
@@ -85,8 +89,4 @@ def deliver_release(
             write(staged)
             places.append(FolderPlace(name, staged, path.parent.resolve() / path.name, recount))
             check_cancelled()
-        if first is not None:
-            entry = first()
-            stack.callback(entry.discard)
-            places.insert(0, entry)
         return deliver(places, check_cancelled)

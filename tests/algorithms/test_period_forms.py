@@ -132,8 +132,10 @@ def test_a_counted_table_keeps_its_period(run, town, tmp_path):
     assert {row["year"] for row in released} <= set(YEARS)
 
 
-def test_a_budget_is_kept_with_all_years_together(run, town, tmp_path):
-    found = run("anonymize", **given(town, tmp_path, SITE_NUMBER="suppression budget", BUDGET=25))
+@pytest.mark.parametrize("aggregation", ["iterative Voronoi", "anonymity exchange"])
+def test_a_budget_is_kept_with_all_years_together(run, town, tmp_path, aggregation):
+    asked = given(town, tmp_path, SITE_NUMBER="suppression budget", BUDGET=25, AGGREGATION=aggregation, FAIR=["sex"])
+    found = run("anonymize", **asked)
     assert_series(town, tmp_path)
     assert found.results["SUPPRESSION_PERCENT"] <= 25
 

@@ -27,7 +27,7 @@ from .formats import written_endings
 from .read_and_written import ReadAndWritten
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
-PAGES, JOB = (".html", ".htm"), ".toml"
+PAGES, JOB, PRINTED = (".html", ".htm"), ".toml", ".pdf"
 
 
 def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable]:
@@ -160,6 +160,16 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
                 raise InputError(
                     tr(
                         "{name} is a job: give a name that ends in .toml, not “{suffix}”.",
+                        name=name,
+                        suffix=path.suffix,
+                    )
+                )
+            return [path.suffix]
+        if PRINTED in definition.fileFilter():
+            if path.suffix.lower() != PRINTED:
+                raise InputError(
+                    tr(
+                        "{name} is a page to print: give a name that ends in .pdf, not “{suffix}”.",
                         name=name,
                         suffix=path.suffix,
                     )

@@ -48,7 +48,7 @@ from .exact_values import check_writable
 from .formulas import warning_of_formulas
 from .second_count import check_file, check_layer
 from .temporary import belongs_in_a_file, noted, temporary_file, withdraw
-from .writing import fill_sink, in_one_sentence, write_file, write_text
+from .writing import fill_sink, in_one_sentence, write_bytes, write_file, write_text
 
 Held = TypeVar("Held")
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
@@ -170,6 +170,16 @@ class Outputs:
             content = without_values(text(), self._addresses)
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
+
+    def add_bytes(self, name: str, content: Callable[[], bytes]) -> None:
+        """Write a file that is no text, such as a page to print."""
+        if self.wanted(name):
+            destination = self._destinations[name]
+            if not isinstance(destination, Path):
+                raise InputError(tr("{name}: give the name of a file.", name=name))
+            self._announcing.titles[name] = self._inputs.definition(name).description()
+            with in_one_sentence(name):
+                write_bytes(self._stage(name, destination), content())
 
     def add_folder(self, name: str, write: Callable[[Path], None], count: Callable[[Path], None]) -> None:
         """Write a folder of files. write : fills the folder that it is given; count : looks at one in its place once

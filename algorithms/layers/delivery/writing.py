@@ -80,7 +80,11 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
 
 def write_text(file: Path, text: str) -> None:
     """Write a text file and read it back. Raises OSError where it cannot be written, VbasError if it is not whole."""
-    content = text.encode("utf-8")
+    write_bytes(file, text.encode("utf-8"))
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """The same for a file that is no text."""
     file.write_bytes(content)
     if file.read_bytes() != content:
         raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
