@@ -48,5 +48,11 @@ def _default(setting: Setting) -> str:
 
 NAMES = {"whole": "a whole number", "number": "a number", "text": "text", "rows": "rows of two", "file": "a file"}
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Write the table."""
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
