@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from qgis.gui import QgisInterface
 
+    from .core.library.anonymizing import anonymize
     from .vbas_plugin.provider import VbasPlugin
+
+__all__ = ["anonymize", "classFactory"]
+
+
+def __getattr__(name: str) -> object:
+    """The door of the library, opened once it is asked for: QGIS, which loads this module first, has to choose the
+    language before anything of core is imported."""
+    if name != "anonymize":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .core.library.anonymizing import anonymize
+
+    return anonymize
 
 
 def classFactory(iface: QgisInterface | None) -> VbasPlugin:

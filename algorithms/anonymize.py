@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from qgis.core import QgsProcessingContext
 
 from ..core.configuration import CUSTOM
+from ..core.job.configuring import settled_by_combination
 from ..core.language import as_data, tr
 from .anonymized import anonymized
 from .form import approaches, published, regions
@@ -15,13 +16,15 @@ from .form.areas import area_parameters
 from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
-from .form.guarantees import PROTECTION, k_parameter
+from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
+from .form.job_file import job_file
 from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .form.release_folder import CONDITIONS as IN_A_FOLDER
 from .form.release_folder import release_folder, release_folder_settings
+from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from .layers.inputs import Inputs
 from .nested import coarser, disclosure
 from .nested import levels as nested_levels
@@ -53,6 +56,7 @@ class Anonymize(FollowsRules):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
+            periods(),
             approaches.combination(),
             nested_levels.release_kind(),
             rule_parameter(),
@@ -72,6 +76,7 @@ class Anonymize(FollowsRules):
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
             ties(),
             *release_folder_settings(),
+            *signing_parameters(),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -80,8 +85,10 @@ class Anonymize(FollowsRules):
                     "suppressed, maps before and after, what was read, and the command that does it again."
                 )
             ),
+            sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
+            job_file(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
@@ -97,10 +104,12 @@ class Anonymize(FollowsRules):
             **disclosure.CONDITIONS_OF_RELEASE,
             **coarser.CONDITIONS,
             **PROTECTION,
+            **OVER_TIME,
             **GENERALISING,
             **earlier.CONDITIONS,
             **published.CONDITIONS,
             **IN_A_FOLDER,
+            **signing_conditions(),
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
@@ -114,7 +123,7 @@ class Anonymize(FollowsRules):
         return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(Inputs(self, parameters, context))
+        return settled_by_combination(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         return anonymized(form)

@@ -13,7 +13,7 @@ from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.effective import GIVEN, Conditions
 from .form.form import Form
-from .form.guarantees import k_parameter
+from .form.guarantees import OVER_TIME, k_parameter, periods
 from .form.records import record_parameters, unmatched
 
 
@@ -44,6 +44,7 @@ class Compare(VbasAlgorithm):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
+            periods(),
             *comparisons.compared_approaches(),
             *trade_off.trade_off_parameters(),
             comparisons.weights(),
@@ -76,7 +77,7 @@ class Compare(VbasAlgorithm):
         budget = [{**single["BUDGET"][0], **of_baselines["BUDGET"][0]}]
         fair = [{**single["FAIR"][0], "BUDGETS": GIVEN}]
         both = {"CUTOFF": cutoff, "BUDGET": budget, "FAIR": fair, "CAPACITY_FACTORS": factors}
-        return {**single, **of_baselines, **both, **trade_off.CONDITIONS, **scenarios.CONDITIONS}
+        return {**single, **OVER_TIME, **of_baselines, **both, **trade_off.CONDITIONS, **scenarios.CONDITIONS}
 
     def work(self, form: Form) -> dict[str, object]:
         return compare_all(form)

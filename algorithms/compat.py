@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qgis.core import Qgis, QgsField, QgsPalLayerSettings, QgsVectorLayer, QgsWkbTypes
+from typing import Any
+
+from qgis.core import Qgis, QgsField, QgsPalLayerSettings, QgsProcessingAlgorithm, QgsVectorLayer, QgsWkbTypes
 from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime, QVariant
 
 from ..core.plain_text import plain_text
@@ -87,3 +89,10 @@ def geometry_kind(layer: QgsVectorLayer) -> str:
 def label_placement(name: str) -> object:
     """Where labels go; QGIS 3.26 moved the names."""
     return getattr(getattr(Qgis, "LabelPlacement", QgsPalLayerSettings), name)
+
+
+def hidden_flags() -> Any:
+    """The flags of an algorithm that neither toolbox nor model designer shows; QGIS 3.36 moved the names."""
+    if Qgis.QGIS_VERSION_INT >= 33600:
+        return Qgis.ProcessingAlgorithmFlag.HideFromToolbox | Qgis.ProcessingAlgorithmFlag.HideFromModeler
+    return QgsProcessingAlgorithm.Flag.FlagHideFromToolbox | QgsProcessingAlgorithm.Flag.FlagHideFromModeler

@@ -19,6 +19,9 @@ from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ..core.crosswalk import Crosswalk
 from ..core.errors import VbasError
 from ..core.evaluation import Measures, RegionAudit
+from ..core.job import configuring
+from ..core.job.levels import level_options_of
+from ..core.job.words import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import LevelOptions, build_levels
@@ -29,7 +32,7 @@ from ..core.records.matching import Records
 from ..core.region_account import RegionAccount, account_of_region
 from ..core.suppression import Terms
 from ..core.trade_off.curve import Curve
-from .form import approaches, regions
+from .form import regions
 from .form.areas import areas_of
 from .form.effective import Effective
 from .form.form import Form
@@ -39,7 +42,6 @@ from .form.understanding import as_spelled, understood
 from .layers.inputs import Inputs
 from .layers.shapes.areas import AreaLayer
 from .layers.tables import Table
-from .nested.levels import CONFIGURATION, NESTED, ONE_LEVEL, level_options_of
 
 MAIN = "vbas:anonymize"
 
@@ -167,7 +169,7 @@ class Reading:
     def settings(self, favour: str = CUSTOM) -> Settings:
         """The choices. Raises VbasError for those that do not go together."""
         form = self._form(QgsProcessingFeedback(), spelled=False)
-        configuration = approaches.configuration_of(form)
+        configuration = configuring.configuration_of(form)
         number = RECOMMENDED[favour].site_number if favour in RECOMMENDED else Configuration.site_number
         options = level_options_of(
             form, configuration.site_location, configuration.aggregation, configuration.aggregation_options

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from ..core.aggregation import Aggregation
 from ..core.anonymise import Account
-from ..core.evaluation import Measures, RegionAudit
+from ..core.evaluation import Measures
 from ..core.generalising.hierarchies import Hierarchy
+from ..core.job.conclusion import conclude
+from ..core.job.making import with_costs
+from ..core.job.saying import INPUTS
+from ..core.job.signing import content_of
 from ..core.language import tr
+from ..core.package.dataset import tables_of_release
+from ..core.package.table import DataTable
 from ..core.release import Release
 from ..core.report.coarser import coarser_sentences
 from ..core.report.internal import Remarks, internal_report
-from ..core.suppression import Terms
 from .form import regions
-from .form.conclusion import conclude
 from .form.form import Form
-from .form.lost import costs_of, next_step, say_who_is_lost
 from .form.provenance import provenance_of
 from .form.public_report import add_public_report, map_data_of, public_page
 from .form.release import release_table
-from .form.release_folder import INPUTS, RELEASE_FOLDER, add_release_folder
+from .form.release_folder import RELEASE_FOLDER, add_release_folder
+from .form.signing import REPORT, SIGN_PAGE, add_sign_page, signing
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
+SIGNED = (SIGN_PAGE, REPORT)
+RECKONED_IN_PLACE = 2_000_000  # rows of an engine that are read for their content hash alone
 DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT", RELEASE_FOLDER)
 
 
@@ -44,7 +50,10 @@ def hand_over(
     layer : the areas as they were given, None where there are none; remarks : what the report says beside the account;
     hierarchies : what could still be shown coarser; aggregation : what made the regions of one level, where it is known
     """
-    add_to_register(form, account)
+    rows = cache(partial(_rows_of, account))
+    tables = cache(partial(_tables_to_sign, form, account, layer, rows))
+    by = form.text("PREPARED_BY") if form.has("PREPARED_BY") else ""
+    entry = add_to_register(form, account, by, lambda: content_of(tables()))
     if account.coarser is not None:
         form.info(*coarser_sentences(account.coarser, account.requirement))
     if account.rows is not None and account.rows.staged is None:
@@ -56,18 +65,23 @@ def hand_over(
         _add_regions(form, account, layer, shapes, aggregation)
     step = ""
     if layer is not None:
-        remarks, step = _with_costs(form, account, remarks, hierarchies)
+        remarks, step = with_costs(form, account, remarks, hierarchies)
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
+    said, named = None, "" if entry is None else entry.in_words
+    if account.rows is not None and any(map(form.outputs.wanted, SIGNED)):
+        said = signing(form, tables(), named, _where_in_place(form, account))
+        add_sign_page(form, account, said)
+    if layer is not None:
         form.outputs.add_text(
-            "REPORT", lambda: internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks)
+            "REPORT", lambda: internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks, said)
         )
     if account.rows is not None:
         add_public_report(form, account, layer, shapes)
         page = partial(public_page, form, account, layer, shapes, INPUTS)
-        add_release_folder(form, account, page, layer, shapes, partial(_rows_of, account))
-    conclude(form, account, step)
+        add_release_folder(form, account, page, layer, shapes, rows, "" if entry is None else entry.name)
+    form.conclusion = conclude(form, account, step)
     if remarks.single is not None:
         single, measures = remarks.single
         form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))
@@ -78,6 +92,27 @@ def _rows_of(account: Account) -> Release | None:
     """The rows of records in an engine, where the account has their classes alone; None elsewhere."""
     staged = None if account.rows is None else account.rows.staged
     return None if staged is None else staged.different_rows(account.plan, account.nested)
+
+
+def _tables_to_sign(
+    form: Form, account: Account, layer: AreaLayer | None, rows: Callable[[], Release | None]
+) -> tuple[DataTable, ...]:
+    """The tables whose content hashes are signed: none of very many rows that are in an engine, and stay there."""
+    staged = None if account.rows is None else account.rows.staged
+    many = staged is not None and account.plan.n_released > RECKONED_IN_PLACE
+    if many and not form.outputs.wanted(RELEASE_FOLDER):
+        form.warn(
+            tr(
+                "The page to sign has no content hashes: of so many rows they are reckoned with RELEASE_FOLDER only.",
+            )
+        )
+        return ()
+    return tables_of_release(account, "area" if layer is None else layer.id_field.name(), release=rows())
+
+
+def _where_in_place(form: Form, account: Account) -> str:
+    staged = None if account.rows is None else account.rows.staged
+    return "" if staged is None else form.text("DESTINATION").strip()
 
 
 def _drawn(form: Form, account: Account, layer: AreaLayer | None) -> list[np.ndarray]:
@@ -104,18 +139,6 @@ def _add_regions(
         regions.add_sites(form, layer, aggregation)
     elif wanted("SITE_POINTS") or wanted("VORONOI"):
         form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
-
-
-def _with_costs(
-    form: Form, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
-) -> tuple[Remarks, str]:
-    """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
-    say_who_is_lost(form, account.areas, account.by_value, account.measures)
-    if not isinstance(account.audit, RegionAudit):
-        return remarks, ""
-    terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
-    costs = costs_of(account.plan, hierarchies, terms)
-    return replace(remarks, costs=costs), next_step(*costs)
 
 
 def _numbers(account: Account) -> dict[str, object]:

@@ -29,13 +29,17 @@ from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditi
 from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
+from .nesting.series import check_series
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
+from .policy import Policy, hold_release
 from .privacy.beside import Beside, hold_beside_and_together, tables_beside
 from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
 from .privacy.requirement import Protection, Requirement, measure
+from .privacy.rules import NO_RULE
+from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME, with_series
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
 from .records.matching import Records
@@ -101,6 +105,12 @@ class Ask:
         By quasi-identifier, of its values, for levels that show coarser ones.
     at_once : int
         Cells that are worked out at a time, by which memory is bounded.
+    rule : str
+        The published rule that is followed, whose numbers are above; “none” for one's own.
+    period : str
+        The quasi-identifier that is the period of a record, such as its year; empty for none.
+    periods : str
+        How the classes of several periods go together (PERIODS).
 
     Examples
     --------
@@ -126,6 +136,14 @@ class Ask:
     least_left_people: float = 0.0
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     at_once: int = CELLS_AT_ONCE
+    rule: str = NO_RULE
+    period: str = ""
+    periods: str = THE_SAME
+
+    @property
+    def the_same_in_all(self) -> bool:
+        """Whether classes are to be the same in all periods."""
+        return bool(self.period) and self.periods == THE_SAME
 
     def is_nested(self, levels: Levels) -> bool:
         """Whether rows say their level."""
@@ -198,6 +216,8 @@ class Account:
         By step.
     tried : tuple of Family
         Counts that were tried beside what others publish and beside earlier releases.
+    policies : tuple of Policy
+        Those of the house that it holds.
 
     Examples
     --------
@@ -227,6 +247,7 @@ class Account:
     coarser: CoarserLevels | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     tried: tuple[Family, ...] = ()
+    policies: tuple[Policy, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -311,7 +332,7 @@ def anonymise(
     InputError
         For what cannot go together and for fields that give away the area or the person.
     PrivacyError
-        Where a recount or earlier releases stand against the release.
+        Where a recount, earlier releases or a policy of the house stand against the release.
 
     Examples
     --------
@@ -328,14 +349,22 @@ def anonymise(
     1
     """
     clock = _Clock()
+    nested = ask.is_nested(levels)
+    policies = hold_release(ask.k, ask.rule, nested, ask.disclosure, ask.earlier is not None)
+    said = tuple(policy.sentence for policy in policies)
+    log.info(*said)
+    if ask.earlier is not None and ask.earlier.broken:
+        said = (*said, ask.earlier.broken)
+        log.warn(ask.earlier.broken)
     _refuse_together(levels, ask)
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
     plan, coarser, held = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
-    nested = ask.is_nested(levels)
     rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
+    if requirement.series is not None and not requirement.asks_for_values:
+        check_series(rows.release, at_hand.profile, requirement.series, plan.levels)
     clock.has_taken(ROWS)
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
@@ -355,11 +384,12 @@ def anonymise(
         rows,
         protection,
         weights,
-        held.notes,
+        (*said, *held.notes),
         held.published,
         coarser,
         clock.seconds,
         held.tried,
+        policies,
     )
 
 
@@ -400,6 +430,7 @@ def rate(
     2 1 12.5
     3 5 62.5
     """
+    _refuse_periods(levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, progress)
     measures, audit = _measured(areas, plan, sites, ask.is_nested(levels), at_hand.n_unmatched)
     return Account(ask, areas, at_hand, plan, requirement, measures, audit, coarser=coarser)
@@ -415,6 +446,9 @@ def _planned(
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
     requirement, ties = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share), ties_of(ask.ties)
+    _check_period(ask, at_hand.profile.quasi_identifiers)
+    if ask.the_same_in_all:
+        requirement = with_series(requirement, at_hand.profile, ask.period)
     conditions = ask.conditions(areas.population)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
@@ -565,3 +599,58 @@ def _refuse_together(levels: Levels, ask: Ask) -> None:
     if levels.coarser:
         refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
         refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])
+    _refuse_periods(levels, ask)
+
+
+def _check_period(ask: Ask, names: Sequence[str]) -> None:
+    if ask.period and ask.period not in names:
+        raise InputError(
+            tr(
+                "PERIOD is “{period}”, which is not among what is released ({names}): choose one of these.",
+                period=ask.period,
+                names=", ".join(names),
+            )
+        )
+
+
+def _refuse_periods(levels: Levels, ask: Ask) -> None:
+    """Refuse what does not know yet of classes that are the same in all periods. Raises InputError."""
+    if ask.periods not in PERIODS:
+        raise InputError(
+            tr(
+                "PERIODS “{periods}” is unknown: choose one of {choices}.",
+                periods=ask.periods,
+                choices=", ".join(PERIODS),
+            )
+        )
+    if not ask.the_same_in_all:
+        return
+    if levels.coarser:
+        raise InputError(
+            tr(
+                "LEVELS_COARSER and PERIODS “{periods}” do not go together: a class would be shown coarser in one "
+                "period and not in another. Leave LEVELS_COARSER empty, or choose “{other}”.",
+                periods=THE_SAME,
+                other=EACH_BY_ITSELF,
+            )
+        )
+    if ask.earlier is not None:
+        raise InputError(
+            tr(
+                "REGISTER and PERIODS “{periods}” do not go together: a number that is missing in a series is known to "
+                "be nobody, which a register does not keep yet. Leave REGISTER empty, or choose “{other}”.",
+                periods=THE_SAME,
+                other=EACH_BY_ITSELF,
+            )
+        )
+    if ask.is_nested(levels) and ask.disclosure == NO_SMALL_COUNT:
+        raise InputError(
+            tr(
+                "DISCLOSURE “{disclosure}” and PERIODS “{periods}” do not go together: what somebody who knows the "
+                "method learns from all periods at once cannot be checked yet. Choose another DISCLOSURE, or "
+                "“{other}”.",
+                disclosure=NO_SMALL_COUNT,
+                periods=THE_SAME,
+                other=EACH_BY_ITSELF,
+            )
+        )

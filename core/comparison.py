@@ -67,7 +67,8 @@ def compare(
     go on.
 
     baselines : names in BASELINES, run with these options at this k; nested : names in RECIPES, run with these
-    settings; terms : what numbers of sites that are found by trying go by, k alone where None; planted : outcomes that
+    settings; terms : what is asked of each release, and so of numbers of sites that are found by trying, k alone where
+    None; planted : outcomes that
     each release is analysed with, None for none. The sites of a location
     are found once and shared by the aggregations that start from them (their time counts for each). Cancelling ends the
     comparison with the outcomes so far.
@@ -89,7 +90,7 @@ def compare(
             if family == NESTED:
                 levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
                 row = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
-                plan = nest(areas, profile, levels, k)
+                plan = nest(areas, profile, levels, k, requirement=terms.requirement)
                 measures, _ = evaluate_levels(areas, plan, n_unmatched)
             else:
                 if configuration is None:
@@ -101,7 +102,7 @@ def compare(
                     number = _combination(configuration)
                 crosswalk = result.crosswalk
                 row = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
-                plan = suppress(profile, crosswalk, k)
+                plan = suppress(profile, crosswalk, k, terms.requirement)
                 measures, _ = evaluate(areas, plan, result.sites, n_unmatched)
             worst = worst_group(evaluate_by_value(areas, plan), k)
             analysis = None if planted is None else planted.of_release(plan, part(whole, 0.5, 1.0))

@@ -7,7 +7,8 @@ import shapely
 
 from .adjacency import connected_parts
 from .crosswalk import Crosswalk
-from .progress import Progress, silent
+from .levels import Levels
+from .progress import Progress, part, silent
 from .voronoi import voronoi_cells
 
 
@@ -32,6 +33,19 @@ def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = sile
         regions[region] = united
         progress((region + 1) / crosswalk.n_regions)
     return regions
+
+
+def level_shapes(cells: np.ndarray, levels: Levels, progress: Progress = silent) -> list[np.ndarray]:
+    """Of each level its dissolved regions; every level is drawn from the one below.
+
+    cells : (n,) the polygons of the areas, or those around points that stand for them
+    """
+    drawn: list[np.ndarray] = []
+    for level, crosswalk in enumerate(levels.crosswalks):
+        joined = crosswalk if not level else Crosswalk(levels.parents(level - 1), crosswalk.n_regions)
+        step = part(progress, level / len(levels), (level + 1) / len(levels))
+        drawn.append(dissolve(drawn[-1] if drawn else cells, joined, step))
+    return drawn
 
 
 def _coverage_union(shapes: np.ndarray, surface: float) -> shapely.Geometry | None:

@@ -18,6 +18,7 @@ from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .levels import Levels
 from .privacy.requirement import Requirement
+from .privacy.series import whole_series
 from .profile import Profile
 
 SUPPRESSED = -1
@@ -146,12 +147,17 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     class_of, records = grouped.indices.astype(np.int64), grouped.data.astype(np.int64)
     level, released = np.zeros_like(region), records >= k
     plan = Plan(profile, Levels((crosswalk,)), k, level, region, class_of, records, released)
-    if requirement is None or not requirement.asks_for_more:
+    if requirement is None:
         return plan
-    equivalence_class = plan.equivalence_classes_at(np.zeros(profile.counts.nnz, np.int64))
-    cells = np.flatnonzero(equivalence_class != SUPPRESSED)
-    released &= requirement.holds(cells, equivalence_class[cells], len(records))
-    return replace(plan, released=released, people=requirement.people(equivalence_class, records))
+    people = None
+    if requirement.asks_for_more:
+        equivalence_class = plan.equivalence_classes_at(np.zeros(profile.counts.nnz, np.int64))
+        cells = np.flatnonzero(equivalence_class != SUPPRESSED)
+        released &= requirement.holds(cells, equivalence_class[cells], len(records))
+        people = requirement.people(equivalence_class, records)
+    if requirement.series is not None:
+        released = whole_series(requirement.series, region, class_of, released)
+    return replace(plan, released=released, people=people)
 
 
 def holding(plan: Plan, requirement: Requirement) -> Plan:

@@ -13,6 +13,7 @@ from .errors import InputError
 from .language import tr
 from .plan import area_of_cells
 from .privacy.requirement import Requirement
+from .privacy.series import whole_coarser_series, whole_series
 from .profile import Profile
 
 # With FAIR no group may lose more than so many times what may be suppressed of all records.
@@ -40,13 +41,15 @@ def suppressed_by_class(
     profile, crosswalk : of the same areas; coarser : (C,) the coarser class that each class is counted in, such as that
     without one of the quasi-identifiers; each class is counted by itself where None
     """
+    series = None if terms.requirement is None else terms.requirement.series
     if terms.requirement is None or not terms.requirement.asks_for_more:
         grouped = (crosswalk.membership() @ profile.counts).tocsr()
         class_of, records = grouped.indices, grouped.data
+        if coarser is not None or series is not None:
+            region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
         if coarser is None:
             is_released = records >= terms.k
         else:
-            region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
             equivalence_class, sizes = _equivalence_classes(region, coarser[class_of], records)
             is_released = sizes[equivalence_class] >= terms.k
     else:
@@ -57,6 +60,12 @@ def suppressed_by_class(
         equivalence_class, sizes = _equivalence_classes(region[cells], counted, records)
         holds = terms.requirement.holds(cells, equivalence_class, len(sizes))
         is_released = ((sizes >= terms.k) & holds)[equivalence_class]
+        region = region[cells]
+    if series is not None:
+        if coarser is None:
+            is_released = whole_series(series, region, class_of, is_released)
+        else:
+            is_released = whole_coarser_series(series, coarser, region, class_of, is_released)
     released = np.bincount(class_of[is_released], records[is_released], len(profile.classes)).astype(np.int64)
     return profile.class_sizes - released
 

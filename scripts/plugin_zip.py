@@ -46,6 +46,7 @@ def metadata() -> str:
     given = configparser.ConfigParser(interpolation=None)
     given.read(ROOT / "scripts" / "addresses.ini", encoding="utf-8")
     lines = [f"{name}={given.get('general', name, fallback='').strip()}" for name in ADDRESSES]
+    lines.append(f"commit={_git('rev-parse', 'HEAD').strip()}")  # which the descriptions of releases name
     return "\n".join([text, *(line for line in lines if not line.endswith("=")), f"changelog={changelog()}", ""])
 
 

@@ -24,7 +24,9 @@ from ..algorithms.layers.inputs import Inputs
 from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
+from ..core.job.configuring import settled_by_combination
 from ..core.language import tr
+from ..core.policy import policies_for_lists
 from ..core.secrecy import without_secrets
 from ..core.tables import table_of
 
@@ -109,7 +111,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
     ) -> dict[str, object]:
         inputs = Inputs(self, understood(self, parameters, context), context)
         if inputs.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
-            settled = approaches.settled_by_combination(inputs)
+            settled = settled_by_combination(inputs)
             for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
         with one_group(self._group_title(inputs)):
@@ -132,5 +134,7 @@ def _told(part: str, text: str) -> str:
 
 
 def models() -> list[TitledModel]:
-    """Those that this QGIS can read."""
-    return [model for model in map(TitledModel, sorted(FOLDER.glob("*.model3"))) if model.readable]
+    """Those that this QGIS can read, and that no policy of the house hides."""
+    hidden = {name for policy in policies_for_lists() for name in policy.hidden}
+    read = map(TitledModel, sorted(FOLDER.glob("*.model3")))
+    return [model for model in read if model.readable and model.name() not in hidden]

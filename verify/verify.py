@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verify a release: python3 verify.py FOLDER [--k K]
+"""Verify a release: python3 verify.py FOLDER [--k K] [--register REGISTER.gpkg]
 
 FOLDER is one that VBAS for QGIS wrote (RELEASE_FOLDER): datapackage.json and the files that it names. This program
 shares no line with the one that wrote it. It reads the files, counts everything again, and prints a line per claim:
@@ -9,9 +9,7 @@ shares no line with the one that wrote it. It reads the files, counts everything
     not looked at   it cannot be looked at, with the reason
 
 Exit code: 0 all claims hold; 1 at least one does not; 2 none fails, but some could not be looked at, or there is no
-release in FOLDER. README.md says what each claim means, and what none of them says.
-
-It needs Python 3.9 and nothing else; Parquet files need pyarrow.
+release in FOLDER. README.md says what each claim means. It needs Python 3.9; Parquet files need pyarrow, too.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
@@ -74,9 +73,8 @@ def read_description(folder: Path) -> dict[str, Any] | None:
         paths = [str(resource["path"]) for resource in package["resources"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if layout > 1 or any(Path(path).name != path or path in ("", ".", "..") for path in paths):
-        return None
-    return package
+    unsafe = any(Path(path).name != path or path in ("", ".", "..") for path in paths)
+    return None if layout > 1 or unsafe else package
 
 
 def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
@@ -311,9 +309,8 @@ def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[
         yield "levels", FAILS, str(error)
         yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "counts"))
         return
-    chains: Counter[tuple[Any, ...]] = (
-        Counter()
-    )  # how many areas have these regions, from the finest level to the coarsest
+    # How many areas have these regions, from the finest level to the coarsest.
+    chains: Counter[tuple[Any, ...]] = Counter()
     at = [crosswalk.names.index(name) for name in expected]
     for row, copies in crosswalk.rows.items():
         chains[tuple(row[i] for i in at)] += copies
@@ -326,8 +323,8 @@ def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[
                 above[level, region].add(chain[level] if level < n_levels else None)
     lost = sum(rows for place, (rows, _) in shown.items() if place not in told or place not in held)
     yield judged("regions", not lost, "every record's region is known", f"{lost} rows are of regions that are not")
-    wrong = [place for place in {*held, *told} if not nests(place, told, held, above, nested)]
-    yield judged("levels", not wrong, "every region lies in one of the next level", f"{len(wrong)} regions do not")
+    wrong = sum(not nests(place, told, held, above, nested) for place in {*held, *told})
+    yield judged("levels", not wrong, "every region lies in one of the next level", f"{wrong} regions do not")
     differing = counted_otherwise(told, {place: weight for place, (_, weight) in shown.items()}, nested)
     yield judged("counts", not differing, "they are those of the records", f"{differing} regions differ")
 
@@ -384,14 +381,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--k", type=int, help="what is asked, where that is more than the release claims")
+    parser.add_argument("--register", type=Path, help="the register that it is in, whose chain is verified too")
     given = parser.parse_args()
     package = read_description(given.folder)
     if package is None:
         print(f"{given.folder} is no folder of a release: it has no datapackage.json of VBAS that can be read.")
         return 2
     claims = list(verified(given.folder, package, given.k))
-    for name, status, found in claims:
-        print(f"{status:<15} {name}: {found}")
+    if given.register:
+        verified_chain = run_path(str(Path(__file__).with_name("chain.py")))["verified"]
+        claims += verified_chain(given.register, "", *map(package["vbas"].get, ("register", "content_sha256")))
+    print(*(f"{status:<15} {name}: {found}" for name, status, found in claims), sep="\n")
     statuses = {status for _, status, _ in claims}
     return 1 if FAILS in statuses else 2 if UNSEEN in statuses else 0
 

@@ -16,7 +16,15 @@ from ..form import parameters as shared
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..layers.shapes.areas import AreaLayer
-from .released import MARGIN_CONDITIONS, AnalysedRelease, release_of, release_parameters, spread_of
+from .released import (
+    MARGIN_CONDITIONS,
+    AnalysedRelease,
+    is_spread,
+    read_spread_of,
+    release_of,
+    release_parameters,
+    spread_of,
+)
 
 RECORDS, POPULATION = as_data("released records"), as_data("population of the areas")
 DENOMINATORS = (RECORDS, POPULATION)
@@ -25,7 +33,7 @@ OUTCOME_CONDITIONS: Conditions = {**MARGIN_CONDITIONS, "ADJUST": [{"DENOMINATOR"
 
 def outcome_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """What `release_parameters` declares, and CASE_FIELD, CASE_VALUES, DENOMINATOR, ADJUST."""
-    yield from release_parameters()
+    yield from release_parameters(or_spread=True)
     yield shared.field(
         "CASE_FIELD",
         tr("Field that says who is a case"),
@@ -96,8 +104,11 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
     if name in strata:
         raise InputError(tr("CASE_FIELD “{name}” is in ADJUST too: take it out there.", name=name))
     margins = form.field_names("MARGIN_FIELDS") if form.given("MARGINS") else []
-    release = release_of(form, list(dict.fromkeys([name, *strata, *margins])))
-    weights = spread_of(form, release.rows)
+    if is_spread(form):
+        release, weights = read_spread_of(form)
+    else:
+        release = release_of(form, list(dict.fromkeys([name, *strata, *margins])))
+        weights = spread_of(form, release.rows)
     is_case = cases_of(release.rows.column(name), values_in(form.text("CASE_VALUES")))
     lost = is_case < 0
     if lost.any():

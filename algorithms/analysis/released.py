@@ -9,6 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.analysis.fitting import MARGINS_DIFFER, STOP, fit, margin_of
 from ...core.analysis.released import ReleasedRows, released_rows
+from ...core.analysis.spread_table import read_spread
 from ...core.analysis.spreading import AT_LEVEL_1, IN_ZONES, LEAVE_OUT, NONE, Spread, spread
 from ...core.errors import InputError
 from ...core.language import plural, tr
@@ -25,6 +26,8 @@ from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
 from ..layers.shapes.areas import AreaLayer
 
+ESTIMATE = "estimate"
+OF_SPREAD = ("records", "weight", ESTIMATE)  # fields of SPREAD beside the area and those of the release
 OF_MARGINS = ("MARGIN_AREA", "MARGIN_FIELDS", "MARGIN_COUNT", "MARGINS_DIFFER")
 MARGIN_CONDITIONS: Conditions = {name: [{"MARGINS": GIVEN}] for name in OF_MARGINS}
 
@@ -37,17 +40,23 @@ class AnalysedRelease:
     rows: ReleasedRows
 
 
-def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, QUASI_IDENTIFIERS, RECORD_COUNT, CROSSWALK, CROSSWALK_ID, REGIONS, REGION_ID, POPULATION, AREA_POINT."""
-    yield shared.source(
-        "RECORDS",
-        tr("Released records"),
-        tr("The rows of a release, of one level ({number}) or nested (with {level}).", level=LEVEL, number=NUMBER),
-    )
+def release_parameters(or_spread: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """RECORDS, QUASI_IDENTIFIERS, RECORD_COUNT, CROSSWALK, CROSSWALK_ID, REGIONS, REGION_ID, POPULATION, AREA_POINT.
+
+    or_spread : whether RECORDS may be SPREAD, which needs no crosswalk
+    """
+    text = tr("The rows of a release, of one level ({number}) or nested (with {level}).", level=LEVEL, number=NUMBER)
+    if or_spread:
+        text = tr(
+            "{text} Or SPREAD of “Spread a release over the areas”: its weights are then taken as they are, without "
+            "CROSSWALK.",
+            text=text,
+        )
+    yield shared.source("RECORDS", tr("Released records"), text)
     text = tr("Those of the release: records that share them, level and region are a class.")
     yield shared.field("QUASI_IDENTIFIERS", tr("Quasi-identifiers"), "RECORDS", text, several=True)
     yield record_count(numeric=True)
-    yield from regions.crosswalk_parameters()
+    yield from regions.crosswalk_parameters(optional=or_spread)
     for parameter in area_parameters():
         if parameter.name() == "POPULATION":
             text = tr(
@@ -127,6 +136,32 @@ def spread_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def is_spread(form: Form) -> bool:
+    """Whether RECORDS is a table of weights, as `vbas:spreadrelease` writes it."""
+    fields = form.source("RECORDS").fields()
+    return all(fields.lookupField(name) >= 0 for name in (form.text("REGION_ID"), *OF_SPREAD))
+
+
+def read_spread_of(form: Form) -> tuple[AnalysedRelease, Spread]:
+    """RECORDS as a table of weights: its classes, and where they may live."""
+    source, area = form.source("RECORDS"), form.text("REGION_ID")
+    idle = [name for name in ("MARGINS", "RECORD_COUNT") if form.given(name)]
+    if form.text("LEAVE_OUT") != NONE:
+        idle.append("LEAVE_OUT")
+    if idle:
+        raise InputError(
+            tr("RECORDS are spread already: take out {names}, or give the released records.", names=", ".join(idle))
+        )
+    layer = areas_of(form)
+    taken = {one.lower() for one in (area, *OF_SPREAD, "fid")}
+    own = [name for name in source.fields().names() if name.lower() not in taken]
+    columns = read_columns(source, [area, ESTIMATE, *own], form.feedback)
+    estimate = column_numbers(columns[ESTIMATE], ESTIMATE, "RECORDS")
+    rows, weights = read_spread(layer.areas, columns[area], {name: columns[name] for name in own}, estimate)
+    _say_how_much_is_known(form, rows, weights)
+    return AnalysedRelease(layer, rows), weights
+
+
 def release_of(form: Form, names: Sequence[str]) -> AnalysedRelease:
     """The release, with these fields and its quasi-identifiers."""
     source, count = form.source("RECORDS"), form.text("RECORD_COUNT")
@@ -137,6 +172,10 @@ def release_of(form: Form, names: Sequence[str]) -> AnalysedRelease:
     own = [name for name in wanted if name.lower() in (LEVEL, NUMBER)]
     if own:
         raise InputError(tr("Field “{name}” says where a record is shown: choose others.", name=own[0]))
+    if not form.given("CROSSWALK"):
+        raise InputError(
+            tr("CROSSWALK is not given: it came with the release. Only RECORDS that are spread already need none.")
+        )
     layer = areas_of(form)
     _, levels = regions.levels_of_crosswalk(form, layer.areas)
     read = list(dict.fromkeys([*places, *wanted, *([count] if count else [])]))
@@ -154,6 +193,11 @@ def spread_of(form: Form, rows: ReleasedRows) -> Spread:
     form.check_cancelled()
     if form.given("MARGINS"):
         weights = _fitted(form, rows, weights)
+    _say_how_much_is_known(form, rows, weights)
+    return weights
+
+
+def _say_how_much_is_known(form: Form, rows: ReleasedRows, weights: Spread) -> None:
     known = float(rows.records[weights.in_one_area[weights.profile_of]].sum())
     total = float(rows.records.sum())
     form.info(
@@ -163,7 +207,6 @@ def spread_of(form: Form, rows: ReleasedRows) -> Spread:
             percent=100 * known / total if total else 0.0,
         )
     )
-    return weights
 
 
 def _fitted(form: Form, rows: ReleasedRows, weights: Spread) -> Spread:

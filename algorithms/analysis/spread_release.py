@@ -12,7 +12,6 @@ from ...core.language import as_data, tr
 from ...core.records.columns import Column, column_from_values, column_numbers
 from ...core.tables.analysis import AREA_COUNTS, EXPOSURES, SPREAD
 from ..form import parameters as shared
-from ..form.areas import values_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
@@ -164,7 +163,7 @@ def _exposures(form: Form, rows: ReleasedRows, weights: Spread, names: list[str]
     columns, own = _shown(form, rows, names, one)
     columns["records"] = records
     for name in form.field_names("EXPOSURE_FIELDS"):
-        values = column_from_values(values_of(form, "REGIONS", name))
+        values = column_from_values(form.values_in("REGIONS", name))
         mean, deviation = weights.exposure(column_numbers(values, name, "EXPOSURE_FIELDS"))
         columns[f"mean_{name}"], columns[f"sd_{name}"] = mean[one], deviation[one]
     return filled(EXPOSURES, columns, own=own)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...core.baselines.adjacent_merging import adjacent_merging
 from ...core.baselines.merging_until_anonymous import merging_until_anonymous
 from ...core.errors import InputError
+from ...core.job.dependence import crosswalk_sentence
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions
@@ -18,7 +19,6 @@ from ..form.generalising import conditions_where
 from ..form.guarantees import k_parameter
 from ..form.records import counted_records, populated, records_of, unmatched
 from ..layers.feedback import READ
-from ..privacy.dependence import crosswalk_sentence
 from . import settings
 
 CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"

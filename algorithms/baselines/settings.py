@@ -11,11 +11,12 @@ from ...core.approach import looking_at
 from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
+from ...core.job import configuring
+from ...core.job.dependence import crosswalk_sentence
 from ...core.language import in_turn, one_of, tr
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form import approaches
-from ..form.areas import values_of
 from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.generalising import conditions_where
@@ -23,7 +24,6 @@ from ..form.parameters import choice, field, number, source, whole
 from ..form.records import COUNTED_RECORDS, populated, populated_by_records, records_of
 from ..layers.reading.crosswalks import read_units
 from ..layers.shapes.areas import AreaLayer
-from ..privacy.dependence import crosswalk_sentence
 
 OWN_NUMBER = "own number"
 # Approaches of the number of regions whose cut-off follows from the records.
@@ -100,7 +100,7 @@ def people_and_cutoff(form: Form, layer: AreaLayer) -> tuple[Areas, float]:
         )
     records = records_of(form, layer.areas, form.whole("K"))
     approach = SITE_NUMBERS[name]
-    number = approach(records.profile, layer.areas.identifiers, approaches.model_options_of(form))
+    number = approach(records.profile, layer.areas.identifiers, configuring.model_options_of(form))
     form.info(number.notes[0], tr("It asks for {cutoff:,.0f} people per region.", cutoff=number.cutoff))
     if approach.uses_attribute_counts:
         form.info(crosswalk_sentence(form, [name]))
@@ -244,7 +244,7 @@ def compared_options_of(form: Form) -> BaselineOptions:
 def _labels(form: Form, name: str) -> list[object] | None:
     """The values of a field of REGIONS, None where none is named."""
     field = form.text(name)
-    return values_of(form, "REGIONS", field) if field else None
+    return form.values_in("REGIONS", field) if field else None
 
 
 def areas_with_people(form: Form, layer: AreaLayer) -> Areas:

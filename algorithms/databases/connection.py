@@ -15,6 +15,7 @@ from ...core.engines import MEMORY, open_engine
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS
 from ...core.errors import InputError, VbasError
+from ...core.job.periods import quasi_identifiers_of
 from ...core.language import tr
 from ...core.records.fields import Filter, RecordFields
 from ...core.records.table import MEMBER_FIELDS
@@ -22,6 +23,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.parameters import described, text, whole
+from ..form.records import PERIOD_HELP, PERIOD_LABEL
 from ..form.understanding import with_labels
 from .address import address_of, check_address
 from .choosing import with_list
@@ -106,7 +108,7 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT; with KEEP_FIELDS and what protects persons where released."""
+    """RECORD_REGION, QUASI_IDENTIFIERS, PERIOD, RECORD_COUNT; where released KEEP_FIELDS, and what protects persons."""
     yield text(
         "RECORD_REGION",
         tr("Field with the area code, in the records"),
@@ -123,6 +125,7 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
             "own; an empty text is another. The values are released as they are."
         ),
     )
+    yield text("PERIOD", PERIOD_LABEL, None, PERIOD_HELP, optional=True, advanced=True)
     counted = tr("For a table that is already counted: the field that says how many records each row stands for.")
     yield text(
         "RECORD_COUNT", tr("Record count field (tables already counted)"), None, counted, optional=True, advanced=True
@@ -182,14 +185,16 @@ def fields_of(form: Form) -> RecordFields:
                 filter_columns=", ".join(FILTER_COLUMNS),
             )
         )
+    quasi_identifiers, period = quasi_identifiers_of(form, _names(form, "QUASI_IDENTIFIERS"))
     return RecordFields(
         form.text("RECORD_REGION").strip(),
-        _names(form, "QUASI_IDENTIFIERS"),
+        quasi_identifiers,
         (*kept, *(name for name in sensitive if name not in kept)),
         form.text("RECORD_COUNT").strip(),
         members,
         sensitive,
         tuple(Filter(*cells[start : start + 3]) for start in range(0, len(cells), 3)),
+        period,
     )
 
 

@@ -13,13 +13,13 @@ from ...core.engines.same_profile import cells_that_differ
 from ...core.errors import PrivacyError
 from ...core.generalising.asked import Generalising
 from ...core.generalising.hierarchies import Hierarchy
+from ...core.job.generalising import generalising_of
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.fields import RecordFields
 from ...core.records.identifiers import refuse_identifiers
 from ...core.records.table import COUNT_FIELD
 from ..form.form import Form
-from ..form.generalising import generalising_of
 from ..layers.reading.records import read_records
 from .connection import fields_of
 

@@ -12,7 +12,7 @@ from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
-from ..form.guarantees import PROTECTION, k_parameter, protection_settings
+from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_settings
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.published import published_parameters
@@ -20,6 +20,7 @@ from ..form.records import unmatched
 from ..form.release import ties
 from ..form.release_folder import CONDITIONS as IN_A_FOLDER
 from ..form.release_folder import release_folder, release_folder_settings
+from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
@@ -59,6 +60,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             *regions.crosswalk_parameters(),
             earlier_profile(),
             k_parameter(),
+            periods(),
             rule_parameter(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
@@ -67,8 +69,10 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             *register_parameters(),
             ties(),
             *release_folder_settings(),
+            *signing_parameters(),
             destination(),
             report_in_place(),
+            sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
         )
@@ -79,12 +83,14 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
         own = {
             **CONDITIONS,
             **PROTECTION,
+            **OVER_TIME,
             **GENERALISING,
             **REGISTERED,
             **OF_AREAS,
             **HELD_AGAINST,
             **PUBLISHED,
             **IN_A_FOLDER,
+            **signing_conditions(),
         }
         return with_levels_coarser(own)
 

@@ -10,18 +10,19 @@ from ...core.engines.profiling import match_in_place
 from ...core.engines.releasing import StagedInPlace
 from ...core.engines.source import EngineSource
 from ...core.errors import InputError
+from ...core.job.asking import ask_of
+from ...core.job.generalising import asks_for_coarser, with_levels_asked
+from ...core.job.rules import rule_sentences
 from ...core.language import plural, tr
 from ...core.nesting.planning import cells_within
 from ...core.report.internal import Remarks
-from ..asking import ask_of
 from ..form import regions
 from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated
 from ..handed_over import hand_over
-from ..nested.coarser import asks_for_coarser, levels_to_show, with_levels_asked
+from ..nested.coarser import levels_to_show
 from ..nested.disclosure import say_of_one_level
-from ..privacy.rule import rule_sentences
 from .counting import counted as counted_in_place
 
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.aggregation import Aggregation, AggregationOptions
+from ...core.aggregation import Aggregation
 from ...core.approach import Approach, choosing_sites, looking_at
-from ...core.configuration import CUSTOM, RECOMMENDED, Configuration
+from ...core.configuration import CUSTOM, RECOMMENDED
 from ...core.errors import InputError
 from ...core.language import tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_location import LocationOptions
 from ...core.site_number import APPROACHES as SITE_NUMBERS
-from ...core.site_number import SiteNumberOptions
 from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
-from ..layers.inputs import Inputs
 from .effective import Conditions
-from .form import Form
 from .parameters import choice, field, number, whole
 
 WHOSE_COUNT = tr(
@@ -248,88 +244,6 @@ def conditions_with_combination() -> Conditions:
     single = conditions()
     chosen = ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR")
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
-
-
-def settled_by_combination(inputs: Inputs) -> Mapping[str, object]:
-    """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(inputs.text("COMBINATION"))
-    if combination is None:
-        return {}
-    parts: dict[str, object] = {
-        "SITE_NUMBER": combination.site_number,
-        "SITE_LOCATION": combination.site_location,
-        "AGGREGATION": combination.aggregation,
-    }
-    if "capacity_factor" in AGGREGATIONS[combination.aggregation].settings:
-        parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
-    return parts
-
-
-def aggregation_options_of(form: Form) -> AggregationOptions:
-    """The settings of the aggregation, read."""
-    return AggregationOptions(
-        capacity_factor=form.number("CAPACITY_FACTOR"),
-        floor=form.number("FLOOR"),
-        k=form.whole("K"),
-        seed=form.whole("SEED"),
-    )
-
-
-def location_options_of(form: Form) -> LocationOptions:
-    """The settings of the site location, read; where the form has no START, clustering starts as by default."""
-    options = LocationOptions(k=form.whole("K"), seed=form.whole("SEED"))
-    return replace(options, start=form.text("START")) if form.has("START") else options
-
-
-def model_options_of(form: Form) -> SiteNumberOptions:
-    """The settings of the published cut-off models, read."""
-    return SiteNumberOptions(
-        gaps_region=form.text("GAPS_REGION"),
-        gaps_coefficient=form.number("GAPS_COEFFICIENT"),
-        gaps_exponent=form.number("GAPS_EXPONENT"),
-        log_base=form.number("LOG_BASE"),
-        k=form.whole("K"),
-    )
-
-
-def number_options_of(form: Form) -> SiteNumberOptions:
-    """The settings of the site number, read."""
-    return replace(
-        model_options_of(form),
-        cutoff=form.number("CUTOFF"),
-        n_sites=form.whole("N_SITES"),
-        budget=form.number("BUDGET"),
-        fair=tuple(form.field_names("FAIR")),
-    )
-
-
-def configuration_of(form: Form) -> Configuration:
-    """The whole configuration: of the combination, or of the single choices for `custom`."""
-    name = form.text("COMBINATION")
-    if name == CUSTOM:
-        parts = form.text("SITE_NUMBER"), form.text("SITE_LOCATION"), form.text("AGGREGATION")
-        aggregation_options = aggregation_options_of(form)
-    else:
-        chosen = RECOMMENDED[name]
-        parts = chosen.site_number, chosen.site_location, chosen.aggregation
-        aggregation_options = AggregationOptions()
-    return Configuration(*parts, number_options_of(form), location_options_of(form), aggregation_options)
-
-
-def over_budget(configuration: Configuration, percent: float) -> list[str]:
-    """A sentence where more per cent of the records are suppressed than the number of regions was chosen for."""
-    budget = configuration.number_options.budget
-    if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
-        return []
-    return [
-        tr(
-            "{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was "
-            "asked after the regions were made (a least population, published totals, earlier releases) "
-            "suppresses the rest. Choose a smaller BUDGET to make room for it.",
-            percent=percent,
-            budget=budget,
-        )
-    ]
 
 
 def numbers_in(text: str, parameter: str) -> list[float]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qgis.core import QgsFeatureRequest, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.aggregation import APPROACHES
-from ...core.baselines import BASELINES
+from ...core.job.making import look_at_neighbours
+from ...core.job.words import AREA_POINTS, CENTROID
 from ...core.language import tr
-from ..compat import python_value
 from ..layers.feedback import READ
-from ..layers.reading.fields import field_index
-from ..layers.shapes.areas import AREA_POINTS, CENTROID, AreaLayer, read_areas
+from ..layers.shapes.areas import AreaLayer, read_areas
 from .form import Form
 from .parameters import POINTS, POLYGONS, choice, field, source
 
@@ -78,14 +76,6 @@ def areas_of(form: Form) -> AreaLayer:
 def with_neighbours(form: Form, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
     """The areas; with their neighbours, which take time to find, where one of these aggregations or baselines needs
     them."""
-    if not any((APPROACHES | BASELINES)[name].neighbours for name in approaches):
+    if not look_at_neighbours(approaches):
         return layer
     return layer.with_neighbours(form.progress(0, READ))
-
-
-def values_of(form: Form, name: str, field: str) -> list[object]:
-    """The values of one field of a layer, in its order."""
-    source = form.source(name)
-    index = field_index(source.fields(), field, name, name)
-    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
-    return [python_value(feature[index]) for feature in source.getFeatures(request)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from qgis.core import (
     QgsProcessingContext,
@@ -14,9 +15,13 @@ from qgis.core import (
     QgsProcessingParameterDefinition,
 )
 
-from ...core.errors import VbasError
+from ...core.errors import PrivacyError, VbasError
+from ...core.job.policy import hold_to_policies
 from ...core.language import as_data, tr
+from ...core.policy import policies_for_lists
 from ...core.secrecy import without_secrets
+from ...core.tables.schema import FOR_RELEASE, kind_of_output
+from ..compat import hidden_flags
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
@@ -26,10 +31,12 @@ from ..named import NamedAlgorithm, history, name_pages
 from .effective import Conditions, Effective
 from .form import Form
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
-from .understanding import as_spelled, understood, with_labels
+from .remembering import remember
+from .understanding import as_spelled, is_blank, understood, with_labels
 
 # The parameters that tell one run of a form from another, beside k.
 METHODS = ("METHOD", "AGGREGATION", "SITE_LOCATION", "APPROACH")
+RELEASE_FOLDER = "RELEASE_FOLDER"
 EVERYWHERE = as_data("k-anonymity,anonymization,privacy")
 
 
@@ -41,6 +48,7 @@ class VbasAlgorithm(NamedAlgorithm):
     """One sentence for the tooltip."""
     HELP: ClassVar[str]
     """What it does and when to use it: paragraphs of HTML."""
+    _parameters: Mapping[str, object] = MappingProxyType({})  # of the run
     _in_place = False  # whether the outputs of the run were put in their place
 
     def declare(self) -> None:
@@ -73,6 +81,11 @@ class VbasAlgorithm(NamedAlgorithm):
         """What a run with these parameters really uses."""
         inputs = Inputs(self, parameters, context)
         return Effective(inputs, self.conditions(), self.settled(parameters, context))
+
+    def flags(self) -> Any:
+        """Those of QGIS; what a policy of the house hides is not in the toolbox and the model designer."""
+        hidden = any(self.ID in policy.hidden for policy in policies_for_lists())
+        return super().flags() | hidden_flags() if hidden else super().flags()
 
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
@@ -122,7 +135,25 @@ class VbasAlgorithm(NamedAlgorithm):
         except QgsProcessingException as error:
             return False, with_labels(self, str(error))
         taken, problem = super().checkParameterValues(given, context)
-        return taken, problem if taken else with_labels(self, refused_value(self, given, context) or problem)
+        if not taken:
+            return taken, with_labels(self, refused_value(self, given, context) or problem)
+        try:
+            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, given, context))))
+        except PrivacyError as error:
+            return False, with_labels(self, str(error))
+        except VbasError:
+            pass  # which the run says in its place
+        return taken, problem
+
+    def _hold_to_policies(self, inputs: Inputs) -> None:
+        """Raise PrivacyError for a run that a policy of the house does not have, before anything is read."""
+        for policy in policies_for_lists():
+            policy.refuse_hidden(self.ID)
+        if any(
+            kind_of_output(p.description()) == FOR_RELEASE for p in self.parameterDefinitions() if p.isDestination()
+        ):
+            folder = not is_blank(inputs.parameters.get(RELEASE_FOLDER)) if inputs.has(RELEASE_FOLDER) else None
+            hold_to_policies(inputs, folder)
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -142,11 +173,17 @@ class VbasAlgorithm(NamedAlgorithm):
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
         raise QgsProcessingException(problem)
 
+    def postProcessAlgorithm(self, context: QgsProcessingContext, feedback: QgsProcessingFeedback) -> dict[str, object]:
+        # In the thread of the window, where a project may be changed.
+        remember(self, self._parameters, context.project())
+        return {}
+
     def _result(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
             inputs = self.with_rule_minimums(as_spelled(Inputs(self, understood(self, parameters, context), context)))
+            self._hold_to_policies(inputs)
             effective = self.effective(inputs.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
@@ -158,6 +195,7 @@ class VbasAlgorithm(NamedAlgorithm):
                 try:
                     numbers = self.work(form)
                     results = outputs.deliver()
+                    self._parameters = dict(inputs.parameters)
                 finally:
                     self._in_place = outputs.in_place
             form.info(*form.conclusion)

@@ -35,7 +35,7 @@ def command_of(inputs: Inputs, names: Sequence[str]) -> tuple[str, list[str]]:
         value = inputs.parameters.get(name)
         if definition.isDestination() and is_blank(_destination(value)):
             continue
-        for text in _texts(inputs, name, value, caveats):
+        for text in texts_of(inputs, name, value, caveats):
             words.append(shlex.quote(f"{name}={without_password(text, name, caveats)}"))
     return " \\\n  ".join([f"qgis_process {words[0]}", *words[1:]]), list(dict.fromkeys(caveats))
 
@@ -61,7 +61,7 @@ def source_of(layer: QgsVectorLayer) -> str:
     return QgsProcessingUtils.encodeProviderKeyAndUri(provider, source)
 
 
-def _texts(inputs: Inputs, name: str, value: object, caveats: list[str]) -> list[str]:
+def texts_of(inputs: Inputs, name: str, value: object, caveats: list[str]) -> list[str]:
     """The value of a parameter as it is typed, several times where it takes several values."""
     definition = inputs.definition(name)
     kind = definition.type()

@@ -13,6 +13,7 @@ from ...core.approach import choosing_sites
 from ...core.baselines import BASELINES
 from ...core.comparison import configurations_of
 from ...core.configuration import Configuration
+from ...core.job import configuring
 from ...core.language import as_data, tr
 from ...core.nesting.recipes import RECIPES
 from ...core.outcome import Outcome
@@ -108,8 +109,8 @@ def compared_configurations_of(form: Form) -> list[Configuration]:
 def settings_of(form: Form) -> Configuration:
     """The settings that all configurations share."""
     return Configuration(
-        number_options=approaches.number_options_of(form),
-        location_options=approaches.location_options_of(form),
+        number_options=configuring.number_options_of(form),
+        location_options=configuring.location_options_of(form),
         aggregation_options=AggregationOptions(floor=form.number("FLOOR"), k=form.whole("K"), seed=form.whole("SEED")),
     )
 

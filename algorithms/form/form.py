@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from qgis.core import QgsProcessingFeedback
+from qgis.core import QgsFeatureRequest, QgsProcessingFeedback
 
 from ...core.errors import InputError
 from ...core.progress import Progress
+from ...core.records.columns import Column
 from ...core.records.table_file import state_of
+from ..compat import python_value
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.inputs import Inputs
 from ..layers.reading.checked_source import CheckedSource, checked_source
+from ..layers.reading.fields import field_index
 from ..layers.reading.layer_file import layer_file
+from ..layers.reading.records import read_columns
 from .effective import Effective
 from .parameters import label_of_setting
 from .refusals import no_layer
@@ -92,6 +96,21 @@ class Form(Inputs):
             if sentence not in self._told:
                 self._told.add(sentence)
                 (self.warn if sentence in unchosen else self.info)(with_labels(self.algorithm, sentence))
+
+    def fields(self, table: str) -> list[str]:
+        """The names of the fields of a layer."""
+        return list(self.source(table).fields().names())
+
+    def columns(self, table: str, names: Sequence[str]) -> dict[str, Column]:
+        """Fields of a layer by the names given."""
+        return read_columns(self.source(table), names, self.feedback)
+
+    def values_in(self, table: str, name: str) -> list[object]:
+        """The values of one field of a layer, in its order."""
+        source = self.source(table)
+        index = field_index(source.fields(), name, table, table)
+        request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
+        return [python_value(feature[index]) for feature in source.getFeatures(request)]
 
     @property
     def outputs(self) -> Outputs:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
-from ...core.errors import InputError, first_values
-from ...core.generalising.asked import Generalising, generalising_asked
-from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
-from ...core.records.table import RecordTable
-from ..layers.reading.fields import field_index
-from ..layers.reading.records import read_columns
 from .effective import GIVEN, Condition, Conditions
-from .form import Form
 from .parameters import described, source
 
 ATTRIBUTE, VALUE = "attribute", "value"
@@ -84,37 +77,3 @@ def relating_parameters() -> Iterable[QgsProcessingParameterDefinition]:
                 )
             )
             yield parameter
-
-
-def generalising_of(form: Form, quasi_identifiers: Sequence[str]) -> Generalising:
-    """What the form asks of these quasi-identifiers. Raises InputError for what says nothing of them."""
-    levels = form.cells("GENERALISE") if form.has("GENERALISE") else []
-    columns = _hierarchy_columns(form) if form.given("HIERARCHIES") else []
-    return generalising_asked(quasi_identifiers, levels, form.cells("HIERARCHY_RULES"), columns)
-
-
-def coarser_of(form: Form, table: RecordTable) -> dict[str, Hierarchy]:
-    """The hierarchies of the values that the table shows, coarsened or not: what could still be shown coarser.
-
-    Raises InputError for hierarchies that do not fit the values.
-    """
-    return generalising_of(form, tuple(table.quasi_identifiers)).still_coarser(table)
-
-
-def _hierarchy_columns(form: Form) -> list[list[object]]:
-    """The columns of HIERARCHIES: attribute, value, level_1, level_2, …"""
-    table = form.source("HIERARCHIES")
-    fields = table.fields()
-    own = [fields[field_index(fields, name, "HIERARCHIES", "HIERARCHIES")].name() for name in (ATTRIBUTE, VALUE)]
-    levels = {int(match[1]): name for name in fields.names() if (match := LEVEL_FIELD.fullmatch(name))}
-    if not levels or sorted(levels) != list(range(1, len(levels) + 1)):
-        raise InputError(
-            tr(
-                "HIERARCHIES has the fields {first}: name those of the coarser values "
-                "level_1, level_2, … without a gap.",
-                first=first_values(fields.names(), 12),
-            )
-        )
-    names = [*own, *(levels[number] for number in sorted(levels))]
-    columns = read_columns(table, names, form.feedback)
-    return [columns[name].categories[columns[name].codes].tolist() for name in names]

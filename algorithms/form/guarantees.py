@@ -10,11 +10,9 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.language import tr
-from ...core.records.matching import Records, requirement_of
-from ...core.suppression import Terms
+from ...core.privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .effective import GIVEN, Conditions
-from .form import Form
-from .parameters import field, number, whole
+from .parameters import choice, field, number, whole
 
 
 def k_parameter() -> QgsProcessingParameterDefinition:
@@ -28,6 +26,25 @@ def k_parameter() -> QgsProcessingParameterDefinition:
             "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive."
         ),
         SMALLEST_K,
+    )
+
+
+def periods() -> QgsProcessingParameterDefinition:
+    """PERIODS."""
+    return choice(
+        "PERIODS",
+        tr("Classes of several periods"),
+        PERIODS,
+        THE_SAME,
+        tr(
+            "Where there is a period: “{the_same}” shows a class at a place only if it holds what is asked there in "
+            "every period in which it occurs, so that series have no holes: a number that is missing in a period is "
+            "then nobody. “{each}” shows each class of a period on the finest level that hides it: finer, and less is "
+            "suppressed, but a class may stand at one place in one year, and at another, or nowhere, in the next.",
+            the_same=THE_SAME,
+            each=EACH_BY_ITSELF,
+        ),
+        advanced=True,
     )
 
 
@@ -91,11 +108,5 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
 
 # Where the settings of sensitive fields count.
 PROTECTION: Conditions = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
-
-
-def terms_of(form: Form, records: Records) -> Terms:
-    """What the form asks of a release of these records, for searches that count what one would suppress."""
-    k, requirement = form.whole("K"), None
-    if form.has("PERSON_ID"):
-        requirement = requirement_of(records, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
-    return Terms(k, requirement, records.n_unmatched)
+# Where the classes of several periods go together.
+OVER_TIME: Conditions = {"PERIODS": [{"PERIOD": GIVEN}]}

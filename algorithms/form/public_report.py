@@ -9,8 +9,10 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFi
 
 from ...core.anonymise import Account
 from ...core.drawing import voronoi_cells_of
+from ...core.job.saying import said_of
 from ...core.language import tr
 from ...core.report.map_data import MapData
+from ...core.report.periods import how_periods_go_together
 from ...core.report.release import PublicReport, release_report
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
@@ -18,32 +20,6 @@ from ..named import version
 from .form import Form
 from .parameters import described
 from .provenance import now
-
-# Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
-# reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
-# of tables that are not published.
-MAY_BE_SAID = (
-    *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RELEASE"),
-    *(
-        "SITE_LOCATION",
-        "START",
-        "AGGREGATION",
-        "CAPACITY_FACTOR",
-        "FINEST",
-        "COARSEST",
-        "RATIO",
-        "LEVEL_FIELDS",
-        "LOSS",
-        "LEVELS_COARSER",
-        "DISCLOSURE",
-        "CLOSED_BY_CHANCE",
-        "LEAST_LEFT_AREAS",
-        "LEAST_LEFT_PEOPLE",
-    ),
-    *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
-)
-# Where people are counted from the records, a region with fewer released records than these ask for has lost the rest.
-SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 
 
 def public_report_parameter() -> QgsProcessingParameterDefinition:
@@ -105,11 +81,6 @@ def public_page(
             () if account.coarser is None else account.coarser.in_words,
             account.no_small_count,
             account.plan.in_zones,
+            how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
         )
     )
-
-
-def said_of(form: Form) -> tuple[str, ...]:
-    """The settings that may be said of this run."""
-    counted = form.has("POPULATION") and form.given("POPULATION")
-    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID

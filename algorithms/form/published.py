@@ -6,17 +6,8 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.areas import identifier_text
-from ...core.errors import InputError
 from ...core.language import tr
-from ...core.privacy.count_rows import CountRows
-from ...core.records.table import RecordTable
-from ..layers.reading.fields import field_index
-from ..layers.reading.records import read_columns
-from .areas import values_of
 from .effective import GIVEN, Conditions
-from .form import Form
-from .generalising import generalising_of
 from .parameters import field, source, text
 
 CONDITIONS: Conditions = {name: [{"PUBLISHED_COUNTS": GIVEN}] for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER")}
@@ -78,54 +69,3 @@ def published_margins() -> QgsProcessingParameterDefinition:
         optional=True,
         advanced=True,
     )
-
-
-def published_counts_of(form: Form, table: RecordTable) -> CountRows | None:
-    """PUBLISHED_COUNTS, read; None where it is not given. table : the records, whose quasi-identifiers are looked at.
-
-    Raises InputError for fields that there are not.
-    """
-    if not (form.has("PUBLISHED_COUNTS") and form.given("PUBLISHED_COUNTS")):
-        return None
-    counts = form.source("PUBLISHED_COUNTS")
-    fields = counts.fields()
-    chosen = {}
-    for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER"):
-        chosen[name] = fields[field_index(fields, form.text(name), name, "PUBLISHED_COUNTS")].name()
-    area, number = chosen.values()
-    names = {}
-    for quasi_identifier in table.quasi_identifiers:
-        index = fields.lookupField(quasi_identifier)
-        if index >= 0 and fields[index].name() not in (area, number):
-            names[quasi_identifier] = fields[index].name()
-    if area == number:
-        raise InputError(
-            tr(
-                "PUBLISHED_AREA and PUBLISHED_NUMBER are both “{field}”: choose the field with the area, and the one "
-                "with the count.",
-                field=area,
-            )
-        )
-    columns = read_columns(counts, [area, number, *names.values()], form.feedback)
-    values = {name: column.categories[column.codes].tolist() for name, column in columns.items()}
-    asked = generalising_of(form, tuple(table.quasi_identifiers))
-    return CountRows(
-        values[area],
-        {quasi_identifier: values[name] for quasi_identifier, name in names.items()},
-        values[number],
-        _units(form, area),
-        {**asked.tables, **asked.rules},
-    )
-
-
-def _units(form: Form, name: str) -> dict[str, object] | None:
-    """The value that each area has in the field of REGIONS of this name; None where the counts are of the areas."""
-    if not (form.has("REGIONS") and form.given("REGIONS")):
-        return None
-    fields = form.source("REGIONS").fields()
-    index, own = fields.lookupField(name), fields.lookupField(form.text("REGION_ID"))
-    if index < 0 or index == own:
-        return None
-    identifiers = values_of(form, "REGIONS", form.text("REGION_ID"))
-    units = values_of(form, "REGIONS", fields[index].name())
-    return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}

@@ -8,38 +8,43 @@ from typing import Protocol
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
-from ...core import counted
 from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.generalising.asked import Generalising
+from ...core.job import reading
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
 from ...core.records.fields import RecordFields
-from ...core.records.identifiers import refuse_identifiers
 from ...core.records.matching import (
     STOP,
     SUPPRESS,
     UNMATCHED,
     Records,
     match_areas,
-    match_records,
 )
-from ...core.records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_table
+from ...core.records.table import RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Conditions
 from .form import Form
-from .generalising import generalising_of, generalising_parameters
+from .generalising import generalising_parameters
 from .guarantees import protection_parameters
 from .parameters import choice, field, source
 from .published import published_parameters
 
+PERIOD_LABEL = tr("Period (year, quarter or wave of a record)")
+PERIOD_HELP = tr(
+    "Where the table holds the records of several years, quarters or waves: the field that says which. k, and all else "
+    "that is asked of a class, then holds in each period, and all have the same regions. It is released under its "
+    "name, as a further quasi-identifier."
+)
+
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
+    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, PERIOD, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
     yield source(
         "RECORDS",
         tr("Records"),
@@ -67,6 +72,7 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         several=True,
     )
+    yield field("PERIOD", PERIOD_LABEL, "RECORDS", PERIOD_HELP, optional=True, advanced=True)
     yield record_count(
         True,
         tr(
@@ -163,26 +169,8 @@ def unmatched() -> QgsProcessingParameterDefinition:
 
 def table_of(form: Form) -> tuple[RecordTable, Generalising]:
     """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
-    source = form.source("RECORDS")
-    _refuse_row_numbers(form, source)
-    fields = _fields_of(form)
-    fields.check(form.text("REGION_ID") if form.has("REGION_ID") else None)
-    table = read_records(source, fields, form.feedback)
-    asked = generalising_of(form, tuple(table.quasi_identifiers))
-    shown = asked.shown(table)
-    form.info(*(column.sentence for column in shown.coarsened.values()))
-    return shown, asked
-
-
-def _fields_of(form: Form) -> RecordFields:
-    """The fields of RECORDS that the form names."""
-    quasi_identifiers, kept, sensitive = (
-        tuple(form.field_names(name)) if form.has(name) else ()
-        for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
-    )
-    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
-    area, kept = form.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
-    return RecordFields(area, quasi_identifiers, kept, form.text("RECORD_COUNT"), members, sensitive)
+    _refuse_row_numbers(form, form.source("RECORDS"))
+    return reading.table_of(form)
 
 
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
@@ -215,24 +203,7 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
     aside = _of_missing_areas(form, unmatched)
-    table, asked = table_of(form)
-    if k is not None:
-        persons = table.members.get(PERSONS)
-        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
-    field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
-    form.info(
-        plural(
-            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
-            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
-            int((records.profile.area_sizes > 0).sum()),
-            records=counted.records(table.n_records),
-            n_areas=len(areas),
-            classes=counted.classes(len(records.profile.classes)),
-        )
-    )
-    form.warn(*records.warnings)
-    return records
+    return reading.records_of(form, table_of(form), areas, k, aside)
 
 
 def _of_missing_areas(form: Form, unmatched: str) -> str:

@@ -8,17 +8,18 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core import drawing
 from ...core.aggregation import Aggregation
 from ...core.areas import Areas
 from ...core.arrays import to_list
 from ...core.crosswalk import Crosswalk
-from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
+from ...core.drawing import buffered_hull, pieces, voronoi_cells_of
 from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.measures import LevelAudit
-from ...core.progress import Progress, part
+from ...core.progress import Progress
 from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
 from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
@@ -46,8 +47,8 @@ CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
 PARTIAL_NUMBERS = {"N_SITES": tr("Regions"), "N_LEFT_OUT": tr("Areas left out"), "COMPACTNESS": NUMBERS["COMPACTNESS"]}
 
 
-def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """CROSSWALK and CROSSWALK_ID."""
+def crosswalk_parameters(optional: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """CROSSWALK and CROSSWALK_ID; optional : whether a run can do without."""
     yield source(
         "CROSSWALK",
         tr("Crosswalk"),
@@ -56,6 +57,7 @@ def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             "area is left out and its records are suppressed). With nested levels, as “Nest levels” makes "
             "them: vbas_region_1 (the finest), vbas_region_2, …"
         ),
+        optional=optional,
     )
     text = tr("Needed only if the crosswalk has further fields.")
     yield field("CROSSWALK_ID", tr("Field with the area code, in the crosswalk"), "CROSSWALK", text, optional=True)
@@ -117,12 +119,8 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
 
 def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
     """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
-    shapes = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
-    drawn: list[np.ndarray] = []
-    for level, crosswalk in enumerate(levels.crosswalks):
-        joined = crosswalk if not level else Crosswalk(levels.parents(level - 1), crosswalk.n_regions)
-        step = part(progress, level / len(levels), (level + 1) / len(levels))
-        drawn.append(dissolve(drawn[-1] if drawn else shapes, joined, step))
+    cells = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
+    drawn = drawing.level_shapes(cells, levels, progress)
     return [layer.to_layer(shape) for shape in drawn] if layer.are_points else drawn
 
 

@@ -17,6 +17,7 @@ from qgis.core import (
 )
 
 from ...core.anonymise import Account
+from ...core.job.saying import INPUTS, said_of
 from ...core.language import tr
 from ...core.package.dataset import tables_of_release
 from ...core.package.descriptor import Said
@@ -25,17 +26,14 @@ from ...core.package.table import Crs
 from ...core.package.writing import CSV, FORMATS, check_format
 from ...core.release import Release
 from ...core.tables.schema import FOR_RELEASE
+from ...core.version import commit, version
 from ..layers.shapes.areas import AreaLayer
-from ..named import commit, version
 from .effective import GIVEN, Conditions
 from .form import Form
 from .parameters import choice, described, text
-from .public_report import said_of
 
 RELEASE_FOLDER, FOLDER_FORMAT, LICENCE = "RELEASE_FOLDER", "FOLDER_FORMAT", "LICENCE"
 CONDITIONS: Conditions = {name: [{RELEASE_FOLDER: GIVEN}] for name in (FOLDER_FORMAT, LICENCE)}
-# What an input is called, or where it is, is not said outside.
-INPUTS = ("REGIONS",)
 
 
 def release_folder_settings() -> Iterable[QgsProcessingParameterDefinition]:
@@ -88,11 +86,13 @@ def add_release_folder(
     layer: AreaLayer | None = None,
     shapes: Sequence[np.ndarray] = (),
     release: Callable[[], Release | None] = lambda: None,
+    entry: str = "",
 ) -> None:
     """Write RELEASE_FOLDER of a release.
 
     page : the report for release; layer : the areas as they were given, None where there are none; shapes : of each
-    level those of its regions, in the CRS of the layer; release : the rows, where those of the account lack fields
+    level those of its regions, in the CRS of the layer; release : the rows, where those of the account lack fields;
+    entry : its name in the register
     """
     if not form.outputs.wanted(RELEASE_FOLDER):
         return
@@ -105,14 +105,16 @@ def add_release_folder(
         tables = tables_of_release(account, area_field, shapes, crs, release())
         title = tr("Report ({for_release})", for_release=FOR_RELEASE)
         called = folder.name if name is None else name.name
-        package = write_folder(folder, account, tables, written, _said(form), called, {"report.html": (title, page())})
+        package = write_folder(
+            folder, account, tables, written, _said(form, entry), called, {"report.html": (title, page())}
+        )
         form.info(tr("Content hash of the release: {content_hash}", content_hash=package["vbas"]["content_sha256"]))
 
     form.outputs.add_folder(RELEASE_FOLDER, write, recount)
 
 
-def _said(form: Form) -> Said:
-    """What may be said of this run."""
+def _said(form: Form, entry: str) -> Said:
+    """What may be said of this run. entry : its name in the register"""
     allowed = said_of(form)
     values = {
         name: value
@@ -133,6 +135,7 @@ def _said(form: Form) -> Said:
         command=" ".join(["qgis_process", "run", form.algorithm.id(), "--", *words]),
         licence=form.text(LICENCE).strip(),
         rule=str(values.get("RULE", "")),
+        register=entry,
     )
 
 

@@ -24,7 +24,6 @@ from ...core.scenarios.runs import run_scenarios
 from ...core.scenarios.selections import LEAST_ATTRIBUTES, MOST_ATTRIBUTES, random_selections
 from ...core.tables.scenarios import SCENARIO_AVERAGES
 from ..layers.tables import Table, filled
-from .areas import values_of
 from .effective import GIVEN, Conditions
 from .form import Form
 from .parameters import INTEGER, field, number, sink, whole
@@ -138,7 +137,7 @@ def _parts_of(form: Form, areas: Areas, records: Records) -> dict[str, np.ndarra
     name = form.text("PART_FIELD")
     if not name:
         return {}
-    parts = parts_by_value(values_of(form, "REGIONS", name))
+    parts = parts_by_value(form.values_in("REGIONS", name))
     sizes = records.profile.area_sizes
     usable = {
         part: members

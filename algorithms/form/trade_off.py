@@ -13,6 +13,7 @@ from ...core.approach import choosing_sites
 from ...core.areas import Areas
 from ...core.configuration import Configuration
 from ...core.errors import InputError
+from ...core.job.generalising import coarser_of
 from ...core.language import plural, tr
 from ...core.outcome import Outcome
 from ...core.progress import Progress
@@ -24,7 +25,6 @@ from ...core.trade_off.search import Search
 from .approaches import numbers_in
 from .effective import GIVEN, Conditions
 from .form import Form
-from .generalising import coarser_of
 from .parameters import text
 
 PREFERRED = ("balanced density", "iterative Voronoi")

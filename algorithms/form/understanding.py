@@ -9,7 +9,6 @@ Fields are taken as the layer spells them, and messages name parameters as the d
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -26,6 +25,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
+from ...core.job.values import choice_of, number_of, quoted
 from ...core.language import plural, tr
 from ...core.plain_text import visible
 from ..layers.inputs import Inputs
@@ -47,8 +47,6 @@ SINGLE = (
     "folderDestination",
 )
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
-# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
-LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
 
 
 def understood(
@@ -92,7 +90,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
         raise QgsProcessingException(
             tr(
                 "{options} is an option of qgis_process, not a parameter of {title}: write it before the “--”.",
-                options=_quoted(options),
+                options=quoted(options),
                 title=title,
             )
         )
@@ -107,9 +105,9 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
                 "{unknown} is not a parameter of {title}: did you mean {near}?",
                 "{unknown} are not parameters of {title}: did you mean {near}?",
                 len(unknown),
-                unknown=_quoted(unknown),
+                unknown=quoted(unknown),
                 title=title,
-                near=_quoted(dict.fromkeys(near)),
+                near=quoted(dict.fromkeys(near)),
             )
         )
     raise QgsProcessingException(
@@ -117,7 +115,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
             "{unknown} is not a parameter of {title}, which has {names}.",
             "{unknown} are not parameters of {title}, which has {names}.",
             len(unknown),
-            unknown=_quoted(unknown),
+            unknown=quoted(unknown),
             title=title,
             names=", ".join(names),
         )
@@ -173,7 +171,7 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
             tr(
                 "{definition} has several values ({filled}), but takes one: give it once.",
                 definition=definition.name(),
-                filled=_quoted(filled),
+                filled=quoted(filled),
             )
         )
     return filled[0] if filled else ""
@@ -204,64 +202,20 @@ def _parts(definition: QgsProcessingParameterDefinition, given: object) -> list[
 def _choice(definition: QgsProcessingParameterEnum, value: object, in_words: bool = False) -> object:
     """The word of a choice that is given by its word or by its number, as headless QGIS lists them."""
     options = definition.options()
-    text = str(value).strip()
-    if text.isdecimal() and int(text) < len(options):
-        text = options[int(text)]
-    if text not in options:
-        raise QgsProcessingException(
-            tr(
-                "{definition} is “{text}”, which is not among the choices: choose from {options}.",
-                definition=definition.name(),
-                text=text,
-                options=_quoted(options),
-            )
-        )
+    try:
+        text = choice_of(definition.name(), value, options)
+    except InputError as error:
+        raise QgsProcessingException(str(error)) from None
     return text if in_words or definition.usesStaticStrings() else options.index(text)
 
 
 def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
     """A number within its bounds."""
     whole = definition.dataType() == QgsProcessingParameterNumber.Type.Integer
-    largest = LARGEST_WHOLE if whole else LARGEST
     try:
-        # Python reads 1_000 as a number, QGIS does not.
-        number = math.nan if "_" in str(value) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
-    if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
-        asked = _whole_number_asked(low, high, largest) if whole else _number_asked(low, high, largest)
-        raise QgsProcessingException(
-            tr("{parameter} is “{value}”: {asked}.", parameter=definition.name(), value=value, asked=asked)
-        )
-    if not low <= number <= high:
-        asked = _number_asked(low, high, largest) if (low, high) != (-largest, largest) else _number_up_to(high)
-        raise QgsProcessingException(
-            tr("{parameter} is {number}: {asked}.", parameter=definition.name(), number=number, asked=asked)
-        )
-    return int(number) if whole else number
-
-
-def _number_asked(low: float, high: float, largest: float) -> str:
-    """What the form asks for, with the bounds that it sets."""
-    if low > -largest and high < largest:
-        return tr("give a number from {low} to {high}", low=low, high=high)
-    if low > -largest:
-        return tr("give a number of at least {low}", low=low)
-    return _number_up_to(high) if high < largest else tr("give a number")
-
-
-def _number_up_to(high: float) -> str:
-    return tr("give a number up to {high}", high=high)
-
-
-def _whole_number_asked(low: float, high: float, largest: float) -> str:
-    """The same for a whole number."""
-    if low > -largest and high < largest:
-        return tr("give a whole number from {low} to {high}", low=low, high=high)
-    if low > -largest:
-        return tr("give a whole number of at least {low}", low=low)
-    return tr("give a whole number up to {high}", high=high) if high < largest else tr("give a whole number")
+        return number_of(definition.name(), value, whole, definition.minimum(), definition.maximum())
+    except InputError as error:
+        raise QgsProcessingException(str(error)) from None
 
 
 def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> object:
@@ -272,10 +226,6 @@ def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> o
             tr("{definition} is “{value}”: give “true” or “false”.", definition=definition.name(), value=value)
         )
     return text in YES
-
-
-def _quoted(values: object) -> str:
-    return ", ".join(tr("“{value}”", value=value) for value in values)  # type: ignore[attr-defined]
 
 
 # A quoted value is somebody's data, whatever it reads like.

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
-from qgis.core import Qgis, QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingParameterDefinition
+from qgis.core import (
+    Qgis,
+    QgsApplication,
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
+    QgsProcessingParameterDefinition,
+)
+
+
+def own_rules() -> list[Path]:
+    """The user's own file, `vbas_rules.csv` in QGIS's settings folder, where it is there."""
+    own = Path(QgsApplication.qgisSettingsDirPath()) / "vbas_rules.csv"
+    return [own] if os.path.lexists(own) else []
 
 
 @dataclass(eq=False)
@@ -60,3 +74,7 @@ class Inputs:
     def yes(self, name: str) -> bool:
         """Whether a box is ticked."""
         return self.algorithm.parameterAsBool(self.parameters, name, self.context)
+
+    def rule_files(self) -> list[Path]:
+        """Files of rules beside those that are shipped."""
+        return own_rules()

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
-from ...core.anonymise import refuse_left_with_coarser, refuse_with_coarser
 from ...core.areas import Areas
-from ...core.generalising.asked import steps_asked
-from ...core.generalising.hierarchies import Hierarchy
+from ...core.job.generalising import asks_for_coarser
+from ...core.job.words import NESTED
 from ...core.language import tr
-from ...core.levels import Levels, with_coarser_values, without_last_repeats
-from ...core.records.table import RecordTable
+from ...core.levels import Levels, without_last_repeats
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.parameters import described
 from ..form.regions import levels_of_crosswalk
-from .disclosure import LEFT_AREAS, LEFT_PEOPLE
-from .levels import NESTED
 
 PARAMETER = "LEVELS_COARSER"
 CONDITIONS: Conditions = {PARAMETER: [{"RELEASE": [NESTED]}]}
@@ -60,23 +54,3 @@ def levels_to_show(form: Form, areas: Areas | None = None) -> tuple[Areas, Level
     """The levels of CROSSWALK, as `levels_of_crosswalk`; where LEVELS_COARSER adds its own, those of regions alone."""
     areas, levels = levels_of_crosswalk(form, areas)
     return areas, without_last_repeats(levels) if asks_for_coarser(form) else levels
-
-
-def asks_for_coarser(form: Form) -> bool:
-    """Whether last levels with coarser values are asked for. Raises InputError with what cannot go with them."""
-    if not any(str(cell).strip() for cell in form.cells(PARAMETER)):
-        return False
-    refuse_with_coarser([name for name in NOT_WITH if form.has(name) and form.given(name)])
-    refuse_left_with_coarser(form.whole(LEFT_AREAS), form.number(LEFT_PEOPLE))
-    return True
-
-
-def with_levels_asked(form: Form, levels: Levels, table: RecordTable, hierarchies: Mapping[str, Hierarchy]) -> Levels:
-    """The levels, and above them those of LEVELS_COARSER; the levels as they are where none is asked for.
-
-    table : of which names and what is coarser are looked at; hierarchies : of the values that it shows.
-    Raises InputError for a level that there is not, or that is not coarser.
-    """
-    if not asks_for_coarser(form):
-        return levels
-    return with_coarser_values(levels, steps_asked(PARAMETER, form.cells(PARAMETER), table, hierarchies))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.job.disclosure import CLOSED, DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
+from ...core.job.words import NESTED
 from ...core.language import tr
 from ...core.nesting.decoys import CLOSED_BY_CHANCE, MOST_CLOSED
 from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from ..form.effective import Condition, Conditions
 from ..form.form import Form
 from ..form.parameters import choice, number, whole
-from .levels import NESTED
 
-DISCLOSURE, CLOSED = "DISCLOSURE", "CLOSED_BY_CHANCE"
-LEFT_AREAS, LEFT_PEOPLE = "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE"
 PARAMETERS = (DISCLOSURE, CLOSED, LEFT_AREAS, LEFT_PEOPLE)
 HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
 # Where levels come with a crosswalk, so that nothing tells beforehand whether there are several.
@@ -26,15 +24,6 @@ CONDITIONS_OF_RELEASE: Conditions = {
     **{name: [{"RELEASE": [NESTED]}] for name in (DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE)},
     CLOSED: [{"RELEASE": [NESTED]}, HIDING],
 }
-
-
-class Held(TypedDict):
-    """What `Ask` is told of it."""
-
-    disclosure: str
-    closed_by_chance: float
-    least_left_areas: int
-    least_left_people: float
 
 
 def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -95,16 +84,6 @@ def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         0.0,
         advanced=True,
     )
-
-
-def held_against(form: Form) -> Held:
-    """What is asked of a nested release."""
-    return {
-        "disclosure": form.text(DISCLOSURE),
-        "closed_by_chance": form.number(CLOSED),
-        "least_left_areas": form.whole(LEFT_AREAS),
-        "least_left_people": form.number(LEFT_PEOPLE),
-    }
 
 
 def say_of_one_level(form: Form) -> None:

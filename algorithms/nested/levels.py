@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
@@ -11,24 +11,24 @@ from scipy import sparse
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.language import tr, written
-from ...core.levels import Levels, levels_from_fields, make_levels, with_least_population
+from ...core.job.levels import level_options_of, levels_of
+from ...core.job.making import aggregations_of
+from ...core.job.words import AREAS, CONFIGURATION, NESTED, ONE_LEVEL
+from ...core.language import tr
+from ...core.levels import Levels, make_levels, with_least_population
 from ...core.nesting.losses import LOSSES
-from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
+from ...core.nesting.making import SMALLEST_RATIO, build_levels
 from ...core.profile import Profile
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
-from ..form.approaches import location_options_of, sentences
-from ..form.areas import values_of, with_neighbours
+from ..form.approaches import sentences
+from ..form.areas import with_neighbours
 from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.parameters import choice, field, number, whole
 from ..form.records import populated, populated_by_records, records_of
 from ..layers.reading.crosswalks import read_crosswalk
-from ..layers.reading.fields import field_index
 from ..layers.shapes.areas import AreaLayer
 
-ONE_LEVEL, NESTED = "one level", "nested levels"
-AREAS, CONFIGURATION = "areas", "configuration"
 # An exchange is free in the number of regions, which levels are not.
 AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not approach.starts_from}
 # The numbers that nested releases have beside those of one level.
@@ -140,43 +140,9 @@ def conditions() -> Conditions:
     return dict((*always, *made))
 
 
-def levels_of(form: Form, areas: Areas, made: Callable[[], Levels]) -> Levels:
-    """The levels: from LEVEL_FIELDS, or else as `made` makes them."""
-    fields = form.field_names("LEVEL_FIELDS")
-    if not fields:
-        return made()
-    there = form.source("REGIONS").fields()
-    for name in fields:
-        field_index(there, name, "LEVEL_FIELDS", "REGIONS")
-    levels = levels_from_fields(areas, fields, [values_of(form, "REGIONS", name) for name in fields])
-    return with_least_population(areas, levels, form.number("LEAST_POPULATION"))
-
-
 def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLayer:
     """The areas, with their neighbours where a least population or the aggregation needs them."""
-    floor = form.number("LEAST_POPULATION") > 0 and not form.given("LEVEL_FIELDS")
-    return with_neighbours(form, layer, [aggregation, *(["population floor"] if floor else [])])
-
-
-def sentence(levels: Levels) -> str:
-    """How many levels of how many regions there are, for the log."""
-    return tr(
-        "Regions by level, from the finest: {numbers}.",
-        numbers=", ".join(written(str(crosswalk.n_regions)) for crosswalk in levels.crosswalks),
-    )
-
-
-def level_options_of(form: Form, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
-    """How levels are made from the areas up, by these approaches; site_location is empty where none is needed."""
-    return LevelOptions(
-        form.whole("COARSEST"),
-        form.number("RATIO"),
-        form.number("LEAST_POPULATION"),
-        site_location or LevelOptions.site_location,
-        aggregation,
-        location_options_of(form),
-        settings,
-    )
+    return with_neighbours(form, layer, aggregations_of(form, aggregation))
 
 
 def areas_and_profile(form: Form, layer: AreaLayer) -> tuple[Areas, Profile]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.approach import looking_at
+from ...core.job.levels import sentence
 from ...core.language import as_data, tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form import approaches, regions
@@ -91,5 +92,5 @@ class NestLevels(VbasAlgorithm):
         if form.outputs.wanted("RELEASED_REGIONS"):
             shapes = regions.level_shapes(layer, levels, form.progress(60, 95))
             form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, levels, shapes))
-        form.info(nested.sentence(levels))
+        form.info(sentence(levels))
         return {"N_LEVELS": len(levels), "N_SITES": levels.crosswalks[0].n_regions}

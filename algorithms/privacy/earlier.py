@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
-from ...core.publish.register.published_releases import earlier_releases, entry_of, new_entry
-from ...core.records.table import RecordTable
-from ...core.releases.earlier import ACTIONS, REPAIR, STOP, Earlier
+from ...core.publish.register.entry import Entry
+from ...core.publish.register.published_releases import entry_of, new_entry
+from ...core.releases.earlier import ACTIONS, REPAIR, STOP
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.generalising import generalising_of
 from ..form.parameters import choice
-from .relating import aliases_parameter, answers_in
+from .relating import aliases_parameter
 from .releases import register_parameter
 
 CONDITIONS: Conditions = {
@@ -58,16 +57,13 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield aliases_parameter(advanced=True)
 
 
-def earlier_of(form: Form, table: RecordTable) -> Earlier | None:
-    """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
-    if not (form.has("REGISTER") and form.given("REGISTER")):
+def add_to_register(form: Form, account: Account, by: str, content: Callable[[], str]) -> Entry | None:
+    """Have the release added to REGISTER, before the outputs are in their place; its entry, if any.
+
+    by : who proposes it; content : the content hash of what goes out, empty where that is not reckoned
+    """
+    if account.ask.earlier is None:
         return None
-    asked = generalising_of(form, tuple(table.quasi_identifiers))
-    path = Path(form.text("REGISTER"))
-    return earlier_releases(path, form.text("REGISTER_ACTION"), answers_in(form), asked.tables, asked.rules)
-
-
-def add_to_register(form: Form, account: Account) -> None:
-    """Have the release added to REGISTER, before the outputs are in their place."""
-    if account.ask.earlier is not None:
-        form.outputs.first(new_entry(Path(form.text("REGISTER")), *entry_of(account)))
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content())
+    form.outputs.first(entry)
+    return entry

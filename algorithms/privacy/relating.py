@@ -8,9 +8,10 @@ from dataclasses import replace
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
 from ...core.disclosure.published import Published
-from ...core.errors import InputError
 from ...core.generalising.asked import Generalising
-from ...core.language import plural, tr
+from ...core.job.generalising import generalising_of
+from ...core.job.published import answers_in
+from ...core.language import tr
 from ...core.releases.aliases import Aliases, aliases_of
 from ...core.releases.comparable import values_at_levels
 from ...core.releases.listing import quasi_identifiers_of
@@ -18,7 +19,6 @@ from ...core.releases.matching import Matched, matched
 from ...core.releases.naming import named
 from ...core.releases.relating import Relating, with_levels
 from ..form.form import Form
-from ..form.generalising import generalising_of
 from ..form.parameters import described
 
 
@@ -38,20 +38,6 @@ def aliases_parameter(advanced: bool = False) -> QgsProcessingParameterDefinitio
         advanced=advanced,
         optional=True,
     )
-
-
-def answers_in(form: Form) -> list[tuple[str, str]]:
-    """The rows of ALIASES: a field and what it is. Raises InputError for half a row."""
-    cells = [str(cell).strip() for cell in form.cells("ALIASES")] if form.has("ALIASES") else []
-    if len(cells) % 2:
-        raise InputError(
-            plural(
-                "ALIASES has {n} cell: give two a row, a field and what it is, such as gender, sex.",
-                "ALIASES has {n} cells: give two a row, a field and what it is, such as gender, sex.",
-                len(cells),
-            )
-        )
-    return list(zip(cells[::2], cells[1::2]))
 
 
 def aliases_in(form: Form, known: Collection[str]) -> Aliases:

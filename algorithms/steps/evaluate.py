@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...core.anonymise import rate
+from ...core.job.asking import rated
+from ...core.job.generalising import coarser_of
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
-from ..asking import rated
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -13,8 +14,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.generalising import coarser_of
-from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
+from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_parameters
 from ..form.lost import conditions_with_costs
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import hand_over
@@ -48,6 +48,7 @@ class Evaluate(VbasAlgorithm):
                 )
             ),
             k_parameter(),
+            periods(),
             *protection_parameters(),
             unmatched(),
             loss(),
@@ -58,7 +59,7 @@ class Evaluate(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def conditions(self) -> Conditions:
-        return conditions_with_costs({**PROTECTION, **GENERALISING, **HELD_AGAINST})
+        return conditions_with_costs({**PROTECTION, **OVER_TIME, **GENERALISING, **HELD_AGAINST})
 
     def work(self, form: Form) -> dict[str, object]:
         nested = regions.has_levels_in_crosswalk(form)

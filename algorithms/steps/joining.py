@@ -10,8 +10,8 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.aggregation import APPROACHES, Aggregation
 from ...core.aggregation.anonymity_exchange import exchanged
 from ...core.errors import InputError
+from ...core.job import configuring
 from ...core.language import tr
-from ..form import approaches
 from ..form.form import Form
 from ..form.parameters import number, source
 from ..form.records import populated, populated_by_records, records_of
@@ -50,7 +50,7 @@ def exchange_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def joined(form: Form, layer: AreaLayer) -> Aggregation:
     """What AGGREGATION makes of SITES, of the areas and their population alone."""
-    approach, options = APPROACHES[form.text("AGGREGATION")], approaches.aggregation_options_of(form)
+    approach, options = APPROACHES[form.text("AGGREGATION")], configuring.aggregation_options_of(form)
     if "floor" in approach.settings and options.floor and not form.given("SITES"):
         sites: object = 1
     else:
@@ -70,7 +70,7 @@ def joined_by_classes(form: Form, layer: AreaLayer) -> Aggregation:
                 name=name,
             )
         )
-    options = approaches.aggregation_options_of(form)
+    options = configuring.aggregation_options_of(form)
     options = replace(options, budget=form.number("BUDGET") if form.given("BUDGET") else None)
     records = records_of(form, layer.areas, options.k)
     areas, progress = populated(layer, records), form.progress(stop=70)

@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.configuration import Configuration, Trials, chosen
+from ...core.job import configuring
+from ...core.job.asking import terms_of
 from ...core.site_number import APPROACHES, SiteNumber
 from ..form import approaches
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
 from ..form.effective import Condition, Conditions
 from ..form.form import Form
-from ..form.guarantees import PROTECTION, protection_parameters, terms_of
+from ..form.guarantees import OVER_TIME, PROTECTION, periods, protection_parameters
 from ..form.records import populated, profile_of, records_of
 
 TRYING = tuple(name for name, approach in APPROACHES.items() if approach.runs_candidates)
@@ -33,6 +35,7 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield approaches.aggregation()
     yield approaches.capacity_factor()
     yield approaches.floor()
+    yield periods()
     yield from protection_parameters()
     yield shared.seed()
 
@@ -40,7 +43,7 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 def budget_conditions() -> Conditions:
     """Where these count: for a number that is tried alone."""
     where: Condition = {"SITE_NUMBER": TRYING}
-    known = {**approaches.conditions(), **PROTECTION}
+    known = {**approaches.conditions(), **PROTECTION, **OVER_TIME}
     return {parameter.name(): [where, *known.get(parameter.name(), ())] for parameter in budget_parameters()}
 
 
@@ -55,9 +58,9 @@ def tried_number(form: Form) -> SiteNumber:
         form.text("SITE_NUMBER"),
         form.text("SITE_LOCATION"),
         form.text("AGGREGATION"),
-        approaches.number_options_of(form),
-        approaches.location_options_of(form),
-        approaches.aggregation_options_of(form),
+        configuring.number_options_of(form),
+        configuring.location_options_of(form),
+        configuring.aggregation_options_of(form),
     )
     layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
     records = records_of(form, layer.areas, form.whole("K"))
@@ -73,4 +76,4 @@ def published_number(form: Form) -> SiteNumber:
     else:
         profile, identifiers, _ = profile_of(form)
     approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
-    return approach(profile, identifiers, approaches.number_options_of(form))
+    return approach(profile, identifiers, configuring.number_options_of(form))

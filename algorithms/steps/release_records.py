@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...core.anonymise import anonymise
+from ...core.job.asking import ask_of
+from ...core.job.generalising import asks_for_coarser, coarser_of, with_levels_asked
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
-from ..asking import ask_of
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -13,16 +14,16 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.generalising import coarser_of
-from ..form.guarantees import PROTECTION, k_parameter
+from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.records import populated, record_parameters, records_of, released_fields
 from ..form.release import released_records, ties
 from ..form.release_folder import CONDITIONS as IN_A_FOLDER
 from ..form.release_folder import release_folder, release_folder_settings
+from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..handed_over import hand_over
-from ..nested.coarser import asks_for_coarser, levels_coarser, levels_to_show, with_levels_asked, with_levels_coarser
+from ..nested.coarser import levels_coarser, levels_to_show, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import loss
@@ -51,6 +52,7 @@ class ReleaseRecords(VbasAlgorithm):
             *record_parameters(),
             *regions.crosswalk_parameters(),
             k_parameter(),
+            periods(),
             *released_fields(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
             loss(),
@@ -59,7 +61,9 @@ class ReleaseRecords(VbasAlgorithm):
             *register_parameters(),
             ties(),
             *release_folder_settings(),
+            *signing_parameters(),
             released_records(),
+            sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
         )
@@ -67,7 +71,16 @@ class ReleaseRecords(VbasAlgorithm):
 
     def conditions(self) -> Conditions:
         return with_levels_coarser(
-            {**PROTECTION, **GENERALISING, **REGISTERED, **HELD_AGAINST, **PUBLISHED, **IN_A_FOLDER}
+            {
+                **PROTECTION,
+                **OVER_TIME,
+                **GENERALISING,
+                **REGISTERED,
+                **HELD_AGAINST,
+                **PUBLISHED,
+                **IN_A_FOLDER,
+                **signing_conditions(False),
+            }
         )
 
     def work(self, form: Form) -> dict[str, object]:

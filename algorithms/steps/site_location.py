@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...core.approach import looking_at
 from ...core.configuration import chosen
+from ...core.job import configuring
 from ...core.language import as_data, tr
 from ...core.site_location import APPROACHES
 from ...core.site_number.given_number import check_n_sites
@@ -73,7 +74,7 @@ class SiteLocation(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         name = form.text("SITE_LOCATION")
         approach = chosen(APPROACHES, name, "SITE_LOCATION")
-        layer, options = areas_of(form), approaches.location_options_of(form)
+        layer, options = areas_of(form), configuring.location_options_of(form)
         if name in STARTED and form.given("SITES"):
             own_sites = read_sites(form.source("SITES"), layer, form.feedback)
             options = replace(options, start_sites=tuple(map(tuple, own_sites.tolist())))

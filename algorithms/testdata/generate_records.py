@@ -13,7 +13,7 @@ from ...core.tables.schema import INTERNAL, TEST_DATA
 from ...core.tables.testdata import GENERATED
 from ..compat import field
 from ..form import parameters as shared
-from ..form.areas import area_parameters, areas_of, values_of
+from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
@@ -61,7 +61,7 @@ class GenerateRecords(VbasAlgorithm):
         identifiers = layer.areas.identifiers
         province = form.text("PROVINCE")
         if province:
-            provinces: Sequence[object] | np.ndarray = values_of(form, "REGIONS", province)
+            provinces: Sequence[object] | np.ndarray = form.values_in("REGIONS", province)
         else:
             provinces = province_from_identifiers(identifiers, form.whole("PROVINCE_CHARACTERS"))
         source = people.source_of(form)

@@ -35,7 +35,8 @@ LEVEL = 0.05  # of the tests
 NORMAL = 1.959964  # deviations to either side of an interval of 95 %
 LEAST_OF_GROUP = 50  # records: the areas of fewer are chance
 TOO_FEW = tr("There are too few people to plant outcomes on: give more records, or 0 for ANALYSES.")
-SURPLUS = 1.3  # how many more cases are drawn than are kept, so that their number can be exact
+MOST_ROUNDS = 50  # of drawing more where a draw has too few
+SURPLUS = 1.1  # how many more cases are drawn than are kept, so that their number can be exact
 
 
 @dataclass(frozen=True)
@@ -311,12 +312,7 @@ def _drawn(planted: Planted, risk: np.ndarray, rng: np.random.Generator) -> _Dra
             if not inside[around].any():
                 inside[around] = True
                 break
-    middle = rng.choice(len(areas), p=records / records.sum())
-    order = _nearest(areas.points, middle)
-    far = np.hypot(*(areas.points - areas.points[middle]).T)
-    n_within = int(np.searchsorted(np.cumsum(records[order]), planting.reach_share * n_people))
-    reach = far[order[min(n_within, len(order) - 1)]]
-    exposure = np.exp(-far / max(float(reach), 1e-9))
+    exposure = an_exposure(rng, areas, records, planting.reach_share)
     exposed = np.exp(planting.effect * exposure)
     higher = np.where(inside, planting.relative_risk, 1.0)
     area = area_of_cells(planted.profile)[planted.cell]
@@ -329,6 +325,19 @@ def _drawn(planted: Planted, risk: np.ndarray, rng: np.random.Generator) -> _Dra
 
     drawn = (cases(exposed * higher, map_cases), cases(exposed, map_cases), cases(higher, cluster_cases))
     return _Drawn(exposed * higher, exposure, inside, *drawn)
+
+
+def an_exposure(rng: np.random.Generator, areas: Areas, records: np.ndarray, reach_share: float) -> np.ndarray:
+    """What falls off around a place where somebody lives, drawn by chance, as exp(-distance / reach), (n,).
+
+    records : (n,), people; reach_share : of them live within the reach
+    """
+    middle = int(rng.choice(len(areas), p=records / records.sum()))
+    order = _nearest(areas.points, middle)
+    far = np.hypot(*(areas.points - areas.points[middle]).T)
+    n_within = int(np.searchsorted(np.cumsum(records[order]), reach_share * records.sum()))
+    reach = float(far[order[min(n_within, len(order) - 1)]])
+    return np.asarray(np.exp(-far / max(reach, 1e-9)))
 
 
 def _nearest(points: np.ndarray, centre: int) -> np.ndarray:
@@ -353,14 +362,16 @@ def exact_cases(
     if n_cases < 1 or (chance > 1).any():
         raise InputError(TOO_FEW)
     cases = rng.binomial(people, chance).astype(np.int64)
+    for _ in range(MOST_ROUNDS):
+        short = np.bincount(strata, cases, n_strata) < wanted
+        if not short.any():
+            break
+        cases += rng.binomial(people - cases, np.where(short[strata], chance, 0.0))
     for stratum in range(n_strata):
         inside = np.flatnonzero(strata == stratum)
         surplus = int(cases[inside].sum()) - int(wanted[stratum])
         if surplus > 0:
             cases[inside] -= rng.multivariate_hypergeometric(cases[inside], surplus, method="marginals")
-        elif surplus < 0:
-            left = (people - cases)[inside]
-            cases[inside] += rng.multivariate_hypergeometric(left, -surplus, method="marginals")
     return cases
 
 
@@ -422,11 +433,13 @@ class _Look:
         circles = Circles(planted.areas.points, outcomes[0], POISSON, HIGH, planting.largest, part(progress, 0.0, 0.3))
         by_chance = outcomes[0].drawn(planting.draws, planting.seed)
         best = np.concatenate([circles.largest_of(cases, part(progress, 0.3, 0.7)) for cases in by_chance])
+        # What fewer draws than this reach has a p-value of LEVEL or less.
+        least = np.sort(best)[::-1][max(int(LEVEL * (len(best) + 1)) - 1, 0)]
         counts = np.zeros((3, len(outcomes)))
         for number, (outcome, one) in enumerate(zip(outcomes, planted.drawn)):
             # As many as were drawn by chance: what is suppressed differs by some cases from outcome to outcome.
             cases = outcome.cases_by_area * (outcomes[0].n_cases / max(outcome.n_cases, 1))
-            likeliest = circles.clusters(cases, MOST_CLUSTERS_TOLD)
+            likeliest = circles.clusters(cases, MOST_CLUSTERS_TOLD, least)
             p = p_values(np.array([ratio for ratio, _, _ in likeliest]), best)
             told = np.zeros(len(planted.areas), bool)
             for (_, centre, size), chance in zip(likeliest, p):

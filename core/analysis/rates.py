@@ -154,29 +154,38 @@ def chosen_bandwidth(
     widths = candidate_bandwidths(points, outcome.expected) if widths is None else widths
     rng = stream(seed, "bandwidth")
     dealt = [held for held in _dealt(rng, outcome.cases) if 0 < held.sum() < outcome.n_cases]
+    parts = [_Held(outcome, held) for held in dealt]
     expected = outcome.expected
     best = (-np.inf, float(widths[-1]), 0.0)
     for at, width in enumerate(widths.tolist()):
         kernel = kernel_of(points, width)
         below = kernel @ expected
         usual = float(np.median(below[expected > 0]))
-        above = [kernel @ with_cases(outcome, outcome.cases - held).cases_by_area for held in dealt]
+        above = [kernel @ part.others for part in parts]
         for prior in (usual * share for share in PRIORS):
-            score = sum(_foretold(outcome, held, of, below, prior) for held, of in zip(dealt, above))
+            score = sum(part.foretold(of, below, prior, expected) for part, of in zip(parts, above))
             best = max(best, (score, width, prior))
         progress((at + 1) / len(widths))
     return best[1:]
 
 
-def _foretold(outcome: Outcome, held: np.ndarray, above: np.ndarray, below: np.ndarray, prior: float) -> float:
-    """The log likelihood of the cases held back; above : (n,), what the kernel takes in of the others."""
-    above = above * (outcome.n_cases / (outcome.n_cases - held.sum()))
-    map_of = np.divide(above + prior, below + prior, out=np.zeros_like(below), where=below + prior > 0)
-    foretold = outcome.weights @ map_of
-    of_profiles = np.bincount(outcome.profile, held, outcome.weights.shape[0])
-    seen = of_profiles > 0
-    likelihood = float((of_profiles[seen] * np.log(np.maximum(foretold[seen], 1e-12))).sum())
-    return likelihood - float(held.sum()) / outcome.n_cases * float(outcome.expected @ map_of)
+class _Held:
+    """Cases that are held back, to be foretold from the others."""
+
+    def __init__(self, outcome: Outcome, held: np.ndarray) -> None:
+        self.others = with_cases(outcome, outcome.cases - held).cases_by_area * (
+            outcome.n_cases / (outcome.n_cases - held.sum())
+        )
+        of_profiles = np.bincount(outcome.profile, held, outcome.weights.shape[0])
+        seen = np.flatnonzero(of_profiles)
+        self.weights, self.cases = outcome.weights[seen], of_profiles[seen]
+        self.share = float(held.sum()) / outcome.n_cases
+
+    def foretold(self, above: np.ndarray, below: np.ndarray, prior: float, expected: np.ndarray) -> float:
+        """Their log likelihood; above : (n,), what the kernel takes in of the others."""
+        map_of = np.divide(above + prior, below + prior, out=np.zeros_like(below), where=below + prior > 0)
+        foretold = self.weights @ map_of
+        return float(self.cases @ np.log(np.maximum(foretold, 1e-12))) - self.share * float(expected @ map_of)
 
 
 def candidate_bandwidths(points: np.ndarray, expected: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from ..records.columns import column_from_values, column_numbers
 from .fitting import STOP, Fitted, Margin, fit, margin_of
 from .released import LEVEL, REGION, ReleasedRows, released_rows
 from .spreading import NONE, Spread, alike, spread
-from .tables_of import Given, found_in, table_of
+from .tables_of import DESCRIPTION, Given, found_in, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,8 +216,8 @@ def read_release(
     Parameters
     ----------
     records : path or DataFrame
-        The released rows, or a folder that has them as released_records, with crosswalk and areas beside them (CSV,
-        GeoPackage, Parquet, or GeoJSON for the areas).
+        The released rows; or the folder of a release; or one that has them as released_records, with crosswalk and
+        areas beside them (CSV, GeoPackage, Parquet, or GeoJSON for the areas).
     crosswalk : path or DataFrame
         The crosswalk that came with the release.
     areas : path, DataFrame or GeoDataFrame
@@ -257,7 +257,8 @@ def read_release(
     """
     if isinstance(records, (str, Path)) and Path(records).is_dir():
         folder = Path(records)
-        records = found_in(folder, "released_records")
+        described = (folder / DESCRIPTION).is_file()
+        records = found_in(folder, "records" if described else "released_records")
         crosswalk = found_in(folder, "crosswalk") if crosswalk is None else crosswalk
         areas = found_in(folder, "areas") if areas is None else areas
     if crosswalk is None or areas is None:

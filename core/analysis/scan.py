@@ -219,8 +219,8 @@ class Circles:
         for near, inside, effective in zip(self.order, self.inside, self.effective):
             yield self._ratio(self._of_interest(np.cumsum(cases[near]) - inside), effective)
 
-    def clusters(self, cases: np.ndarray, at_most: int) -> list[tuple[float, int, int]]:
-        """The likeliest circles that share no area: ratio, centre, number of areas."""
+    def clusters(self, cases: np.ndarray, at_most: int, least: float = 0.0) -> list[tuple[float, int, int]]:
+        """The likeliest circles that share no area: ratio, centre, number of areas; none with a ratio below `least`."""
         ratios = list(self.ratios(cases))
         taken = np.zeros(len(self.order), bool)
         found: list[tuple[float, int, int]] = []
@@ -232,7 +232,7 @@ class Circles:
                     size = int(np.argmax(ratio[:free]))
                     if ratio[size] > best[0] + 1e-9:
                         best = (float(ratio[size]), centre, size + 1)
-            if best[1] < 0:
+            if best[1] < 0 or best[0] < least:
                 break
             found.append(best)
             taken[self.order[best[1]][: best[2]]] = True

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Given = Union[str, Path, "pd.DataFrame"]
+DESCRIPTION = "datapackage.json"  # beside the tables of a release that RELEASE_FOLDER has written
 SUFFIXES = (".csv", ".gpkg", ".parquet", ".geojson")
 NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?"  # written as a number is: no code such as 007
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..plan import SUPPRESSED
 from .count_tables import MANY, NONE, CountTable
@@ -77,6 +78,9 @@ class Storeys:
     region_of : of each level (n,) int64, negative for areas left out; class_of : of each level (C,) int64, None where
     classes are shown as they are; zones : whether a region that shows a class shows all of it that no smaller region
     within shows; bounded : whether a class of which a region of the last level shows nothing has fewer than k there
+    mates : where classes are the same in all periods, the class without its period of each class (C,), and of each
+    level the regions that show some period of these (n_regions, C'), the last level also where regions within do: what
+    such a region does not show of another period is nobody, as far as it would be a known number
     """
 
     region_of: Sequence[np.ndarray]
@@ -84,6 +88,7 @@ class Storeys:
     k: int
     zones: bool
     bounded: bool
+    mates: tuple[np.ndarray, Sequence[sparse.csr_matrix]] | None = None
 
 
 class Block:
@@ -119,6 +124,11 @@ class Block:
         self.parent = [_parents(fine, coarse) for fine, coarse in zip(storeys.region_of, storeys.region_of[1:])]
         self._above = [_parents(fine, coarse).tolist() for fine, coarse in zip(self.group_of, self.group_of[1:])]
         self.stronger = False
+        # Whether each region of each level shows a class in some period, of classes that are the same in all.
+        self._in_some_period: list[np.ndarray] = []
+        if storeys.mates is not None:
+            of_class, shown_in = storeys.mates
+            self._in_some_period = [in_regions[:, of_class[classes]].toarray() > 0 for in_regions in shown_in]
         self.build()
 
     def build(self) -> None:
@@ -144,14 +154,17 @@ class Block:
             family = Family(region, group, low, high, people)
             alone = np.bincount(region[region >= 0], minlength=n_regions) == 1
             total, known = family.sums[:-1, :-1], np.zeros(low.shape, bool)
+            some, some_within = shown > 0, low > 0
+            if self._in_some_period:
+                some, some_within = some | self._in_some_period[level], some_within | self._in_some_period[level]
             if level == last:
-                known |= (low > 0) & (total == low)
+                known |= some_within & (total == low)
                 if self.storeys.bounded:
                     high = np.where((low == 0) & (total < self.k), self.k - 1, high)
             if self.storeys.class_of[level] is None:
-                known |= alone[:, None] & (shown > 0)
+                known |= alone[:, None] & some & (total == low)
             if self.storeys.zones:
-                known |= (shown > 0) & (total == low)
+                known |= some & (total == low)
             self.families.append(Family(region, group, low, np.where(known, low, high), people))
 
     @property
@@ -240,11 +253,13 @@ class Block:
         family = self.families[level]
         total, shown = int(family.sums[region, group]), int(self.shown[level][region, group])
         last = level == len(self.shown) - 1
+        in_some_period = bool(self._in_some_period) and bool(self._in_some_period[level][region, group])
         exact = total == low and (
-            (last and low > 0) or (shown > 0 and (self.storeys.zones or self._is_area(level, region)))
+            (last and (low > 0 or in_some_period))
+            or ((shown > 0 or in_some_period) and (self.storeys.zones or self._is_area(level, region)))
         )
         high = low if exact else MANY
-        if last and not low and self.storeys.bounded and total < self.k:
+        if last and not low and not exact and self.storeys.bounded and total < self.k:
             high = self.k - 1
         for array, value in (
             (family.low, low),

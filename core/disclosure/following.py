@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .block import Block
+from .block_flows import are_flows, freed_by_flows
 from .exchanges import Places, freed_by_exchange, left_places_of, places_of
 from .nested_exchanges import Exchanges, freed_beyond
 from .undecided import freed_around, freed_by_programs, proven_to_follow
 
 AREAS_AROUND = 24
 # Unknowns of a program and turns: for what is open at first, and for the rest.
-AT_ONCE, MOST_AT_ONCE = (2_500, 3), (20_000, 2)
+BEFORE_FLOWS, AT_ONCE, MOST_AT_ONCE = (2_500, 1), (2_500, 3), (20_000, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +55,14 @@ def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
     asked = places_of(block) if classes is None else left_places_of(block, classes)
     exchanges = Exchanges(block, None if classes is None else np.flatnonzero(classes))
     left = [places.some(np.flatnonzero(~freed_beyond(exchanges, block, places))) for places in asked]
-    left = _without(left, freed_by_programs(block, left, AT_ONCE))
-    left = _without(left, [freed_by_exchange(block, places, everywhere=True) for places in left])
-    left = _without(left, [_freed_one_by_one(block, places) for places in left])
-    freed = freed_by_programs(block, left, MOST_AT_ONCE)
+    if are_flows(block):
+        left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS))
+        freed = [freed_by_flows(block, places) for places in left]
+    else:
+        left = _without(left, freed_by_programs(block, left, AT_ONCE))
+        left = _without(left, [freed_by_exchange(block, places, everywhere=True) for places in left])
+        left = _without(left, [_freed_one_by_one(block, places) for places in left])
+        freed = freed_by_programs(block, left, MOST_AT_ONCE)
     counts: dict[tuple[bytes, int], Open] = {}
     for places, done in zip(left, freed):
         for number in np.flatnonzero(~done).tolist():
@@ -75,7 +80,11 @@ def _freed_one_by_one(block: Block, places: Places) -> np.ndarray:
 
 
 def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.ndarray | None = None) -> bool:
-    """Whether some table of people, much like the true one, frees a count; n_areas, also : as for `freed_around`."""
+    """Whether some table of people frees a count, where these are no flows one that is much like the true one; n_areas,
+    also : as for `freed_around`.
+    """
+    if are_flows(block):
+        return bool(freed_by_flows(block, count.places.some(np.array([count.number])))[0])
     if freed_by_exchange(block, count.places.some(np.array([count.number])), everywhere=True)[0]:
         return True
     return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)

@@ -7,6 +7,7 @@ for many quantities at once: few programs decide most of them, and only the rest
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ from .overlay import NONE, UNBOUNDED
 
 # Limits are sizes, not seconds: the same input gives the same result on every machine.
 MOST_UNKNOWNS = 20_000
-AT_ONCE = 300
+AT_ONCE = 100
 MOST_PROGRAMS = 2_000
 NODES = 2_000
 DRAWS = 4
@@ -52,6 +53,21 @@ class Problem:
             self.asked[asked][:, unknowns],
             self.base[asked],
         )
+
+    @cached_property
+    def constraints(self) -> list[LinearConstraint]:
+        """The rows, as `milp` takes them."""
+        if not len(self.row_low):
+            return []
+        row_high = np.where(self.row_high >= UNBOUNDED, np.inf, self.row_high)
+        return [LinearConstraint(self.rows.tocsc(), self.row_low, row_high)]
+
+    @cached_property
+    def variable_bounds(self) -> VariableBounds:
+        """The bounds of the unknowns, as `milp` takes them; what has none can be more than all rows together."""
+        bounded = self.row_high[self.row_high < UNBOUNDED]
+        most = int(np.concatenate([bounded, self.row_low, self.low]).max(initial=0)) + 1_000
+        return VariableBounds(self.low, np.minimum(self.high, most))
 
     def components(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The component of each unknown, row and sum asked about; none without unknowns."""
@@ -233,8 +249,10 @@ def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) ->
     answers.decided[at[~left]] = True
     if left.any():
         open_ = np.flatnonzero(left)
-        every = np.ones(len(problem.low), bool), np.ones(len(problem.row_low), bool)
-        _Alike(problem.part(*every, open_), np.column_stack(values)[open_], k, answers, at[open_], rng).decide()
+        of_unknown, of_row, of_asked = problem.components()
+        due = np.unique(of_asked[open_])
+        part = problem.part(np.isin(of_unknown, due), np.isin(of_row, due), open_)
+        _Alike(part, np.column_stack(values)[open_], k, answers, at[open_], rng).decide()
 
 
 class _Alike:
@@ -397,17 +415,11 @@ SOLVED, INFEASIBLE = 0, 2
 
 def _run(problem: Problem, objective: np.ndarray, whole: bool, presolve: bool) -> tuple[int, np.ndarray | None]:
     """One call of HiGHS: its status, and the table."""
-    bounded = problem.row_high[problem.row_high < UNBOUNDED]
-    most = int(np.concatenate([bounded, problem.row_low, problem.low]).max(initial=0)) + 1_000
-    constraints = []
-    if len(problem.row_low):
-        row_high = np.where(problem.row_high >= UNBOUNDED, np.inf, problem.row_high)
-        constraints = [LinearConstraint(problem.rows, problem.row_low, row_high)]
     solution = milp(
         objective,
         integrality=np.full(len(objective), int(whole)),
-        bounds=VariableBounds(problem.low, np.minimum(problem.high, most)),
-        constraints=constraints,
+        bounds=problem.variable_bounds,
+        constraints=problem.constraints,
         options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},
     )
     return int(solution.status), solution.x

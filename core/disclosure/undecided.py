@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from .block import Block
+from .block import Block, Family
 from .count_tables import MANY
 from .exchanges import Places
 from .programs import Problem, decide, solve
@@ -31,6 +31,18 @@ def freed_around(block: Block, places: Places, number: int, n_areas: int, also: 
 
     n_areas : of so many areas, of as many within it and beside it that have people of its class, and of those in `also`
     """
+    return freed_within(block, places, number, areas_around(block, places, number, n_areas, also))
+
+
+def freed_within(block: Block, places: Places, number: int, areas: np.ndarray) -> bool:
+    """Whether the people of these areas can be placed so that a count is free."""
+    free = [np.zeros(1, bool)]
+    _free_within(block, [places.some(np.array([number]))], free, areas, 1)
+    return bool(free[0][0])
+
+
+def areas_around(block: Block, places: Places, number: int, n_areas: int, also: np.ndarray | None = None) -> np.ndarray:
+    """The areas of `freed_around`, ascending."""
     middle, there = int(block.place[places.area[number]]), block.people[:-1, places.class_of[number]] > 0
     first = max(0, min(middle - n_areas // 2, block.n - n_areas))
     inside = np.zeros(block.n, bool)
@@ -39,10 +51,7 @@ def freed_around(block: Block, places: Places, number: int, n_areas: int, also: 
     for some in (there & inside, there & ~inside):
         areas = np.flatnonzero(some)
         near.append(areas[np.argsort(np.abs(block.place[areas] - middle), kind="stable")[:n_areas]])
-    free = [np.zeros(1, bool)]
-    chosen = np.unique(np.concatenate([*near, np.empty(0, np.int64) if also is None else also]))
-    _free_within(block, [places.some(np.array([number]))], free, chosen, 1)
-    return bool(free[0][0])
+    return np.unique(np.concatenate([*near, np.empty(0, np.int64) if also is None else also]))
 
 
 def proven_to_follow(block: Block, counts: Sequence[tuple[Places, int]]) -> np.ndarray:
@@ -53,7 +62,7 @@ def proven_to_follow(block: Block, counts: Sequence[tuple[Places, int]]) -> np.n
     if not counts:
         return np.zeros(0, bool)
     areas, owner = np.arange(block.n), np.arange(len(counts))
-    members = _members(block, [places for places, _ in counts], owner, np.array([at for _, at in counts]), areas)
+    members = members_of(block, [places for places, _ in counts], owner, np.array([at for _, at in counts]), areas)
     proven: np.ndarray = decide(problem_of(block, areas, members), block.k).low > 0
     return proven
 
@@ -81,7 +90,7 @@ def _free_within(
     if not len(number):
         return
     areas = np.sort(areas)
-    members = _members(block, places, owner, number, areas)
+    members = members_of(block, places, owner, number, areas)
     problem = problem_of(block, areas, members)
     people = block.people[areas][:, :-1].ravel()
     truth = np.concatenate([places[of].people[[at]] for of, at in zip(owner.tolist(), number.tolist())])
@@ -103,7 +112,7 @@ def _free_within(
         free[of][at] = True
 
 
-def _members(
+def members_of(
     block: Block, places: Sequence[Places], owner: np.ndarray, number: np.ndarray, areas: np.ndarray
 ) -> sparse.csr_matrix:
     """(q, areas * u) matrix of 0 and 1: who is in each count."""
@@ -124,18 +133,10 @@ def problem_of(block: Block, areas: np.ndarray, asked: sparse.csr_matrix) -> Pro
     people = block.people[areas][:, :-1].ravel()
     parts, lows, highs = [], [], []
     for family in block.known:
-        key = (family.region[areas][:, None] * (family.n_groups + 1) + family.group[:-1]).ravel()
-        used, row = np.unique(key, return_inverse=True)
-        region, group = np.divmod(used, family.n_groups + 1)
-        sums = np.bincount(row.reshape(-1), people, len(used)).astype(np.int64)
-        down, up = family.down[region, group], family.up[region, group]
-        kept = (sums > down) | (up < MANY // 2)  # else nothing is known that these people could break
-        kept &= (region < family.n_regions) & (group < family.n_groups)
-        size = (len(used), len(people))
-        matrix = sparse.csr_matrix((np.ones(len(people), np.int64), (row.reshape(-1), np.arange(len(people)))), size)
-        parts.append(matrix[kept])
-        lows.append(np.maximum(sums - np.minimum(down, sums), 0)[kept])
-        highs.append(np.where(up >= MANY // 2, MANY, sums + up)[kept])
+        matrix, low, high, _, _ = rows_of(block, family, areas)
+        parts.append(matrix)
+        lows.append(low)
+        highs.append(high)
     return Problem(
         sparse.vstack(parts).tocsr(),
         np.concatenate(lows),
@@ -145,3 +146,24 @@ def problem_of(block: Block, areas: np.ndarray, asked: sparse.csr_matrix) -> Pro
         asked,
         np.zeros(asked.shape[0], np.int64),
     )
+
+
+def rows_of(
+    block: Block, family: Family, areas: np.ndarray
+) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The sums of a family that the people of some areas could break, all others where they are: a matrix of 0 and 1,
+    the least and the most of each sum, its region and its group.
+    """
+    people = block.people[areas][:, :-1].ravel()
+    key = (family.region[areas][:, None] * (family.n_groups + 1) + family.group[:-1]).ravel()
+    used, row = np.unique(key, return_inverse=True)
+    region, group = np.divmod(used, family.n_groups + 1)
+    sums = np.bincount(row.reshape(-1), people, len(used)).astype(np.int64)
+    down, up = family.down[region, group], family.up[region, group]
+    kept = (sums > down) | (up < MANY // 2)  # else nothing is known that these people could break
+    kept &= (region < family.n_regions) & (group < family.n_groups)
+    size = (len(used), len(people))
+    matrix = sparse.csr_matrix((np.ones(len(people), np.int64), (row.reshape(-1), np.arange(len(people)))), size)
+    low = np.maximum(sums - np.minimum(down, sums), 0)
+    high = np.where(up >= MANY // 2, MANY, sums + up)
+    return matrix[kept], low[kept], high[kept], region[kept], group[kept]

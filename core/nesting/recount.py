@@ -34,7 +34,7 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
     Raises PrivacyError where that is not so.
     """
     profile = records.profile
-    released_class = _classes_of(release, profile)
+    released_class = classes_of(release, profile)
     if (released_class < 0).any():
         raise PrivacyError(
             tr("The release would show a combination of values that no record has: nothing was written.")
@@ -77,7 +77,7 @@ def _wrong(released: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: 
     return wrong
 
 
-def _classes_of(release: Release, profile: Profile) -> np.ndarray:
+def classes_of(release: Release, profile: Profile) -> np.ndarray:
     """The class of each row by its values, not by way of the plan, (N,) int64; -1 where no record has these values."""
     sizes = [len(categories) for categories in profile.categories]
     codes = [release.fields[name].codes for name in profile.quasi_identifiers]

@@ -27,7 +27,7 @@ def ddi(package: Mapping[str, Any]) -> str:
     if "created" in package:
         _in(produced, "prodDate", package["created"][:10], date=package["created"][:10])
     if made_by:
-        _in(produced, "software", made_by.get("program", ""), version=made_by.get("version", ""))
+        _in(produced, "software", made_by.get("program", ""), version=made_by.get("version") or "")
     _in(_in(study, "stdyInfo"), "abstract", package["description"])
     for licence in package.get("licenses", []):
         use = _in(_in(study, "dataAccs"), "useStmt")

@@ -57,7 +57,8 @@ class Said:
 
     title : of the release; version, commit : of this program; time : ISO 8601; algorithm : what made it; settings : by
     name, those that may be said; command : with these settings; licence : a name such as CC-BY-4.0, an address, or
-    empty; rule : the preset that was followed, empty for none or where that is not to be said
+    empty; rule : the preset that was followed, empty for none or where that is not to be said; register : the name of
+    the release in the register of releases, empty for none
     """
 
     title: str = ""
@@ -69,6 +70,7 @@ class Said:
     command: str = ""
     licence: str = ""
     rule: str = ""
+    register: str = ""
 
 
 def described(
@@ -90,20 +92,24 @@ def described(
         "max_share": account.ask.max_share if sensitive else 100.0,
         "levels": _levels(account),
         "made_by": {
-            key: value
-            for key, value in {
-                "program": "VBAS",
-                "version": said.version,
-                "commit": said.commit,
-                "algorithm": said.algorithm,
-                "settings": dict(said.settings),
-                "command": said.command,
-            }.items()
-            if value
+            "program": "VBAS",
+            "version": said.version or None,
+            "commit": said.commit or None,  # where nobody knows: a copy without its history
+            **{
+                key: value
+                for key, value in {
+                    "algorithm": said.algorithm,
+                    "settings": dict(said.settings),
+                    "command": said.command,
+                }.items()
+                if value
+            },
         },
     }
     if account.nested:
         ours["disclosure"] = account.ask.disclosure
+    if said.register:
+        ours["register"] = said.register
     if said.rule:
         ours["rule"] = said.rule
     package: dict[str, Any] = {

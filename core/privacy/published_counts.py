@@ -11,16 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from ..areas import Areas
 from ..crosswalk import Crosswalk
 from ..disclosure.block import Block, Change, Storeys
+from ..disclosure.block_flows import are_flows
 from ..disclosure.count_tables import NONE, CountTable, blocks_of
 from ..disclosure.exchanges import places_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
+from ..disclosure.loosening import loosened
+from ..disclosure.undecided import areas_around, freed_within
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
-from ..nesting.planning import promote
+from ..nesting.promoting import promote
+from ..nesting.series import keep_together, together
 from ..nesting.views import CoarserLevels, as_shown
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
@@ -28,9 +33,13 @@ from ..progress import Progress, silent
 from ..ties import Ties, ranks
 from .margins import hold_against_totals
 from .requirement import Requirement
+from .series import Series
 
 MOST_TRIED = 150  # ways to mend a count, the cheapest first
-FEW_TRIED = 20  # those of which more is tried
+FEW_TRIED, MANY_TRIED = 4, 20  # those of which more is tried, where one way is known and where none is
+MOST_LOOSENED = 60  # moves found by programs for a count, before ways are tried one by one
+AREAS_LOOSENED = 48
+LEAST_LOSS = 1.0
 MOST_SIBLINGS = 6
 MOST_ROUNDS = 20
 OF_A_SUPPRESSED_RECORD = 1e9  # metres: more than any region is wide
@@ -66,6 +75,23 @@ class _Shown:
     k: int
     level_of: np.ndarray
     in_zones: bool
+    series: Series | None = None
+
+    @property
+    def mates(self) -> tuple[np.ndarray, list[sparse.csr_matrix]] | None:
+        """Of classes that are the same in all periods, what regions show in some period, as in `Storeys`."""
+        if self.series is None:
+            return None
+        base, last = self.series.base, len(self.levels) - 1
+        level_of = np.full(base.counts.nnz, SUPPRESSED)
+        level_of[self.series.cell] = self.level_of
+        shown = []
+        for level, crosswalk in enumerate(self.levels.crosswalks):
+            cells = np.flatnonzero(level_of >= 0 if level == last else level_of == level)
+            at = crosswalk.region_of[area_of_cells(base)[cells]], base.counts.indices[cells]
+            shape = (crosswalk.n_regions, base.counts.shape[1])
+            shown.append(sparse.csr_matrix((np.ones(len(cells), np.int64), at), shape=shape))
+        return self.series.class_of, shown
 
     @property
     def bounded(self) -> bool:
@@ -124,7 +150,7 @@ def hold_against_counts(
     while True:
         if coarser is None:
             level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
-        shown = _shown(plan, coarser, level_of)
+        shown = _shown(plan, coarser, level_of, None if requirement is None else requirement.series)
         held, (more, anyway, left, tried) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
         followed += more
         level_of = _holding(plan, coarser, held, requirement)
@@ -169,9 +195,9 @@ def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
     return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
 
 
-def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray) -> _Shown:
+def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None) -> _Shown:
     if coarser is None:
-        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones)
+        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series)
     places = coarser.places
     class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
     return _Shown(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
@@ -211,6 +237,11 @@ def _holding(
     plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, requirement: Requirement | None
 ) -> np.ndarray:
     """The level of each cell once what is asked of equivalence classes holds of those that were joined, too."""
+    series = None if requirement is None else requirement.series
+    if requirement is not None and series is not None:
+        if plan.level_of is None:
+            return _levels_of_cells(keep_together(_with_levels(plan, level_of), requirement))
+        return together(plan.profile, plan.levels, level_of, requirement, series)
     if requirement is None or not requirement.asks_for_more or plan.level_of is None:
         return level_of
     if coarser is None:
@@ -228,7 +259,7 @@ def _mended(
     """The level of each cell, and how many counts followed, follow anyway, are left, and were looked at."""
     divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
     blocks = blocks_of(divisions, len(shown.profile.classes))
-    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded)
+    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded, shown.mates)
     new, found = shown.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(shown, tables, classes, storeys, losses, ties)
@@ -304,29 +335,106 @@ class _Work:
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""
         done: list[tuple[_Way, list[Change]]] = []
-        while not is_free(self.block, count):
-            ways = self._by_loss(self._ways(count))
-            if not ways:
+        while not is_free(self.block, count, also=self._touched(done)):
+            way = self._cheapest(count, len(done) < MOST_LOOSENED)
+            if way is None:
                 return False
-            chosen = self._first_that_frees(ways[:MOST_TRIED], count)
-            if chosen is None:
-                more = self._by_loss(self._with_company(ways[:FEW_TRIED], count))
-                chosen = self._first_that_frees(more[:MOST_TRIED], count)
-            way = ways[0] if chosen is None else chosen
-            done.append((way, self._do(way)))
+            for step in self._one_by_one(way):
+                changes = self._do(step)
+                if changes:
+                    done.append((step, changes))
         if len(done) > 1:
             self._without_what_need_not_be(done, count)
         return True
 
+    def _cheapest(self, count: Open, loosened: bool) -> _Way | None:
+        """What to move up next for a count: the cheapest that frees it of what is tried, or what may help to."""
+        ways = self._by_loss(self._ways(count))
+        several, frees = self._loosened(count) if loosened else (None, False)
+        if several is not None and frees:
+            one = self._first_that_frees(
+                [way for way in ways[:MOST_TRIED] if way.loss < several.loss], count, FEW_TRIED
+            )
+            return several if one is None else one
+        if not ways:
+            return several
+        chosen = self._first_that_frees(ways[:MOST_TRIED], count, MANY_TRIED)
+        if chosen is None:
+            more = self._by_loss(self._with_company(ways[:MANY_TRIED], count))
+            chosen = self._first_that_frees(more[:MOST_TRIED], count, MANY_TRIED)
+        if chosen is None:
+            chosen = ways[0] if several is None else several
+        return chosen
+
+    def _loosened(self, count: Open) -> tuple[_Way | None, bool]:
+        """The equivalence classes that the cheapest tables of people miss, and whether without them a count is free."""
+        block, best = self.block, None
+        areas = areas_around(block, count.places, count.number, AREAS_LOOSENED)
+        for some in (areas, np.arange(block.n)):
+            every = loosened(block, count.places, count.number, some, self._price)
+            for way in self._by_loss(self._way_without(sums) for sums in every):
+                changes = self._do(way)
+                if not changes:
+                    continue
+                frees = is_free(block, count, 0) or (
+                    not are_flows(block) and freed_within(block, count.places, count.number, some)
+                )
+                block.take_back(changes)
+                if frees:
+                    return way, True
+                best = way if best is None else best
+        return best, False
+
+    def _way_without(self, sums: Sequence[tuple[int, int, int]]) -> _Way:
+        """The equivalence classes of these sums of levels moved up, those of the last level suppressed."""
+        last = len(self.block.shown) - 1
+        loss, steps = 0.0, []
+        for level, region, group in sums:
+            loss += float(self._price(level, np.array([region]), np.array([group]))[0])
+            # All that is shown within joins there first, and then it is suppressed.
+            steps += [(level, region, group)] * (2 if level == last else 1)
+        return _Way(loss, tuple(steps))
+
+    def _price(self, level: int, region: np.ndarray, group: np.ndarray) -> np.ndarray:
+        """What it loses to tell sums of a level no more: to show their classes one level up, or no more."""
+        block, last = self.block, len(self.block.shown) - 1
+        if level == last:
+            return OF_A_SUPPRESSED_RECORD * block.families[last].low[region, group]
+        shown = block.shown[level][region, group]
+        target, around, its = level + 1, block.parent[level][region], block.groups_at(level, level + 1)[group]
+        lost = self.losses[target][around] - self.losses[level][region]
+        if block.storeys.zones:
+            # What no region shows tells nothing of its own; the rest joins the next region around that shows the class.
+            while target < last:
+                goes_on = block.shown[target][around, its] == 0
+                around, its = block.parent[target][around], block.groups_at(target, target + 1)[its]
+                target += 1
+                lost = np.where(goes_on, self.losses[target][around] - self.losses[level][region], lost)
+            return np.where(shown > 0, np.maximum(shown * lost, LEAST_LOSS), LEAST_LOSS)
+        return np.maximum(np.where(shown > 0, shown, block.k) * lost, LEAST_LOSS)
+
+    def _one_by_one(self, way: _Way) -> list[_Way]:
+        """The steps of a way, each a way of its own."""
+        each = {step: way.steps.count(step) for step in way.steps}
+        losses = [float(self._price(step[0], np.array([step[1]]), np.array([step[2]]))[0]) for step in each]
+        return [_Way(loss, (step,) * times) for loss, (step, times) in zip(losses, each.items())]
+
+    def _touched(self, done: Sequence[tuple[_Way, list[Change]]]) -> np.ndarray:
+        """Some areas of what was moved up."""
+        levels = self.block.level_of
+        at = [np.atleast_1d(at[0]) for _, changes in done for array, at, _ in changes if array is levels]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *at]))[:AREAS_AROUND]
+
     def _without_what_need_not_be(self, done: list[tuple[_Way, list[Change]]], count: Open) -> None:
-        """Take back the moves without which a count is hidden too, the first first."""
+        """Take back the moves without which a count is hidden too, the dearest first."""
+        touched = self._touched(done)
         for _, changes in reversed(done):
             self.block.take_back(changes)
         kept = [way for way, _ in done]
-        for way in list(kept):
+        for way in sorted(kept, key=lambda way: -way.loss):
             fewer = [other for other in kept if other is not way]
             changes = [change for other in fewer for change in self._do(other)]
-            if is_free(self.block, count):
+            if is_free(self.block, count, also=touched):
                 kept = fewer
             self.block.take_back(changes)
         for way in kept:
@@ -337,15 +445,15 @@ class _Work:
         every = list(ways)
         return [every[i] for i in np.lexsort((ranks(len(every), self.ties), np.array([way.loss for way in every])))]
 
-    def _first_that_frees(self, ways: Sequence[_Way], count: Open) -> _Way | None:
+    def _first_that_frees(self, ways: Sequence[_Way], count: Open, by_programs: int) -> _Way | None:
         """The cheapest way that frees a count: by an exchange at once, or of the first few by any table of people."""
-        levels = self.block.level_of
         for number, way in enumerate(ways):
             changes = self._do(way)
             if not changes:
                 continue
-            also = np.unique(np.concatenate([np.atleast_1d(at[0]) for array, at, _ in changes if array is levels]))
-            frees = is_free(self.block, count, AREAS_AROUND if number < FEW_TRIED else 0, also[:AREAS_AROUND])
+            frees = is_free(
+                self.block, count, AREAS_AROUND if number < by_programs else 0, self._touched([(way, changes)])
+            )
             self.block.take_back(changes)
             if frees:
                 return way
@@ -353,8 +461,11 @@ class _Work:
 
     def _do(self, way: _Way) -> list[Change]:
         changes: list[Change] = []
+        last = len(self.block.shown) - 1
         for level, region, group in way.steps:
-            if self.block.families[level].low[region, group]:
+            if self.block.shown[level][region, group] or (
+                level == last and self.block.families[level].low[region, group]
+            ):
                 changes += self.block.moved_up(level, region, group)
         return changes
 

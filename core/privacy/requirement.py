@@ -15,6 +15,7 @@ from ..anonymity import DEFAULT_K, check_k
 from ..errors import InputError
 from ..language import tr
 from .diversity import Diversity, Shares, Tally, diversity_of, equivalence_class_of_entries, tallies_of
+from .series import Series
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,7 @@ class Requirement:
     k : distinct members of every kind, and rows; l_diversity : the fewest values of every sensitive field that together
     could be those of all people, and max_share : the largest share of people who have one value, per cent: see
     `Diversity`. A missing value is a value of its own
+    series : where classes are to be the same in all periods, what stands together; `holds` is about each by itself
     """
 
     k: int = DEFAULT_K
@@ -40,6 +42,7 @@ class Requirement:
     shares: tuple[Shares, ...] = ()
     l_diversity: int = 1
     max_share: float = 100.0
+    series: Series | None = None
 
     def __post_init__(self) -> None:
         check_k(self.k)

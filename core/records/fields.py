@@ -25,7 +25,8 @@ class RecordFields:
     """The fields of a table of records, and which of its rows are meant.
 
     area, count : field names, count empty where each row is one record; members : the field of each kind of people
-    kept : released as they are, the sensitive ones among them; filters : all must hold
+    kept : released as they are, the sensitive ones among them; filters : all must hold; period : the quasi-identifier,
+    the last of them, that is given as PERIOD
     """
 
     area: str
@@ -35,6 +36,7 @@ class RecordFields:
     members: Mapping[str, str] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
+    period: str = ""
 
     def names(self) -> dict[str, str]:
         """Every field that is needed, by the name it has in the steps."""
@@ -51,7 +53,8 @@ class RecordFields:
         count = [self.count] if self.count else []
         return {
             "RECORD_REGION": [self.area],
-            "QUASI_IDENTIFIERS": self.quasi_identifiers,
+            "QUASI_IDENTIFIERS": [name for name in self.quasi_identifiers if name != self.period],
+            **({"PERIOD": [self.period]} if self.period else {}),
             "KEEP_FIELDS": self.kept,
             "RECORD_COUNT": count,
             **people,
@@ -73,7 +76,10 @@ class RecordFields:
 
         region_id : REGION_ID of the areas; a field of this name in the records is refused too. Raises InputError.
         """
-        for label, names in (("QUASI_IDENTIFIERS", self.quasi_identifiers), ("KEEP_FIELDS", self.kept)):
+        quasi_identifiers = [name for name in self.quasi_identifiers if name != self.period]
+        period = [self.period] if self.period else []
+        released = (("QUASI_IDENTIFIERS", quasi_identifiers), ("PERIOD", period), ("KEEP_FIELDS", self.kept))
+        for label, names in released:
             for name in names:
                 if name in (self.area, region_id):
                     raise InputError(

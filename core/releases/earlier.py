@@ -35,7 +35,7 @@ class Earlier:
 
     releases : those of a register, the first first; action : STOP or REPAIR; aliases : rows of ALIASES, a field and
     what it is; tables, rules : what coarser values are, by quasi-identifier; warning : what is said of a register that
-    knows no release
+    knows no release; broken : what is said of a register that somebody changed by hand
     """
 
     releases: Sequence[Published]
@@ -44,6 +44,7 @@ class Earlier:
     tables: Mapping[str, HierarchyTable] = field(default_factory=dict)
     rules: Mapping[str, HierarchyRule] = field(default_factory=dict)
     warning: str = ""
+    broken: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,8 @@ from ..disclosure.counts import REST, Count
 from ..disclosure.overlay import NONE, Overlay
 from ..disclosure.published import AS_THEY_ARE, Published, publish
 from ..disclosure.values import KeptValues
-from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels, suppress
+from ..nesting.series import holding_together
+from ..plan import SUPPRESSED, Plan, area_of_cells, around, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
@@ -81,8 +82,8 @@ def repair(
     fewest : whether under one level the fewest records are looked for; else the smallest equivalence class goes first
     What the earlier releases give away without this one stays as it is; what is not decided is taken to be given away.
     What is asked of equivalence classes is looked at again once some were joined, as those that hold by themselves need
-    not hold together (`holding`). Every round suppresses or coarsens at least one; with none of a class left, this
-    release tells nothing of it.
+    not hold together, nor of the same class in other periods (`holding_together`). Every round suppresses or coarsens
+    at least one; with none of a class left, this release tells nothing of it.
     """
     work = _Work(
         areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, homogeneous=homogeneous), progress, ties
@@ -97,7 +98,7 @@ def repair(
             new, published, after = work.given_back(plan, new, published, after)
         while True:
             settled = new if also is None else also(new)
-            settled = settled if requirement is None else holding(settled, requirement)
+            settled = settled if requirement is None else holding_together(settled, requirement)
             if _same(settled, new):
                 new = settled
                 break

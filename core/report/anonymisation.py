@@ -18,9 +18,11 @@ from .cost import classes_section, convergence_section, losers_section, measures
 from .map_data import MapData, before_and_after, lost_map
 from .numbers import shown
 from .page import Report, Section, render
+from .periods import periods_section
 from .pictures import histogram
 from .protection import protection_section
 from .provenance import Provenance, how_it_was_done
+from .sign import SignPage
 
 WORST_REGIONS = 10
 
@@ -84,6 +86,7 @@ def _what_it_cost(account: Account, audit: RegionAudit, map_data: MapData, costs
     return [
         person_section(measures, plan, int(audit.areas.sum())),
         before_and_after(map_data, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, audit.released),
+        periods_section(account),
         losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
         costs,
         classes_section(plan),
@@ -124,16 +127,32 @@ def anonymisation_report(
     seconds: Mapping[str, float],
     costs: Section,
     convergence: Sequence[Convergence] = (),
+    sign: SignPage | None = None,
 ) -> str:
     """The page as HTML.
 
     audit : that of the account; map_data : what is drawn; provenance : what the run was; notes : sentences of the
-    components and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components.
+    components and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components;
+    sign : the page that is signed
     """
+    sections = [
+        *_what_it_cost(account, audit, map_data, costs),
+        protection_section(account),
+        certificate_section(account),
+        convergence_section(convergence),
+        *how_it_was_done(notes, provenance, tr("Component"), seconds),
+    ]
+    good = account.measures.n_suppressed < account.measures.n_records
+    title, verdict = tr("Anonymisation report"), verdict_of(account)
+    return render(Report(title, verdict, good, True, sections, provenance.date, sign is None, sign))
+
+
+def verdict_of(account: Account) -> str:
+    """Whether a release of one level holds, and what is suppressed."""
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
     if released:
-        verdict = plural(
+        return plural(
             "The release is {k}-anonymous: every one of its {released} records shares its region "
             "and quasi-identifiers with at least {n} other (smallest class: {smallest_class}). "
             "Suppressed: {n_suppressed} of {n_records} records ({suppression_percent} %).",
@@ -148,13 +167,4 @@ def anonymisation_report(
             n_records=shown(measures.n_records),
             suppression_percent=shown(measures.suppression_percent),
         )
-    else:
-        verdict = NOTHING_RELEASED
-    sections = [
-        *_what_it_cost(account, audit, map_data, costs),
-        protection_section(account),
-        certificate_section(account),
-        convergence_section(convergence),
-        *how_it_was_done(notes, provenance, tr("Component"), seconds),
-    ]
-    return render(Report(tr("Anonymisation report"), verdict, bool(released), True, sections, provenance.date, True))
+    return NOTHING_RELEASED

@@ -31,9 +31,11 @@ from .cost import (
 from .map_data import MapData, drawn
 from .numbers import shown
 from .page import Report, Section, render
+from .periods import periods_section
 from .pictures import horizontal_bars, region_map
 from .protection import protection_section
 from .provenance import Provenance, how_it_was_done
+from .sign import SignPage
 from .zones import narrowing_section, price_section
 
 MOST_DRAWN = 2_500  # regions on one map
@@ -52,11 +54,13 @@ def nested_report(
     seconds: Mapping[str, float],
     single: tuple[str, Measures] | None = None,
     convergence: Sequence[Convergence] = (),
+    sign: SignPage | None = None,
 ) -> str:
     """The page as HTML.
 
     audit : that of the account; map_data : what is drawn; provenance : what the run was; notes : sentences and
-    warnings; seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods
+    warnings; seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods;
+    sign : the page that is signed
     """
     measures, plan = account.measures, account.plan
     sections = [
@@ -64,6 +68,7 @@ def nested_report(
         *([coarser_section(account.coarser, account.requirement)] if account.coarser else []),
         person_section(measures, plan, len(account.areas)),
         _geography_section(account),
+        periods_section(account),
         losers_section(evaluate_by_value(account.areas, account.by_value), measures, plan.k),
         _maps_section(audit, map_data),
         classes_section(plan),
@@ -76,11 +81,12 @@ def nested_report(
         *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
     title = tr("Nested release") if account.rows else tr("Evaluation of a nested release")
-    verdict = _verdict(account)
-    return render(Report(title, verdict, plan.n_released > 0, True, sections, provenance.date, True))
+    verdict = verdict_of(account)
+    return render(Report(title, verdict, plan.n_released > 0, True, sections, provenance.date, sign is None, sign))
 
 
-def _verdict(account: Account) -> str:
+def verdict_of(account: Account) -> str:
+    """Whether a nested release holds, or what one would be, and what is suppressed."""
     measures, k = account.measures, account.plan.k
     share = plural(
         "{n} of {n_records} records ({suppression_percent} %)",

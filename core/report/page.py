@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import VbasError
 from ..language import language, tr
 from .numbers import shown_rows
+from .sign import SIGNING, SignPage, texts_of_page
 
 NUMBERS = (int, float, np.integer, np.floating)
 
@@ -30,8 +31,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. verdict : one sentence; good : whether it is good news; internal : do not publish; date : when it
-    was made, empty for none; to_sign : whether it ends with a place to sign."""
+    """A whole report. verdict : one sentence; good : whether it is good news; internal : do not publish; date : when
+    it was made, empty for none; to_sign : whether it ends with a place to sign; sign : the first page, to be signed."""
 
     title: str
     verdict: str
@@ -40,6 +41,7 @@ class Report:
     sections: Sequence[Section] = field(default_factory=tuple)
     date: str = ""
     to_sign: bool = False
+    sign: SignPage | None = None
 
 
 def time_taken(step: str, seconds: Mapping[str, float]) -> Section:
@@ -64,6 +66,8 @@ def render(report: Report) -> str:
         cells_of=_cells_of,
         are_maps=_are_maps,
         texts=_texts(),
+        of_sign=texts_of_page(),
+        signing=SIGNING,
         language=language(),
     )
 

@@ -57,6 +57,7 @@ class PublicReport:
     values : what each level shows of the quasi-identifiers, where levels differ in that
     no_small_count : whether the release was made so that no count below k follows
     in_zones : whether each region shows all records of a class that no region within shows
+    over_time : what holds of several periods, a sentence; empty where there are none
     """
 
     release: Release
@@ -72,6 +73,7 @@ class PublicReport:
     values: Sequence[str] = ()
     no_small_count: bool = False
     in_zones: bool = False
+    over_time: str = ""
 
 
 def release_report(published: PublicReport) -> str:
@@ -96,6 +98,7 @@ def release_report(published: PublicReport) -> str:
     told = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
     sections = [
         _measures(published),
+        Section(tr("The periods"), (published.over_time,)) if published.over_time else Section(""),
         _levels(published) if nested else Section(""),
         Section(tr("What levels tell"), told) if nested else Section(""),
         _narrowing(published) if nested else Section(""),

@@ -60,5 +60,7 @@ CONTENTS = OutputTable(
         long("counts", tr("Counts")),
         long("records", tr("Records")),
         text("sensitive", tr("Sensitive fields")),
+        text("proposed_by", tr("Proposed by")),
+        text("approved_by", tr("Approved by")),
     ),
 )

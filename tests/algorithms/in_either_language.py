@@ -130,7 +130,13 @@ def test_job(run, town, monkeypatch, job):
     parameters = {key: given(value) for key, value in JOBS[job].items()}
     assert set(parameters) <= known, set(parameters) - known
     for out in algorithm.destinationParameterDefinitions():
-        ending = "html" if out.type() == "fileDestination" else "csv" if out.name() in AS_TEXT else "gpkg"
+        ending = (
+            out.defaultFileExtension()
+            if out.type() == "fileDestination"
+            else "csv"
+            if out.name() in AS_TEXT
+            else "gpkg"
+        )
         name_of_file = out.name().lower() if out.type() == "folderDestination" else f"{out.name().lower()}.{ending}"
         parameters[out.name()] = str(own / name_of_file)
     done = run(name, **parameters)

@@ -36,7 +36,12 @@ from .maps import assert_drawn
 
 N_AREAS = 40
 TEXTS = ("html", "fileDestination", "folderDestination")
-ENDINGS = {"fileDestination": ".html", "folderDestination": ""}
+
+
+def ending_of(out):
+    """How the name of an output's file ends."""
+    own = {"fileDestination": f".{out.defaultFileExtension()}", "folderDestination": ""}
+    return own.get(out.type(), ".gpkg")
 
 
 def values(column):
@@ -492,7 +497,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
     outputs = algorithm.destinationParameterDefinitions()
     files = {}
     if to_files:
-        files = {out.name(): tmp_path / f"{i}{ENDINGS.get(out.type(), '.gpkg')}" for i, out in enumerate(outputs)}
+        files = {out.name(): tmp_path / f"{i}{ending_of(out)}" for i, out in enumerate(outputs)}
 
     done = by_hand(name, {**FORMS, **OTHERS}[form], files)
 
@@ -516,7 +521,9 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
         if layer.isSpatial():
             assert_drawn(layer)
     for out in outputs:
-        if out.type() in TEXTS and (to_files or out.createByDefault()):
+        if out.name() == "JOB_FILE" and to_files:
+            assert "QUASI_IDENTIFIERS = [" in Path(done.results["JOB_FILE"]).read_text(encoding="utf-8")
+        elif out.type() in TEXTS and (to_files or out.createByDefault()):
             place = Path(done.results[out.name()])
             page = place / "report.html" if out.type() == "folderDestination" else place
             assert "<html" in page.read_text(encoding="utf-8")

@@ -15,15 +15,8 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.shapes.projection import (
-    CANADA,
-    WIDE_KM,
-    drawn,
-    in_canada,
-    planar_crs,
-    transformed,
-    unit_vectors,
-)
+from vbas.algorithms.layers.shapes.projection import drawn, planar_crs, transformed, unit_vectors
+from vbas.core.plane import CANADA, WIDE_KM, in_canada
 
 from .conftest import make_layer
 

@@ -45,7 +45,7 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     ours = {name for name in names if not name.startswith(("gpkg_", "sqlite_", "rtree_"))}
     assert ours == {
         *("vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"),
-        *("vbas_maskings", "vbas_points"),
+        *("vbas_maskings", "vbas_points", "vbas_chain"),
     }
     assert not values_of(register)  # nothing of a diagnosis was published
     anonymize(N_SITES=9, REGISTER=register)  # the same again

@@ -20,9 +20,9 @@ from qgis.core import (
 )
 
 from vbas.algorithms.form.command import without_password
-from vbas.algorithms.form.public_report import MAY_BE_SAID, SAID_WITH_POPULATION
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.shapes.projection import north_of
+from vbas.core.job.saying import MAY_BE_SAID, SAID_WITH_POPULATION
 
 from ..html_scripts import HOSTILE, Page
 from .conftest import make_layer
@@ -160,7 +160,7 @@ def test_every_setting_is_said_or_kept_back(provider):
         *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "BUDGET"),
         *("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES", "FAIR", "TIES"),
         *("PUBLISHED_COUNTS", "PUBLISHED_AREA", "PUBLISHED_NUMBER"),
-        *("FOLDER_FORMAT", "LICENCE"),
+        *("FOLDER_FORMAT", "LICENCE", "RECIPIENT", "PURPOSE", "PREPARED_BY"),
     }
     said = {*MAY_BE_SAID, *SAID_WITH_POPULATION}
     assert not said & kept_back

@@ -59,9 +59,9 @@ def test_a_database_that_is_locked_is_refused_before_any_work(refused, database,
 def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonymize, database, monkeypatch):
     """Such as a file that can no longer be written once all work is done: GDAL waits 20 seconds for one that is locked,
     and for none that a later SQLite has taken over."""
-    from vbas.algorithms import anonymized
+    from vbas.core.job import making
 
-    real, found = anonymized.anonymise, []
+    real, found = making.anonymise, []
 
     def then_closed(*arguments, **options):
         with database.open("r+b") as file:
@@ -70,7 +70,7 @@ def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonym
         found.append(database.read_bytes())
         return real(*arguments, **options)
 
-    monkeypatch.setattr(anonymized, "anonymise", then_closed)
+    monkeypatch.setattr(making, "anonymise", then_closed)
     with pytest.raises(QgsProcessingException, match=r"^CROSSWALK could not be written: [^\n]*$"):
         anonymize(**inputs(database), **tables(database, "CROSSWALK"))
     assert [database.read_bytes()] == found

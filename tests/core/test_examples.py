@@ -24,6 +24,7 @@ DOORS = {
     "configuration": ("Configuration", "aggregate"),
     "evaluation": ("evaluate",),
     "levels": ("Levels", "make_levels", "levels_from_fields", "with_coarser_values", "with_least_population"),
+    "library.anonymizing": ("anonymize",),
     "nesting.making": ("build_levels",),
     "nesting.planning": ("nest",),
     "plan": ("suppress",),

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure import programs
+from vbas.core.disclosure import block_flows, programs
 from vbas.core.disclosure.block import Block, Storeys
+from vbas.core.disclosure.block_flows import freed_by_flows
 from vbas.core.disclosure.count_tables import own_totals
+from vbas.core.disclosure.exchanges import places_of
 from vbas.core.disclosure.following import following
+from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
@@ -150,7 +153,7 @@ def are_zones(plan: Plan) -> bool:
     return True
 
 
-def block_of(plan: Plan, table) -> Block:
+def block_of(plan: Plan, *tables) -> Block:
     profile = plan.profile
     level_of = np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of]
     people, levels = profile.counts.toarray(), np.full(profile.counts.shape, SUPPRESSED, np.int8)
@@ -163,7 +166,7 @@ def block_of(plan: Plan, table) -> Block:
     )
     bounded = bool((lost < plan.k).all())
     storeys = Storeys(plan.levels.region_of, [None] * len(plan.levels), plan.k, plan.in_zones, bounded)
-    return Block(people, levels, storeys, [table], np.arange(people.shape[1]))
+    return Block(people, levels, storeys, tables, np.arange(people.shape[1]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -200,21 +203,21 @@ def test_nothing_follows_from_a_release_that_was_held_against_counts(case):
 
 
 def test_what_is_not_decided_is_taken_to_follow(monkeypatch):
-    """No program may be asked: nothing that follows passes, and what is mended is mended for more."""
+    """No program may be asked, and two tables are no flows: nothing that follows passes, and more is mended."""
     taken_to_follow = 0
-    for seed in range(30):
+    for seed in range(8):
         areas, profile = town_of(np.random.default_rng(seed), 4, 5)
-        table = own_totals(profile, own_regions(len(areas)), ["sex"])
+        both = [own_totals(profile, own_regions(len(areas)), [name]) for name in ("sex", "job")]
         for plan in plans(areas, profile):
-            block = block_of(plan, table)
+            block = block_of(plan, *both)
             found = {count.key for count in following(block)}
             with monkeypatch.context() as without_programs:
                 without_programs.setattr(programs, "MOST_UNKNOWNS", 0)
                 doubted = {count.key for count in following(block)}
-                held = hold_against_counts(plan, [table], areas)
+                held = hold_against_counts(plan, both, areas)
             assert found <= doubted
             taken_to_follow += len(doubted - found)
-            new = block_of(held.plan, table)
+            new = block_of(held.plan, *both)
             assert held.n_left or not following(new)
     assert taken_to_follow
 
@@ -244,3 +247,25 @@ def test_counts_of_more_people_are_the_most_there_can_be(case, more):
         held = hold_against_counts(plan, [wider], areas)
         assert not held.n_left
         assert not following(block_of(held.plan, wider))
+
+
+@settings(max_examples=20, deadline=None)
+@given(towns(n_areas=6, most=4), st.integers(0, 2**16))
+def test_flows_decide_what_programs_decide(case, seed):
+    """Counts of zones of several areas, of none, and of some classes alone."""
+    areas, profile = case
+    rng = np.random.default_rng(seed)
+    zone_of = rng.integers(-1, 3, len(areas))
+    names = [["sex"], ["job"], []][seed % 3]
+    table = own_totals(profile, Crosswalk(np.sort(np.maximum(zone_of, 0)), 3), names)
+    table = replace(table, zone_of=np.where(zone_of < 0, -1, table.zone_of))
+    true = table.true_counts(profile)
+    table = replace(table, low=np.maximum(true - seed % 2, 0), high=true)
+    for plan in plans(areas, profile):
+        block = block_of(plan, table)
+        for places in places_of(block):
+            follows = proven_to_follow(block, [(places, number) for number in range(len(places))])
+            assert np.array_equal(~freed_by_flows(block, places), follows)
+            with pytest.MonkeyPatch.context() as changed:
+                changed.setattr(block_flows, "STRETCH", 1)  # first of two areas at a time
+                assert np.array_equal(~freed_by_flows(block, places), follows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,12 +12,18 @@ from vbas.benchmarks import attack_places
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure import zone_flows, zone_tables
+from vbas.core.disclosure.count_tables import NONE, own_totals
 from vbas.core.disclosure.zone_tables import proven_small, records_of, shown_by
+from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.company import in_company
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
+from vbas.core.plan import SUPPRESSED, area_of_cells
+from vbas.core.privacy.beside import Beside, hold_beside, hold_beside_and_together
+from vbas.core.privacy.requirement import Requirement, members_of
+from vbas.core.records.table import HOUSEHOLDS
 
 from . import zone_attacker
 from .nested_cases import profile_of
@@ -87,6 +95,58 @@ def test_a_class_that_alone_is_shown_around_a_region_gets_company():
     assert found_by_the_program(held, areas.population, 5) == set()
     assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
     assert held.in_zones and held.n_released == plan.n_released == counts.sum()
+
+
+def halves_beside_totals():
+    """Two halves in zones that know nothing of people, and published totals of two kinds of each half."""
+    _, _, levels = two_halves()
+    counts = np.array([[6, 20, 10], [0, 20, 0], [1, 15, 10], [0, 12, 13]])
+    areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2), counts.sum(axis=1).astype(float))
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(np.full(4, 1e6), None))
+    totals = own_totals(plan.profile, levels.crosswalks[1], [])
+    nothing = np.zeros((2, 2), np.int64)
+    totals = replace(totals, group_of=np.array([1, NONE, 1]), n_groups=2, low=nothing, high=nothing, values=())
+    true = totals.true_counts(plan.profile)
+    return areas, plan, Beside(areas, [replace(totals, low=true, high=true)])
+
+
+def test_what_moves_for_people_is_held_against_published_totals_again():
+    areas, plan, beside = halves_beside_totals()
+    once = in_company(hold_beside(plan, None, beside)[0], areas.population)
+    assert hold_beside(once, None, beside)[0] is not once  # one after the other is not enough
+    held = hold_beside_and_together(plan, None, beside, areas.population, moved=True)[0]
+    assert held.in_zones
+    assert hold_beside(held, None, beside)[0] is held
+    assert found_by_the_program(held, areas.population, 5) == set()
+    assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
+
+
+def test_nothing_is_released_where_no_way_is_found(monkeypatch):
+    areas, plan, beside = halves_beside_totals()
+    monkeypatch.setattr("vbas.core.privacy.beside.MOST_TURNS", 1)
+    with pytest.raises(PrivacyError, match="neither from published totals nor from the people of all areas"):
+        hold_beside_and_together(plan, None, beside, areas.population, moved=True)
+    monkeypatch.setattr("vbas.core.nesting.company.MOST_ROUNDS", 1)
+    with pytest.raises(PrivacyError, match="no small count follows from the people of all areas"):
+        in_company(plan, areas.population)
+
+
+@given(territories())
+@settings(max_examples=60)
+def test_of_households_too_nothing_follows(drawn):
+    areas, counts, levels, k, seed = drawn
+    profile, rng = profile_of(counts), np.random.default_rng(seed)
+    cell = np.repeat(np.arange(profile.counts.nnz), profile.counts.data)
+    household = 100 * area_of_cells(profile)[cell] + rng.integers(0, 8, len(cell))
+    requirement = Requirement(k, (members_of(HOUSEHOLDS, cell, household),))
+    conditions = Conditions(areas.population, Secrets(rng, closed=0.05))
+    plan = nest(areas, profile, levels, k, requirement=requirement, conditions=conditions)
+    shown_as = plan.equivalence_class_of[cell]
+    homes = np.unique(np.column_stack([shown_as, household])[shown_as != SUPPRESSED], axis=0)[:, 0]
+    assert (np.bincount(homes, minlength=len(plan.records))[plan.released] >= k).all()
+    release = written(plan, areas)
+    if plan.in_zones and release.counts:
+        assert zone_attacker.AllClasses(release).proven(k) == []
 
 
 def test_what_takes_too_long_is_not_decided_and_counts_as_proven(monkeypatch):

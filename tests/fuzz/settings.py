@@ -120,7 +120,8 @@ def _place(dice, name, kind):
     if kind == "folderDestination":
         return Place(f"{{folder}}/{name.lower()}") if dice.chance(0.1) else None
     if kind == "fileDestination":
-        return Place(f"{{folder}}/{name.lower()}.html") if dice.chance(0.06) else None
+        ending = ".toml" if name == "JOB_FILE" else ".html"
+        return Place(f"{{folder}}/{name.lower()}{ending}") if dice.chance(0.06) else None
     if dice.odd(2):
         text = dice.choice(PLACES)
         if dice.chance(0.3):

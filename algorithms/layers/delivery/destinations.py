@@ -27,7 +27,7 @@ from .formats import written_endings
 from .read_and_written import ReadAndWritten
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
-PAGES = (".html", ".htm")
+PAGES, JOB, PRINTED = (".html", ".htm"), ".toml", ".pdf"
 
 
 def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable]:
@@ -155,6 +155,26 @@ def _refuse_secret(name: str, text: str) -> None:
 def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition) -> list[str]:
     """Endings of the files that will be written. Raises InputError where the format cannot hold the output."""
     if definition.type() == "fileDestination":
+        if JOB in definition.fileFilter():
+            if path.suffix.lower() != JOB:
+                raise InputError(
+                    tr(
+                        "{name} is a job: give a name that ends in .toml, not “{suffix}”.",
+                        name=name,
+                        suffix=path.suffix,
+                    )
+                )
+            return [path.suffix]
+        if PRINTED in definition.fileFilter():
+            if path.suffix.lower() != PRINTED:
+                raise InputError(
+                    tr(
+                        "{name} is a page to print: give a name that ends in .pdf, not “{suffix}”.",
+                        name=name,
+                        suffix=path.suffix,
+                    )
+                )
+            return [path.suffix]
         if path.suffix.lower() not in PAGES:
             raise InputError(
                 tr("{name} is a page: give a name that ends in .html, not “{suffix}”.", name=name, suffix=path.suffix)

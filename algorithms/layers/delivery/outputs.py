@@ -25,6 +25,7 @@ from ....core.progress import Progress, part
 from ....core.publish.counting import Counting
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
+from ....core.publish.files import DISK
 from ....core.publish.folders import clear_dead, temporary_folder
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
@@ -48,7 +49,7 @@ from .exact_values import check_writable
 from .formulas import warning_of_formulas
 from .second_count import check_file, check_layer
 from .temporary import belongs_in_a_file, noted, temporary_file, withdraw
-from .writing import fill_sink, in_one_sentence, write_file, write_text
+from .writing import fill_sink, in_one_sentence, write_bytes, write_file, write_text
 
 Held = TypeVar("Held")
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
@@ -171,13 +172,23 @@ class Outputs:
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
+    def add_bytes(self, name: str, content: Callable[[], bytes]) -> None:
+        """Write a file that is no text, such as a page to print."""
+        if self.wanted(name):
+            destination = self._destinations[name]
+            if not isinstance(destination, Path):
+                raise InputError(tr("{name}: give the name of a file.", name=name))
+            self._announcing.titles[name] = self._inputs.definition(name).description()
+            with in_one_sentence(name):
+                write_bytes(self._stage(name, destination), content())
+
     def add_folder(self, name: str, write: Callable[[Path], None], count: Callable[[Path], None]) -> None:
         """Write a folder of files. write : fills the folder that it is given; count : looks at one in its place once
         more, and raises VbasError"""
         if self.wanted(name):
             self._announcing.titles[name] = self._inputs.definition(name).description()
             folder = self._staging / name
-            folder.mkdir()
+            DISK.make_folder(folder)
             self._folders[name] = folder, count
             with in_one_sentence(name), without_journals():
                 write(folder)
@@ -293,7 +304,7 @@ class Outputs:
 
     def _stage(self, name: str, destination: Path) -> Path:
         folder = self._staging / name
-        folder.mkdir()
+        DISK.make_folder(folder)
         # A .dbf is a Shapefile without shapes, which is written as one.
         file = folder / (destination.with_suffix(".shp") if destination.suffix == ".dbf" else destination).name
         self._files[name] = (file, destination)

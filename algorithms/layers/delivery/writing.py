@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.publish.files import DISK
 from ....core.publish.geopackage.filling import fill_geopackage
 from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
@@ -80,9 +80,13 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
 
 def write_text(file: Path, text: str) -> None:
     """Write a text file and read it back. Raises OSError where it cannot be written, VbasError if it is not whole."""
-    content = text.encode("utf-8")
-    file.write_bytes(content)
-    if file.read_bytes() != content:
+    write_bytes(file, text.encode("utf-8"))
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """The same for a file that is no text."""
+    DISK.write(file, content)
+    if DISK.read_bytes(file) != content:
         raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
 
 
@@ -99,7 +103,7 @@ def in_one_sentence(output: str) -> Iterator[None]:
                 "{folder}, or set TMPDIR to another folder.",
                 output=output,
                 reason=reason,
-                folder=tempfile.gettempdir(),
+                folder=DISK.temporary(),
             )
         ) from error
 

@@ -13,11 +13,12 @@ from ....core.crosswalk import Crosswalk, crosswalk_from_table
 from ....core.errors import InputError, first_values
 from ....core.language import plural, tr
 from ....core.levels import Levels, make_levels
+from ....core.shapes import shapes_of
 from ...compat import python_value
 from ..feedback import check_cancelled
 from ..shapes.areas import AreaLayer
 from .checked_source import CheckedSource
-from .coordinates import check_degrees, shapes_of
+from .coordinates import check_degrees
 from .fields import field_index
 from .records import read_columns
 

@@ -23,9 +23,10 @@ from qgis.core import (
 from ....core.errors import InputError
 from ....core.language import plural, tr
 from ....core.records.columns import Column, ColumnBuilder, column_numbers
+from ....core.shapes import check_finite
 from ...compat import python_value
 from ..feedback import check_cancelled
-from ..reading.coordinates import check_degrees, check_finite
+from ..reading.coordinates import check_degrees
 from ..reading.fields import field_index
 from ..tables import CHUNK
 from .projection import moved

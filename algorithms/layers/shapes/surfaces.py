@@ -21,14 +21,14 @@ from qgis.core import (
 
 from ....core import counted
 from ....core.areas import identifier_text
-from ....core.drawing import surface_of
 from ....core.errors import Counted, InputError, first_values
-from ....core.language import plural, tr
+from ....core.language import tr
 from ....core.plain_text import plain_text
 from ....core.records.columns import number_or_missing
+from ....core.shapes import repaired, shapes_of
 from ...compat import field, python_value
 from ..feedback import check_cancelled
-from ..reading.coordinates import check_degrees, shapes_of
+from ..reading.coordinates import check_degrees
 from ..reading.fields import field_index
 from .projection import in_crs, planar_crs
 
@@ -84,7 +84,7 @@ class SurfaceLayer:
         if planar == self.crs:
             return self.shapes
         # A border may cross itself once it is projected.
-        return _repaired(in_crs(self.shapes, self.crs, planar, context), self.texts, feedback, layer)
+        return repaired(in_crs(self.shapes, self.crs, planar, context), self.texts, feedback.pushInfo, layer)
 
 
 def read_surfaces(
@@ -137,7 +137,7 @@ def read_surfaces(
     check_degrees(shapely.get_coordinates(shapes), crs, layer)
     are_points = QgsWkbTypes.geometryType(source.wkbType()) == QgsWkbTypes.GeometryType.PointGeometry
     if not are_points:
-        shapes = _repaired(shapes, texts, feedback, layer)
+        shapes = repaired(shapes, texts, feedback.pushInfo, layer)
     return SurfaceLayer(
         identifiers,
         field("area", "integer") if id_index is None else fields[id_index],
@@ -175,38 +175,6 @@ def _wkb_of(geometry: QgsGeometry) -> bytes | None:
     if QgsWkbTypes.isCurvedType(geometry.wkbType()):
         geometry.convertToStraightSegment()
     return bytes(geometry.asWkb())
-
-
-def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeedback, layer: str) -> np.ndarray:
-    """Invalid polygons made valid; what is left of one must still be a surface."""
-    invalid = ~shapely.is_valid(shapes)
-    if not invalid.any():
-        return shapes
-    feedback.pushInfo(
-        plural(
-            "{n} area has an invalid polygon ({first}) and was repaired for measuring and "
-            "drawing; {layer} itself is unchanged.",
-            "{n} areas have an invalid polygon ({first}) and were repaired for measuring and "
-            "drawing; {layer} itself is unchanged.",
-            int(invalid.sum()),
-            first=first_values(texts[invalid]),
-            layer=layer,
-        )
-    )
-    shapes = shapes.copy()
-    shapes[invalid] = [surface_of(shape) for shape in shapely.make_valid(shapes[invalid])]
-    flat = shapely.area(shapes) == 0
-    if flat.any():
-        raise InputError(
-            plural(
-                "{n} area of {layer} has no surface ({first}): repair or remove it.",
-                "{n} areas of {layer} have no surface ({first}): repair or remove them.",
-                int(flat.sum()),
-                layer=layer,
-                first=first_values(texts[flat]),
-            )
-        )
-    return shapes
 
 
 @dataclass(frozen=True, eq=False)

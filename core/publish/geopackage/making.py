@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ...records.sqlite_file import quoted
+from ..files import DISK
 
 # Types of columns, as the GeoPackage standard calls them.
 SHORT, LONG, REAL, TEXT = "MEDIUMINT", "INTEGER", "REAL", "TEXT"
@@ -54,15 +55,20 @@ def make_geopackage(file: Path, tables: Mapping[str, Mapping[str, str]]) -> None
                 connection.execute(statement)
             connection.executemany("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?, NULL)", SYSTEMS)
             for name, columns in tables.items():
-                # Names cannot be bound: they are this program's own, and quoted.
-                typed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns.items())
-                numbered = "( fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-                connection.execute(" ".join(("CREATE TABLE", quoted(name), numbered, typed, ")")))
-                connection.execute(
-                    "INSERT INTO gpkg_contents (table_name, data_type, identifier) VALUES (?, 'attributes', ?)",
-                    (name, name),
-                )
+                add_table(connection, name, columns)
             connection.execute("COMMIT")
     except sqlite3.Error:
-        file.unlink(missing_ok=True)
+        DISK.remove(file, missing_ok=True)
         raise
+
+
+def add_table(connection: sqlite3.Connection, name: str, columns: Mapping[str, str]) -> None:
+    """Add an empty table to an open GeoPackage; columns : of each its type"""
+    # Names cannot be bound: they are this program's own, and quoted.
+    typed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns.items())
+    numbered = "( fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
+    connection.execute(" ".join(("CREATE TABLE", quoted(name), numbered, typed, ")")))
+    connection.execute(
+        "INSERT INTO gpkg_contents (table_name, data_type, identifier) VALUES (?, 'attributes', ?)",
+        (name, name),
+    )

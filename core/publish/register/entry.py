@@ -13,8 +13,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ...errors import InputError, VbasError
-from ...language import tr
+from ...language import as_data, tr
 from ...records.sqlite_uri import sqlite_uri
+from ..files import DISK
 from ..free_names import give_free_name
 from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
 from ..names import check_file_name
@@ -49,6 +50,7 @@ TABLES = {
     MASKINGS: {"masking": SHORT, "time": TEXT, "crs": TEXT},
     POINTS: {"masking": SHORT, "x": REAL, "y": REAL},
 }
+NAMED = as_data("release {n}")  # how a release is called until somebody names it
 LATER = ("of_persons", "in_zones")
 ADDED_LATER = {(RELEASES, name) for name in LATER}
 """Columns that registers from before may lack."""
@@ -71,6 +73,7 @@ class Entry:
 
     taken_back_by : the statements, with their values, by which `undo` takes it back; none where it cannot be
     problem : what to say where it cannot be made, with places for the file and the error
+    number : of the release that it adds, 0 for other changes; chained : the hash of its entry in the chain
     """
 
     path: Path
@@ -78,9 +81,26 @@ class Entry:
     connection: sqlite3.Connection
     taken_back_by: Sequence[Statement] = ()
     problem: str = tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.")
+    number: int = 0
+    chained: str = ""
 
     def __post_init__(self) -> None:
         self._opened, self._is_made = self.staged.stat(), False
+
+    @property
+    def name(self) -> str:
+        """What the release that it adds is called in the register, as data say it."""
+        return as_data(NAMED, n=self.number)
+
+    @property
+    def in_words(self) -> str:
+        """The same for people, with the register."""
+        return tr(
+            "{register}, release {number:d}; hash of the entry: {checksum}",
+            register=self.path.name,
+            number=self.number,
+            checksum=self.chained,
+        )
 
     def prepare(self) -> None:
         """Nothing more: it is written already."""
@@ -131,7 +151,7 @@ class Entry:
         if self.staged != self.path:
             for ending in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):
-                    self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
+                    DISK.remove(self.staged.with_name(self.staged.name + ending), missing_ok=True)
         return []
 
     def _take_back(self) -> None:
@@ -148,10 +168,10 @@ class Entry:
             is_needed = self.staged == self.path or connection.execute(IS_USED).fetchone()[0]
             # While it is held: whoever waits to add a release to it will see that it has gone.
             if not is_needed and sys.platform != "win32":
-                self.path.unlink()
+                DISK.remove(self.path)
             connection.execute("COMMIT")
         if not is_needed and sys.platform == "win32":  # where an open file cannot be removed
-            self.path.unlink()
+            DISK.remove(self.path)
 
 
 def _changed_meanwhile(path: Path) -> str:

@@ -10,13 +10,17 @@ from pathlib import Path
 from ...errors import InputError, VbasError
 from ...language import tr
 from ...records.sqlite_file import reading
+from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, append, chain_of
 from .entry import (
     SECONDS_TO_WAIT,
     TAKE_OUT,
     Entry,
+    Statement,
     check_register,
     damaged,
     mark_changed,
+    now,
+    written_entry,
 )
 
 LISTED = (
@@ -41,6 +45,8 @@ class Listed:
     counts: int
     records: int
     sensitive: str
+    proposed_by: str = ""
+    approved_by: str = ""
 
 
 def releases_in(path: Path) -> list[Listed]:
@@ -50,39 +56,75 @@ def releases_in(path: Path) -> list[Listed]:
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute(LISTED).fetchall()
-    return [_listed(row, path) for row in rows]
+    chain = chain_of(path)
+    return [_listed(row, path, chain) for row in rows]
 
 
-def _listed(row: tuple, path: Path) -> Listed:
+def _listed(row: tuple, path: Path, chain: Chain) -> Listed:
     try:
         numbers = [int(row[at]) for at in (0, 3, 5)]
         names = ", ".join(map(str, json.loads(row[4])))
     except (ValueError, TypeError) as error:
         raise damaged(row[0], row[1], path, error) from error
     release, k, levels = numbers
-    return Listed(release, row[1], row[2], k, names, levels, row[6], row[7], row[8] or "")
+    who = chain.by(ADDED, release), chain.by(APPROVED, release)
+    return Listed(release, row[1], row[2], k, names, levels, row[6], row[7], row[8] or "", *who)
 
 
-def taking_out(path: Path, release: int) -> Entry:
-    """Take a release out of a register, but only once that is `put`, for good.
+def approving(path: Path, release: int, by: str) -> Entry:
+    """Note in the chain of a register who approves of a release, but only once that is `put`.
 
-    Raises InputError for a number that is not there, and a file that another program holds.
+    Raises InputError for a number that is not there, nobody's name, that of whoever proposed it, and a file that
+    another program holds.
     """
+    _check_there(path, release, "APPROVE")
+    name, proposed = " ".join(by.split()), chain_of(path).by(ADDED, release)
+    if not name:
+        raise InputError(tr("WHO is not given: say who approves of release {release}.", release=release))
+    if name.casefold() == proposed.casefold():
+        raise InputError(
+            tr(
+                "Release {release} was proposed by {name}: somebody else has to approve of it.",
+                release=release,
+                name=name,
+            )
+        )
+
+    def write(connection: sqlite3.Connection) -> list[Statement]:
+        link = append(connection, APPROVED, release, now(), name)
+        return [(TAKE_OUT_LAST, (link.entry,))]
+
+    return written_entry(path, write)
+
+
+def _check_there(path: Path, release: int, parameter: str) -> None:
     there = [row.release for row in releases_in(path)]
     if release not in there:
         known = ", ".join(map(str, there)) or tr("none")
         raise InputError(
             tr(
-                "REMOVE is {release}, but the register has the releases {known}: give the number of one.",
+                "{parameter} is {release}, but the register has the releases {known}: give the number of one.",
+                parameter=parameter,
                 release=release,
                 known=known,
             )
         )
+
+
+def taking_out(path: Path, release: int, by: str = "") -> Entry:
+    """Take a release out of a register, but only once that is `put`, for good; its chain keeps that it was there.
+
+    by : who withdraws it
+
+    Raises InputError for a number that is not there, and a file that another program holds.
+    """
+    _check_there(path, release, "REMOVE")
     connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
     entry = Entry(path, path, connection, problem=tr("The release could not be taken out of {path}: {error}."))
     try:
         connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
         connection.execute("BEGIN IMMEDIATE")
+        append(connection, WITHDRAWN, release, now(), by)
         for statement in TAKE_OUT.values():
             connection.execute(statement, (release,))
         mark_changed(connection)

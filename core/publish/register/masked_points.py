@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import to_list
 from ...records.sqlite_file import reading
+from .chain import POINTS_ADDED, TAKE_OUT_LAST, append
 from .entry import Entry, Statement, check_register, now, written_entry
 
 TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
@@ -53,6 +54,7 @@ def new_masking(path: Path, crs: str, points: np.ndarray) -> Entry:
         connection.execute("INSERT INTO vbas_maskings (masking, time, crs) VALUES (?, ?, ?)", (number, now(), crs))
         rows = ((number, x, y) for x, y in to_list(points))
         connection.executemany("INSERT INTO vbas_points (masking, x, y) VALUES (?, ?, ?)", rows)
-        return [(statement, (number,)) for statement in TAKE_OUT]
+        link = append(connection, POINTS_ADDED, number, now())
+        return [*((statement, (number,)) for statement in TAKE_OUT), (TAKE_OUT_LAST, (link.entry,))]
 
     return written_entry(path, write)

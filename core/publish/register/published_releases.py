@@ -24,10 +24,12 @@ from ...levels import Levels
 from ...records.sqlite_file import reading
 from ...releases.earlier import STOP, Earlier
 from ..geopackage.making import SHORT
+from .chain import ADDED, TAKE_OUT_LAST, Link, append, broken_chain, next_number
 from .entry import (
     COUNTS,
     CROSSWALKS,
     LATER,
+    NAMED,
     RELEASES,
     TAKE_OUT,
     VALUES,
@@ -41,7 +43,6 @@ from .entry import (
     written_entry,
 )
 
-NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
     "FROM vbas_releases ORDER BY release",
@@ -131,13 +132,14 @@ def earlier_releases(
     0
     """
     releases, warning = read_register(path), ""
+    broken = broken_chain(path)
     if not releases:
         warning = new_register(path)
         if path.exists():
             warning = tr(
                 "REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path
             )
-    return Earlier(releases, action, aliases, tables or {}, rules or {}, warning)
+    return Earlier(releases, action, aliases, tables or {}, rules or {}, warning, broken)
 
 
 def add_release(path: Path, account: Account) -> None:
@@ -179,25 +181,31 @@ def entry_of(account: Account) -> tuple[Published, int]:
     return account.published, len(account.ask.earlier.releases)
 
 
-def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
+def new_entry(path: Path, release: Published, n_earlier: int, by: str = "", released: str = "") -> Entry:
     """Write a release to a register, which is made if there is none, without making it visible yet.
 
-    n_earlier : the releases it was held against. Raises InputError for a file that is not a register, that another
-    program holds, or to which another run has added a release meanwhile.
+    n_earlier : the releases it was held against; by : who proposes it; released : its content hash. Raises InputError
+    for a file that is not a register, that another program holds, or to which another run has added a release
+    meanwhile.
     """
 
     def add(connection: sqlite3.Connection) -> list[Statement]:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         number = _insert(connection, release)
-        return [(statement, (number,)) for statement in TAKE_OUT.values()]
+        link = append(connection, ADDED, number, now(), by, released)
+        links.append(link)
+        return [*((statement, (number,)) for statement in TAKE_OUT.values()), (TAKE_OUT_LAST, (link.entry,))]
 
-    return written_entry(path, add)
+    links: list[Link] = []
+    entry = written_entry(path, add)
+    entry.number, entry.chained = links[0].number, links[0].hash
+    return entry
 
 
 def _insert(connection: sqlite3.Connection, release: Published) -> int:
     """Add a release to an open register; its number there."""
-    number: int = connection.execute("SELECT coalesce(max(release), 0) + 1 FROM vbas_releases").fetchone()[0]
+    number = next_number(connection)
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...core.language import all_of, tr
-from ..form.form import Form
-from .rule import rule_of
+from ..language import all_of, tr
+from .given import Given
+from .rules import rule_of
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
 
 
-def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:
+def crosswalk_sentence(given: Given, looking: Collection[str]) -> str:
     """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
 
     looking : the approaches in use that look at the classes of suppressed records
@@ -24,10 +24,10 @@ def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:
         "records can tell some of them from it.",
         names=names,
     )
-    why = tr("REGISTER is given") if form.has("REGISTER") and form.given("REGISTER") else ""
-    why = tr("a RULE is followed") if rule_of(form) is not None else why
+    why = tr("REGISTER is given") if given.has("REGISTER") and given.given("REGISTER") else ""
+    why = tr("a RULE is followed") if rule_of(given) is not None else why
     if why:
-        form.warn(
+        given.warn(
             tr(
                 "{names} makes the crosswalk depend on the classes of suppressed records, and {why}: the combination "
                 "“all-rounder” makes one that does not.",

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from ...core.anonymise import Account
-from ...core.evaluation import Measures
-from ...core.language import plural, tr
-from ...core.privacy.derivable import in_short
-from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
-from .form import Form
+from ..anonymise import Account
+from ..evaluation import Measures
+from ..language import plural, tr
+from ..log import Log
+from ..privacy.derivable import in_short
+from ..release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 
 LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
 RELEASE_NEXT = tr("If the cost is right, release with this crosswalk; REGION_AUDIT is internal.")
 
 
-def conclude(form: Form, account: Account, next_step: str = "") -> None:
-    """End the log, once all outputs are in their place, with verdict, cost and next step.
+def conclude(log: Log, account: Account, next_step: str = "") -> tuple[str, ...]:
+    """The end of the log, once all outputs are in their place: verdict, cost and next step.
 
     next_step : a sentence, of which attribute to look at; without it, what may be done with the outputs
     """
     measures, n_levels = account.measures, len(account.levels)
     if account.rows is not None and measures.n_suppressed == measures.n_records:
-        form.warn(NOTHING_RELEASED if n_levels == 1 else NOTHING_RELEASED_NESTED)
-    form.conclusion = (
+        log.warn(NOTHING_RELEASED if n_levels == 1 else NOTHING_RELEASED_NESTED)
+    return (
         _verdict(account),
         *([in_short(account.ask.k)] if account.no_small_count and account.rows is not None else []),
         _cost(measures, n_levels),

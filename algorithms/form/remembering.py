@@ -1,0 +1,29 @@
+"""What a project remembers from run to run: who a release is for, why, and who makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qgis.core import QgsProcessingAlgorithm, QgsProject
+
+from ...core.job.signing import SAID
+
+PROJECT = "vbas"  # the scope in the project
+
+
+def remember(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object], project: QgsProject | None) -> None:
+    """Have the project propose what was said of a run to the next one."""
+    for name in SAID:
+        value = parameters.get(name)
+        given = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
+        if project is not None and given and str(value).strip() != (_of(project, name) or ""):
+            project.writeEntry(PROJECT, name.lower(), str(value).strip())
+
+
+def remembered(name: str) -> str | None:
+    """What the project remembers of a parameter."""
+    return _of(QgsProject.instance(), name)
+
+
+def _of(project: QgsProject, name: str) -> str | None:
+    return project.readEntry(PROJECT, name.lower(), "")[0] or None

@@ -1,0 +1,293 @@
+"""One geography for ten years, against a geography of its own for each: what the same classes in all years cost.
+
+    PYTHONPATH=build/package .venv/bin/python benchmarks/over_time.py [Winnipeg] [East] [city] [--exact 20]
+        [--only nested level]
+
+Ten made-up years of the same people: 9 in 100 move in a year, to an area drawn by population; 6 in 100 come to the
+next age group, and are then as somebody of that age and sex was in the first year; who leaves the oldest group is
+replaced by somebody of the youngest. k = 5. Nested: levels by the defaults of `core.nesting.making`, made once from
+the first year; distance is the mean over all records of that of the people of the region from its centre, metres. One
+level: most regions within a budget of 1 % suppressed, balanced density and anonymity exchange. `--exact` solves so
+many classes of the nested plan by HiGHS, drawn by what they lose, each in up to SECONDS. Times are CPU seconds.
+Settings stand in over_time.json, fixed before the runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from vbas.benchmarks.nested_release import CITY, DATA_SETS, city, place
+from vbas.benchmarks.nested_rivals import losses_of, mean_loss
+from vbas.core.areas import Areas
+from vbas.core.configuration import Configuration, aggregate
+from vbas.core.levels import Levels
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import Plan, area_of_cells
+from vbas.core.privacy.requirement import Requirement
+from vbas.core.privacy.series import Series, with_series
+from vbas.core.profile import Profile, profile_records
+from vbas.core.records.columns import Column
+from vbas.core.site_number import SiteNumberOptions
+from vbas.core.suppression import Terms
+
+SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+K, YEARS, MOVES, AGES, SEED = (SETTINGS[name] for name in ("k", "years", "moves", "ages", "seed"))
+BUDGET, SECONDS = SETTINGS["budget"], SETTINGS["seconds"]
+NESTED_TARGET, LEVEL_TARGET = SETTINGS["nested_target"], SETTINGS["level_target"]
+
+
+@dataclass(frozen=True, eq=False)
+class Town:
+    """Areas, their people over the years with the year as last quasi-identifier, and what the same in all asks."""
+
+    name: str
+    areas: Areas
+    first: Profile
+    profile: Profile
+    requirement: Requirement
+
+    @property
+    def series(self) -> Series:
+        assert self.requirement.series is not None
+        return self.requirement.series
+
+
+def town(name: str) -> Town:
+    areas, first = city(CITY) if name == "city" else place(DATA_SETS[name])
+    profile = drifting(first, len(areas))
+    return Town(name, areas, first, profile, with_series(Requirement(K), profile, "year"))
+
+
+def drifting(first: Profile, n_areas: int, years: int = YEARS, seed: int = SEED) -> Profile:
+    """The people of a profile over so many years, with the year as last quasi-identifier."""
+    rng = np.random.default_rng(seed)
+    area = np.repeat(area_of_cells(first), first.counts.data)
+    codes = first.classes[np.repeat(first.counts.indices, first.counts.data)].copy()
+    donors = Donors(first, area, codes, rng)
+    share = first.area_sizes / first.n_records
+    areas_of, codes_of = [], []
+    for _ in range(years):
+        areas_of.append(area.copy())
+        codes_of.append(codes.copy())
+        moves = rng.random(len(area)) < MOVES
+        area[moves] = rng.choice(len(share), int(moves.sum()), p=share)
+        donors.age(np.flatnonzero(rng.random(len(area)) < AGES), area, codes)
+    every, year = np.concatenate(codes_of), np.repeat(np.arange(years), len(area))
+    columns = {name: Column(every[:, i], first.categories[i]) for i, name in enumerate(first.quasi_identifiers)}
+    columns["year"] = Column(year, np.array([str(2011 + i) for i in range(years)], dtype=object))
+    return profile_records(np.concatenate(areas_of), columns, n_areas)[0]
+
+
+class Donors:
+    """Who lives there at first, by age and sex: whoever comes to an age becomes as somebody of that age and sex is."""
+
+    def __init__(self, first: Profile, area: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
+        names = first.quasi_identifiers
+        self.by_age = next(i for i, name in enumerate(names) if "age" in name)
+        self.by_sex = names.index("sex")
+        self.n_ages, self.n_sexes = len(first.categories[self.by_age]), len(first.categories[self.by_sex])
+        self.rng, self.area, self.codes = rng, area.copy(), codes.copy()
+        group = codes[:, self.by_age] * self.n_sexes + codes[:, self.by_sex]
+        self.order = np.argsort(group, kind="stable")
+        self.starts = np.searchsorted(group[self.order], np.arange(self.n_ages * self.n_sexes + 1))
+
+    def age(self, some: np.ndarray, area: np.ndarray, codes: np.ndarray) -> None:
+        """Let some people come to the next age group; the oldest leave, and the youngest come in their place."""
+        born = codes[some, self.by_age] == self.n_ages - 1
+        group = np.where(born, 0, codes[some, self.by_age] + 1) * self.n_sexes + codes[some, self.by_sex]
+        number = self.starts[group + 1] - self.starts[group]
+        donor = self.order[self.starts[group] + (self.rng.random(len(some)) * number).astype(np.int64)]
+        codes[some] = self.codes[donor]
+        area[some] = np.where(born, self.area[donor], area[some])
+
+
+def of_year(profile: Profile, year: int) -> Profile:
+    """The records of one year, without the year."""
+    classes = profile.classes[:, -1] == year
+    return Profile(
+        profile.counts[:, classes],
+        profile.classes[classes, :-1],
+        profile.categories[:-1],
+        profile.quasi_identifiers[:-1],
+    )
+
+
+def unavoidable(town: Town, levels: Levels) -> int:
+    """Records of classes that have 1 to k - 1 in some year in a region of the coarsest level."""
+    profile, series, coarsest = town.profile, town.series, levels.crosswalks[-1]
+    counts = coarsest.membership() @ profile.counts
+    region = np.repeat(np.arange(coarsest.n_regions), np.diff(counts.indptr))
+    key = region * series.base.counts.shape[1] + series.class_of[counts.indices]
+    rare = np.unique(key[counts.data < K])
+    return int(counts.data[np.isin(key, rare)].sum())
+
+
+def nested(town: Town, n_exact: int) -> dict[str, object]:
+    """A plan for each year by itself, and one for all."""
+    levels = build_levels(town.areas, town.first)
+    losses = losses_of(town.areas, town.first, levels)
+    own, own_seconds = timed(lambda: nest(town.areas, town.profile, levels, K))
+    one, seconds = timed(lambda: nest(town.areas, town.profile, levels, K, requirement=town.requirement))
+    figures: dict[str, object] = {
+        "records": town.profile.n_records,
+        "own_suppressed": town.profile.n_records - own.n_released,
+        "own_metres": mean_loss(own, losses),
+        "own_seconds": own_seconds,
+        "same_suppressed": town.profile.n_records - one.n_released,
+        "unavoidable": unavoidable(town, levels),
+        "same_metres": mean_loss(one, losses),
+        "same_seconds": seconds,
+    }
+    if n_exact:
+        figures["exact"] = {"classes": n_exact, "ratio": exact(town, levels, losses, one, n_exact)}
+    return figures
+
+
+def exact(town: Town, levels: Levels, losses: list[np.ndarray], plan: Plan, n_classes: int) -> float:
+    """What some classes lose by a plan, as a multiple of the least there is; where HiGHS does not prove what that is,
+    of the least that is proven."""
+    series, base = town.series, town.series.base
+    assert plan.level_of is not None
+    level_of = np.full(base.counts.nnz, -1)
+    level_of[series.cell] = plan.level_of
+    area, lost = area_of_cells(base), np.zeros(base.counts.nnz)
+    for level, crosswalk in enumerate(levels.crosswalks):
+        here = level_of == level
+        lost[here] = base.counts.data[here] * losses[level][crosswalk.region_of[area[here]]]
+    of_class = np.bincount(base.counts.indices, lost)
+    some = np.random.default_rng(SEED).choice(
+        len(of_class), min(n_classes, int((of_class > 0).sum())), replace=False, p=of_class / of_class.sum()
+    )
+    least = 0.0
+    for one in some.tolist():
+        cells = np.flatnonzero((base.counts.indices == one) & (level_of >= 0))
+        counted = series.by_period(cells, town.profile.counts.data, town.profile.counts.indices)
+        least += least_loss(counted, [crosswalk.region_of[area[cells]] for crosswalk in levels.crosswalks], losses)
+    return float(of_class[some].sum() / least)
+
+
+def least_loss(counted: np.ndarray, region_of: list[np.ndarray], losses: list[np.ndarray]) -> float:
+    """The least loss of one class; counted : (m, T) by cell and period."""
+    n, periods = counted.shape
+    n_levels, records = len(region_of), counted.sum(axis=1)
+    label, cost, n_labels = np.empty((n, n_levels), np.int64), np.empty((n, n_levels)), 0
+    for level, region in enumerate(region_of):
+        used, at = np.unique(region, return_inverse=True)
+        label[:, level], cost[:, level] = at.reshape(-1) + n_labels, losses[level][region] * records
+        n_labels += len(used)
+    shown = np.arange(n * n_levels).reshape(n, n_levels)
+    used_in = n * n_levels + np.arange(n_labels * periods).reshape(n_labels, periods)
+    size, (cell, period) = n * n_levels + n_labels * periods, np.nonzero(counted)
+    once = sparse.csr_matrix((np.ones(n * n_levels), (np.repeat(np.arange(n), n_levels), shown.reshape(-1))), (n, size))
+    rows = label[cell] * periods + period[:, None]
+    values = np.repeat(counted[cell, period], n_levels)
+    enough = sparse.csr_matrix((values, (rows.reshape(-1), shown[cell].reshape(-1))), (n_labels * periods, size))
+    enough -= sparse.csr_matrix(
+        (np.full(n_labels * periods, K), (np.arange(n_labels * periods), used_in.reshape(-1))), enough.shape
+    )
+    each, n_each = np.arange(len(cell) * n_levels), len(cell) * n_levels
+    of_label = used_in[label[cell], period[:, None]]
+    in_use = sparse.csr_matrix(
+        (
+            np.repeat([1.0, -1.0], n_each),
+            (np.tile(each, 2), np.concatenate([of_label.reshape(-1), shown[cell].reshape(-1)])),
+        ),
+        (n_each, size),
+    )
+    objective = np.concatenate([cost.reshape(-1), np.zeros(n_labels * periods)])
+    found = milp(
+        objective,
+        constraints=[LinearConstraint(once, 1, 1), LinearConstraint(enough, 0), LinearConstraint(in_use, 0)],
+        integrality=np.ones(size),
+        bounds=Bounds(0, 1),
+        options={"time_limit": SECONDS},
+    )
+    return float(found.mip_dual_bound)
+
+
+def one_level(town: Town) -> dict[str, object]:
+    """The most regions within the budget: of each year by itself, of all with the same regions, and without holes."""
+    by_itself = [regions_of(town, of_year(town.profile, year), Terms(K)) for year in range(YEARS)]
+    same_regions = regions_of(town, town.profile, Terms(K))
+    same_classes = regions_of(town, town.profile, Terms(K, town.requirement))
+    return {"years": by_itself, "same_regions": same_regions, "same_classes": same_classes}
+
+
+def regions_of(town: Town, profile: Profile, terms: Terms) -> int:
+    options = SiteNumberOptions(budget=BUDGET, gaps_region="Western Canada", k=K)
+    configuration = Configuration("suppression budget", "balanced density", "anonymity exchange", options)
+    return aggregate(town.areas, profile, configuration, terms=terms).aggregation.crosswalk.n_regions
+
+
+def timed(work: Callable[[], Plan]) -> tuple[Plan, float]:
+    """What some work gives, and the seconds that it takes."""
+    started = time.process_time()
+    result = work()
+    return result, time.process_time() - started
+
+
+def said(figures: dict[str, dict]) -> Iterator[str]:
+    """The tables."""
+    yield "| nested | suppressed | of records | unavoidable | mean distance, m | of a plan per year | CPU s |"
+    yield "|---" * 7 + "|"
+    for name, of in figures.items():
+        if "nested" not in of:
+            continue
+        one = of["nested"]
+        own, times = one["own_metres"], one["same_metres"] / one["own_metres"]
+        by_year = f"{one['own_suppressed']} | {one['records']} | | {own:.0f} | 1 | {one['own_seconds']:.1f}"
+        yield f"| {name}, by year | {by_year} |"
+        yield (
+            f"| {name}, the same in all | {one['same_suppressed']} | {one['records']} | {one['unavoidable']} | "
+            f"{one['same_metres']:.0f} | {times:.2f} ({reached(times <= NESTED_TARGET, NESTED_TARGET)}) | "
+            f"{one['same_seconds']:.1f} |"
+        )
+        if "exact" in one:
+            ratio = f"{one['exact']['ratio']:.3f} x the least"
+            yield f"| {one['exact']['classes']} classes of it by HiGHS | | | | {ratio} | | |"
+    yield ""
+    yield f"| one level, at most {BUDGET:g} % | best single year | same regions | same classes | of the best year |"
+    yield "|---" * 5 + "|"
+    for name, of in figures.items():
+        if "level" in of:
+            one = of["level"]
+            share = one["same_classes"] / max(one["years"])
+            yield (
+                f"| {name} | {max(one['years'])} | {one['same_regions']} | {one['same_classes']} | {share:.2f} "
+                f"({reached(share >= LEVEL_TARGET, LEVEL_TARGET)}) |"
+            )
+
+
+def reached(is_so: bool, target: float) -> str:
+    return f"target {target}: {'reached' if is_so else 'missed'}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("towns", nargs="*", default=["Winnipeg", "East", "city"])
+    parser.add_argument("--exact", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=["nested", "level"])
+    asked = parser.parse_args()
+    figures: dict[str, dict] = {}
+    for name in asked.towns:
+        made = town(name)
+        figures[name] = {}
+        if "nested" in asked.only:
+            figures[name]["nested"] = nested(made, asked.exact)
+        if "level" in asked.only:
+            figures[name]["level"] = one_level(made)
+    print("\n".join(said(figures)))
+
+
+if __name__ == "__main__":
+    main()

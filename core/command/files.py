@@ -1,0 +1,286 @@
+"""Tables of a job in files, as the toolbox reads them: GeoPackage, CSV, Parquet, and what geopandas reads."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import to_list
+from ..errors import InputError
+from ..language import tr
+from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name
+from ..progress import silent
+from ..records import sqlite_file
+from ..records.columns import Column, ColumnBuilder, category_order, column_from_values, smallest_integers
+from ..records.plain_files import scan_csv
+from ..records.sqlite_columns import read_table
+from ..records.table_file import DECLARED
+
+LAYER = "|layername="
+ROWS_AT_ONCE = 1 << 16
+KINDS = {name: kind for kind, names in DECLARED.items() for name in names}
+# How QGIS shows what SQLite has no type for.
+SHOWN: Mapping[str, Callable[[object], object]] = {
+    "BOOLEAN": bool,
+    "DATE": lambda value: date.fromisoformat(str(value)),
+    "DATETIME": lambda value: datetime.fromisoformat(str(value).replace("Z", "+00:00")),
+}
+WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+HEADER, ENVELOPES = 8, (0, 32, 48, 48, 64)  # bytes of a shape in a GeoPackage before it, by what it says of its bounds
+
+
+def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
+    """A table as a job names it. Raises InputError where it cannot be read.
+
+    source : the path of a file, with “|layername=…” where it has several tables; beside : the folder that paths start
+    from; parameter : the name of the setting, for messages
+    """
+    path_text, _, rest = source.partition("|")
+    layer = rest[len(LAYER) - 1 :] if rest.startswith(LAYER[1:]) else ""
+    if (rest and not layer) or "|" in layer:
+        raise InputError(
+            tr(
+                "{parameter}: “{source}” is more than a file and a table: save what it shows to a file, and give that.",
+                parameter=parameter,
+                source=source,
+            )
+        )
+    path = beside / Path(path_text).expanduser()
+    if not path.is_file():
+        raise InputError(tr("{what}: there is no file “{path}”.", what=parameter, path=str(path)))
+    suffix = path.suffix.lower()
+    if suffix == ".gpkg":
+        return GeoPackageFrame(path, layer, parameter)
+    if suffix == ".csv":
+        return CsvFrame(path, parameter)
+    if find_spec("pyarrow" if suffix == ".parquet" else "geopandas"):
+        try:
+            return _of_others(path, layer, parameter)
+        except (OSError, RuntimeError, ValueError) as error:  # what these readers refuse
+            raise InputError(
+                tr(
+                    "{parameter}: “{path}” cannot be read: {error}",
+                    parameter=parameter,
+                    path=str(path),
+                    error=str(error),
+                )
+            ) from error
+    raise InputError(
+        tr(
+            "{parameter}: “{path}” cannot be read here: give a GeoPackage or a CSV file, or install pyarrow for "
+            "Parquet and geopandas for other formats.",
+            parameter=parameter,
+            path=str(path),
+        )
+    )
+
+
+def _of_others(path: Path, layer: str, parameter: str) -> Frame:
+    """A table by the reader of another package."""
+    if path.suffix.lower() == ".parquet":
+        from pyarrow import parquet
+
+        return ArrowFrame(parquet.read_table(str(path)), parameter)
+    import geopandas
+
+    return PandasFrame(geopandas.read_file(path, **({"layer": layer} if layer else {})), parameter)
+
+
+class GeoPackageFrame(OwnFrame):
+    """A table of a GeoPackage: its fields are read once they are asked for."""
+
+    def __init__(self, path: Path, table: str, parameter: str) -> None:
+        self._path, self._parameter = path, parameter
+        with sqlite_file.reading(path, parameter) as connection:
+            there = [
+                name
+                for (name,) in connection.execute("SELECT table_name FROM gpkg_contents ORDER BY rowid")
+                if not name.startswith("layer_styles")
+            ]
+            if (table and table not in there) or (not table and len(there) != 1):
+                raise InputError(
+                    tr(
+                        "{parameter}: {name} has the tables {tables}: name one of them as {name}{layer}TABLE.",
+                        parameter=parameter,
+                        name=path.name,
+                        tables=", ".join(there),
+                        layer=LAYER,
+                    )
+                )
+            self._table = table or there[0]
+            asked = (self._table,)
+            shapes = connection.execute(
+                "SELECT g.column_name, s.organization, s.organization_coordsys_id, s.definition "
+                "FROM gpkg_geometry_columns AS g LEFT JOIN gpkg_spatial_ref_sys AS s ON s.srs_id = g.srs_id "
+                "WHERE g.table_name = ?",
+                asked,
+            ).fetchall()
+            columns = connection.execute("SELECT name, type, pk FROM pragma_table_info(?)", asked).fetchall()
+        self._shape = shapes[0][0] if shapes else ""
+        self._types = {
+            name: kind.upper().partition("(")[0] for name, kind, key in columns if name != self._shape and not key
+        }
+        self._key = {name for name, _, key in columns if key}
+        self.names = [name for name, _, _ in columns if name != self._shape]
+        self._types.update(dict.fromkeys(self._key, "INTEGER"))
+        if shapes:
+            self.geometry = free_name(self.names)
+            self.names.append(self.geometry)
+            self.crs = _crs(*shapes[0][1:])
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        return self.columns([name])[name]
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, in one reading."""
+        plain = {name: KINDS[self._types[name]] for name in names if self._types[name] in KINDS}
+        read = read_table(self._path, self._table, plain, self._parameter, silent) if plain else {}
+        return {name: read[name] if name in read else self._converted(name) for name in names}
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field; the shapes as WKB."""
+        if name != self.geometry or not self._shape:
+            return super().array(name)
+        values = np.empty(len(self._shapes), dtype=object)
+        values[:] = self._shapes
+        return values
+
+    @cached_property
+    def _shapes(self) -> list[bytes | None]:
+        return [None if blob is None else _wkb(blob) for (blob,) in self._rows(self._shape)]
+
+    def _converted(self, name: str) -> Column:
+        """A field of a type that SQLite does not have, as QGIS shows it."""
+        show = SHOWN.get(self._types[name], lambda value: value)
+        values: list[object] = [value for (value,) in self._rows(name)]
+        try:
+            shown = {value: None if value is None else show(value) for value in set(values)}
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                tr(
+                    "{parameter}: “{field}” has a value that is none of its type: {error}.",
+                    parameter=self._parameter,
+                    field=name,
+                    error=str(error),
+                )
+            ) from error
+        return column_from_values([shown[value] for value in values])
+
+    def _rows(self, name: str) -> list[tuple[object]]:
+        with sqlite_file.reading(self._path, self._parameter) as connection:
+            # Names cannot be bound: they are quoted.
+            words = ("SELECT", sqlite_file.quoted(name), "FROM", sqlite_file.quoted(self._table))
+            return connection.execute(" ".join(words)).fetchall()
+
+
+class CsvFrame(OwnFrame):
+    """A CSV file, as QGIS reads it: numbers where a field has nothing else; text where one value is none, is a code
+    such as 007, or stands in quotation marks."""
+
+    def __init__(self, path: Path, parameter: str) -> None:
+        self._path, self._parameter = path, parameter
+        scan_csv(path, parameter)
+        self.names = next(self._rows(), [])
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        return self.columns([name])[name]
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, in one reading."""
+        different = list(dict.fromkeys(names))
+        builders = [ColumnBuilder() for _ in different]
+        positions = [self.names.index(name) for name in different]
+        rows = self._rows()
+        next(rows, None)
+        while chunk := [row for row in islice(rows, ROWS_AT_ONCE) if row]:
+            if set(map(len, chunk)) - {len(self.names)}:
+                raise InputError(
+                    tr(
+                        "{parameter}: {name} has rows with more or fewer values than fields.",
+                        parameter=self._parameter,
+                        name=self._path.name,
+                    )
+                )
+            for builder, position in zip(builders, positions):
+                builder.add_texts(list(map(itemgetter(position), chunk)))
+        texts = {name: builder.column() for name, builder in zip(different, builders)}
+        numbers = {name: typed for name, column in texts.items() if (typed := _as_numbers(column)) is not None}
+        return {**texts, **{name: numbers[name] for name in numbers.keys() - self._quoted(list(numbers))}}
+
+    def _quoted(self, names: Sequence[str]) -> set[str]:
+        """The fields of which some value stands in quotation marks, which QGIS takes for text."""
+        positions, found = {name: self.names.index(name) for name in names}, set()
+        with self._path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, quoting=csv.QUOTE_NONE)
+            next(rows, None)
+            while positions and (chunk := list(islice(rows, ROWS_AT_ONCE))):
+                whole = [row for row in chunk if len(row) == len(self.names)]
+                for name, position in list(positions.items()):
+                    if any(value[:1] == '"' for value in set(map(itemgetter(position), whole))):
+                        found.add(name)
+                        del positions[name]
+        return found
+
+    def _rows(self) -> Iterator[list[str]]:
+        try:
+            with self._path.open(encoding="utf-8-sig", newline="") as file:
+                yield from csv.reader(file, strict=True)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(
+                tr(
+                    "{parameter}: {name} is no CSV file in UTF-8: {error}.",
+                    parameter=self._parameter,
+                    name=self._path.name,
+                    error=str(error),
+                )
+            ) from error
+
+
+def _as_numbers(column: Column) -> Column | None:
+    """A column of texts as numbers, an empty one as missing; None where not all are numbers."""
+    texts = to_list(column.categories)
+    filled = [text for text in texts if text]
+    kind: Callable[[str], object]
+    if not filled:
+        return None
+    if all(map(WHOLE.fullmatch, filled)):
+        kind = int
+    elif all(NUMBER.fullmatch(text) and any(map(str.isdigit, text)) for text in filled):
+        kind = float
+    else:
+        return None
+    values = [kind(text) if text else None for text in texts]
+    ordered = sorted(dict.fromkeys(values), key=category_order)
+    position = {value: i for i, value in enumerate(ordered)}
+    categories = np.empty(len(ordered), dtype=object)
+    categories[:] = ordered
+    at = np.array([position[value] for value in values], np.int64)
+    return Column(smallest_integers(at, max(len(ordered), 1))[column.codes], categories)
+
+
+def _crs(organization: str | None, number: int | None, definition: str | None) -> object:
+    """A reference system as pyproj takes it; None where the file says none."""
+    if organization is None or number is None or number <= 0:
+        return None
+    return f"{organization}:{number}" if organization.upper() == "EPSG" else definition
+
+
+def _wkb(blob: object) -> bytes | None:
+    """The shape in a value of a GeoPackage, None where it is empty."""
+    if not isinstance(blob, bytes) or blob[:2] != b"GP":
+        return b""
+    flags = blob[3]
+    start = HEADER + ENVELOPES[min((flags >> 1) & 7, 4)]
+    return None if flags & 16 else blob[start:]

@@ -1,0 +1,90 @@
+"""A job as a file: TOML whose keys are the names of the form's parameters."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..errors import InputError
+from ..job.settings import FILE, SETTINGS, TABLE, is_blank, refuse_unknown
+from ..language import tr
+from ..library.frames import Frame
+from .files import table_of_source
+
+FOLDER, REPORT, RELEASE_REPORT = "RELEASE_FOLDER", "REPORT", "RELEASE_REPORT"
+OUTPUTS = (FOLDER, REPORT, RELEASE_REPORT)
+# What the form writes as layers: of these the folder has what is for release.
+LAYERS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI", "SIGN_PAGE")
+
+
+def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
+    """The keys of a job with their values. Raises InputError for a file that is no job, and for keys that are none.
+
+    changes : NAME=VALUE, each in place of what the file says; a value is read as TOML where it is some, else as text
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        told: dict[str, object] = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise InputError(tr("{file} cannot be read: {reason}.", file=file, reason=error.strerror)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(tr("{file} is no TOML: {error}.", file=file, error=str(error).rstrip("."))) from error
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals:
+            raise InputError(tr("“{change}” is no NAME=VALUE.", change=change))
+        try:
+            told[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            told[name] = text
+    refuse_unknown(list(told), [*SETTINGS, *OUTPUTS, *LAYERS])
+    return told
+
+
+def tables_of(told: Mapping[str, object], beside: Path) -> dict[str, Frame]:
+    """The tables of a job, by the setting that names each. Raises InputError.
+
+    beside : the folder that paths start from
+    """
+    sources = {name: value for name, value in told.items() if name in SETTINGS and SETTINGS[name].kind == TABLE}
+    return {
+        name: table_of_source(str(source), beside, name) for name, source in sources.items() if not is_blank(source)
+    }
+
+
+def settings_of(told: Mapping[str, object], beside: Path) -> dict[str, object]:
+    """The settings of a job that are no tables; paths of files start from a folder."""
+    settings = {name: value for name, value in told.items() if name in SETTINGS and SETTINGS[name].kind != TABLE}
+    return {
+        name: str(beside / Path(str(value)).expanduser())
+        if SETTINGS[name].kind == FILE and not is_blank(value)
+        else value
+        for name, value in settings.items()
+    }
+
+
+def outputs_of(told: Mapping[str, object], beside: Path) -> dict[str, Path]:
+    """Where the outputs of a job go, by name."""
+    return {name: beside / Path(str(told[name])).expanduser() for name in OUTPUTS if not is_blank(told.get(name))}
+
+
+def written_job(values: Mapping[str, object], comments: Sequence[str] = ()) -> str:
+    """The text of a job's file. values : by key, text, numbers, and lists of these; comments : its first lines"""
+    lines = [f"# {line}" for comment in comments for line in comment.splitlines()]
+    return "\n".join([*lines, *(f"{name} = {_toml(value)}" for name, value in values.items())]) + "\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # A basic string of TOML takes the escapes of JSON, but for a slash, which JSON does not write.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

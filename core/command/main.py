@@ -1,0 +1,207 @@
+"""`vbas`: a job of anonymising, a look at a release, and what an analyst makes of it, without QGIS.
+
+Nothing of core is imported before the language is chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+from ..language import speak, tr
+
+# What a command ends with.
+DONE, DOES_NOT_HOLD, INPUT, REFUSED, NOT_WRITTEN, CANCELLED = 0, 1, 2, 3, 4, 130
+TERMINATED = 143
+VERIFY = Path(__file__).resolve().parents[2] / "verify" / "verify.py"
+A_STEP = 0.1  # of the work, which is told as a line where nobody looks on
+
+
+class _Terminated(BaseException):
+    """The system asks the program to end."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code. arguments : of the command line, those of the program where None"""
+    speak(os.environ.get("VBAS_LANGUAGE") or os.environ.get("LC_ALL") or os.environ.get("LANG") or "")
+    from ..errors import Cancelled, InputError, PrivacyError, VbasError
+
+    given = _parser().parse_args(arguments)
+    with suppress(ValueError):  # not in the main thread, which has the signals
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code: int = given.run(given)
+    except InputError as error:
+        return _failed(error, INPUT)
+    except PrivacyError as error:
+        return _failed(error, REFUSED)
+    except (KeyboardInterrupt, Cancelled):
+        return _failed(tr("Cancelled: nothing was written."), CANCELLED)
+    except _Terminated:
+        return _failed(tr("Ended: nothing was written."), TERMINATED)
+    except (VbasError, OSError) as error:
+        return _failed(error, NOT_WRITTEN)
+    return code
+
+
+def _terminate(signal_number: int, frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+def _failed(sentence: object, code: int) -> int:
+    sys.stderr.write(f"\n{sentence}\n" if sys.stderr.isatty() else f"{sentence}\n")
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("vbas", description=tr("Release person records k-anonymously, without QGIS."))
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    anonymize = commands.add_parser("anonymize", help=tr("make the release of a job"))
+    anonymize.add_argument("job", type=Path, metavar="JOB.toml", help=tr("keys are the parameters of the form"))
+    anonymize.add_argument("--folder", type=Path, help=tr("where the release goes, in place of RELEASE_FOLDER"))
+    anonymize.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=tr("in place of the job"))
+    anonymize.add_argument("--quiet", action="store_true", help=tr("say warnings only"))
+    anonymize.set_defaults(run=_anonymize)
+
+    check = commands.add_parser("check", help=tr("look at every claim of a release's folder"))
+    check.add_argument("folder", type=Path, metavar="FOLDER")
+    check.add_argument("--k", type=int, help=tr("what is asked, where that is more than the release claims"))
+    check.set_defaults(run=_check)
+
+    verify = commands.add_parser("verify", help=tr("the same by a second program, which shares nothing with the first"))
+    verify.add_argument("folder", type=Path, metavar="FOLDER")
+    verify.add_argument("--k", type=int, help=tr("what is asked, where that is more than the release claims"))
+    verify.set_defaults(run=_verify)
+
+    spread = commands.add_parser("spread", help=tr("estimated counts by area and group, for analysis"))
+    spread.add_argument("folder", type=Path, metavar="FOLDER")
+    spread.add_argument("areas", type=Path, metavar="AREAS", help=tr("a file with the areas and their people"))
+    spread.add_argument("output", type=Path, metavar="OUTPUT.csv")
+    spread.add_argument("--population", default="population", help=tr("the field of the areas with their people"))
+    spread.add_argument("--by", default="", metavar="FIELD,FIELD", help=tr("fields of the release that make groups"))
+    spread.set_defaults(run=_spread)
+    return parser
+
+
+def _anonymize(given: argparse.Namespace) -> int:
+    from ..errors import InputError
+    from ..job.conclusion import conclude
+    from ..library.anonymizing import made_of
+    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of
+
+    told, beside = read_job(given.job, given.set), given.job.resolve().parent
+    outputs = outputs_of(told, beside)
+    if given.folder is not None:
+        outputs[FOLDER] = Path.cwd() / given.folder
+    if not outputs:
+        raise InputError(tr("The job says nothing of where the release goes: give {name} or --folder.", name=FOLDER))
+    log, progress = _Log(given.quiet), _Bar(given.quiet)
+    layers = [name for name in LAYERS if told.get(name)]
+    if layers:
+        log.warn(
+            tr(
+                "{names}: only the toolbox writes these; RELEASE_FOLDER has what is for release.",
+                names=", ".join(layers),
+            )
+        )
+    tables, settings = tables_of(told, beside), settings_of(told, beside)
+    missing = [name for name in ("REGIONS", "RECORDS") if name not in tables]
+    if missing:
+        raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
+    areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
+    command = " ".join(["vbas", "anonymize", given.job.name, *(f"--set {change}" for change in given.set)])
+    release = made_of(areas, records, {**settings, **tables}, None, progress, log, command, FOLDER in outputs)
+    folder = outputs.pop(FOLDER, None)
+    release.deliver(folder, outputs)
+    progress.end()
+    for sentence in conclude(log, release.account):
+        log.info(sentence)
+    sys.stdout.write(release.content_hash + "\n")
+    return DONE
+
+
+def _check(given: argparse.Namespace) -> int:
+    from ..package.checking import check_folder
+
+    checked = check_folder(given.folder, given.k)
+    words = {True: tr("holds"), False: tr("does not hold"), None: tr("not looked at")}
+    width = max(map(len, words.values()))
+    for claim in checked.claims:
+        sys.stdout.write(f"{words[claim.holds]:<{width}}  {claim.name}: {claim.says}\n")
+    return DOES_NOT_HOLD if checked.broken else INPUT if checked.unseen else DONE
+
+
+def _verify(given: argparse.Namespace) -> int:
+    before = sys.argv
+    sys.argv = [str(VERIFY), str(given.folder), *(["--k", str(given.k)] if given.k else [])]
+    try:
+        runpy.run_path(str(VERIFY), run_name="__main__")
+    except SystemExit as end:
+        return int(end.code or 0)
+    finally:
+        sys.argv = before
+    return DONE
+
+
+def _spread(given: argparse.Namespace) -> int:
+    from importlib.util import find_spec
+
+    from ..errors import InputError
+
+    if not find_spec("pandas"):
+        raise InputError(
+            tr("“{command}” needs pandas, which is not installed: install the extra “analysis”.", command="spread")
+        )
+    from ..analysis.reader import read_release
+
+    release = read_release(given.folder, areas=given.areas, population=given.population)
+    names = [name.strip() for name in given.by.split(",") if name.strip()]
+    counts = release.counts(by=names)
+    geometry = getattr(counts, "_geometry_column_name", None)
+    counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv(given.output)
+    return DONE
+
+
+class _Log:
+    """Says on the error stream what the toolbox says in its log."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def info(self, *sentences: str) -> None:
+        """What was done."""
+        if not self._quiet:
+            for sentence in sentences:
+                sys.stderr.write(f"{sentence}\n")
+
+    def warn(self, *sentences: str) -> None:
+        """What a person has to look at."""
+        for sentence in sentences:
+            sys.stderr.write(tr("Warning: {sentence}", sentence=sentence) + "\n")
+
+
+class _Bar:
+    """Tells on the error stream how far the work is: on one line for who looks on, else a line now and then."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet, self._told, self._on_line = quiet, -1.0, sys.stderr.isatty()
+
+    def __call__(self, fraction: float) -> None:
+        if self._quiet or fraction < self._told + (0.01 if self._on_line else A_STEP):
+            return
+        self._told = fraction
+        sys.stderr.write(f"\r{fraction:4.0%} " if self._on_line else f"{fraction:.0%}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        """The work is done."""
+        if self._on_line and self._told >= 0:
+            sys.stderr.write("\n")

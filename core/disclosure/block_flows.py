@@ -1,0 +1,237 @@
+"""Small counts beside one table of counts, decided as flows.
+
+The people of each zone and kind of the table flow to their areas and classes, on to the regions of the first level
+that show these classes, and so from level to level; what is known of any sum bounds one such flow. The people as they
+are in truth are one flow. A count is free where it can be changed by a circulation of what is left beneath these
+bounds until nobody is in it, or k people are: where the most that can flow past it is enough. Without tables of other
+kinds that decides it, in whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_flow
+
+from .block import Block
+from .count_tables import MANY
+from .exchanges import Places
+
+OUTSIDE = 0  # the node where all flows begin and end
+STRETCH = 50  # areas beside each other
+FEW_LEAVES = 4  # areas of a count that are tried by themselves, where it is no flow of its own
+
+
+def are_flows(block: Block) -> bool:
+    """Whether what is known of a block are bounds of flows."""
+    return len(block.tables) <= 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """Flows between nodes, (m,) arrays; down, up : how much less or more each may be."""
+
+    start: np.ndarray
+    end: np.ndarray
+    down: np.ndarray
+    up: np.ndarray
+
+    def other(self, start: np.ndarray, end: np.ndarray, down: np.ndarray) -> _Arcs:
+        """The same of which some have other nodes."""
+        return replace(self, start=start, end=end, down=down)
+
+
+class Flows:
+    """The flows of some areas, the people of all others staying where they are."""
+
+    def __init__(self, block: Block, areas: np.ndarray | None = None) -> None:
+        """areas : ascending; all where None."""
+        self._block = block
+        self._areas = np.arange(block.n) if areas is None else areas
+        n, u = len(self._areas), block.u
+        tail, head = np.full((n, u), OUTSIDE), np.full((n, u), OUTSIDE)
+        arcs: list[_Arcs] = []
+        self._first_arc: list[int] = []  # of each level, those of its regions
+        self._regions: list[np.ndarray] = []
+        first = OUTSIDE + 1
+        for family in block.tables:
+            zones = _used(family.region[self._areas], family.n_regions)
+            node = _nodes(first, zones, family.n_regions, family.n_groups)
+            tail = node[family.region[self._areas]][:, family.group[:-1]]
+            first += len(zones) * family.n_groups
+            at = np.ix_(zones, np.arange(family.n_groups))
+            to = node[at].ravel()
+            arcs.append(_Arcs(np.full(len(to), OUTSIDE), to, family.down[at].ravel(), family.up[at].ravel()))
+        nodes = []
+        for family in block.families:
+            regions = _used(family.region[self._areas], family.n_regions)
+            nodes.append(_nodes(first, regions, family.n_regions, family.n_groups))
+            self._regions.append(regions)
+            first += len(regions) * family.n_groups
+        n_arcs = n * u + sum(len(some.start) for some in arcs)
+        for level, (family, node) in enumerate(zip(block.families, nodes)):
+            at = np.ix_(self._regions[level], np.arange(family.n_groups))
+            begin = node[at]
+            to = np.full(begin.shape, OUTSIDE)
+            if level + 1 < len(nodes):
+                around = block.parent[level][self._regions[level]]
+                above = nodes[level + 1]
+                around = np.where(around < 0, len(above) - 1, around)
+                to = above[around][:, block.groups_at(level, level + 1)]
+            self._first_arc.append(n_arcs)
+            n_arcs += begin.size
+            arcs.append(_Arcs(begin.ravel(), to.ravel(), family.down[at].ravel(), family.up[at].ravel()))
+        if nodes:
+            family = block.families[0]
+            head = nodes[0][family.region[self._areas]][:, family.group[:-1]]
+        people = block.people[self._areas][:, :-1].ravel()
+        leaves = _Arcs(tail.ravel(), head.ravel(), people, np.full(n * u, MANY))
+        every = [leaves, *arcs]
+        self._arcs = _Arcs(
+            *(np.concatenate([getattr(some, name) for some in every]) for name in ("start", "end", "down", "up"))
+        )
+        self._n_nodes = first
+
+    def free(self, places: Places, number: int) -> bool:
+        """Whether a count can be of nobody, or of k people."""
+        block, class_of, people = self._block, int(places.class_of[number]), int(places.people[number])
+        areas = places.areas(number)
+        at = np.searchsorted(self._areas, areas)
+        there = np.append(self._areas, -1)[at] == areas
+        leaves = at[there] * block.u + class_of
+        return self._nobody(leaves, people) or self._enough(leaves, areas, places, number, block.k - people)
+
+    def _nobody(self, leaves: np.ndarray, people: int) -> bool:
+        """Whether these flows can be 0, which make up so many people together."""
+        arcs = self._arcs
+        number = arcs.down[leaves]
+        if int(number.sum()) < people:
+            return False  # the rest are people of areas where they stay
+        fixed = np.zeros(len(arcs.start), bool)
+        fixed[leaves] = True
+        return self._flows(arcs, fixed, arcs.start[leaves], arcs.end[leaves], number, people)
+
+    def _enough(self, leaves: np.ndarray, areas: np.ndarray, places: Places, number: int, more: int) -> bool:
+        """Whether so many people more can be in a count."""
+        block, arcs, level = self._block, self._arcs, places.within
+        if not len(leaves):
+            return False
+        if len(areas) == 1:
+            return self._more(arcs, int(leaves[0]), more)
+        class_of = int(places.class_of[number])
+        if level is None:  # of a zone, of which all are: a flow of its own, from the zone to a node that is added
+            if len(np.unique(arcs.start[leaves])) == 1 and arcs.start[leaves[0]] != OUTSIDE:
+                start, tail = arcs.start.copy(), int(arcs.start[leaves[0]])
+                start[leaves] = self._n_nodes
+                return self._added(arcs.other(start, arcs.end, arcs.down), tail, self._n_nodes, more)
+            return self._more_by_itself(leaves, more)
+        if level < 0 or not block.families:
+            return self._more_by_itself(leaves, more)
+        region = int(block.families[level].region[areas[0]])
+        if int((block.families[level].region[:-1] == region).sum()) == len(areas):
+            return self._more(arcs, self._arc(level, region, class_of), more)
+        rewired = self._past_smaller(leaves, level, class_of)
+        if rewired is None:
+            return self._more_by_itself(leaves, more)
+        return self._added(rewired, self._n_nodes, int(arcs.start[self._arc(level, region, class_of)]), more)
+
+    def _past_smaller(self, leaves: np.ndarray, level: int, class_of: int) -> _Arcs | None:
+        """The flows, of which these go straight to a node that is added, past smaller regions than those of a level.
+
+        Of such regions nothing is known that their other flows do not fulfil, as they do not show the class; None
+        where that is not so.
+        """
+        block, arcs = self._block, self._arcs
+        end, down = arcs.end.copy(), arcs.down.copy()
+        area = self._areas[leaves // block.u]
+        for between in range(level):
+            family = block.families[between]
+            if family.n_groups != block.u:
+                return None
+            inside = family.region[area] < family.n_regions
+            regions, of = np.unique(family.region[area][inside], return_inverse=True)
+            at = np.array([self._arc(between, region, class_of) for region in regions.tolist()], np.int64)
+            down[at] -= np.bincount(of.reshape(-1), arcs.down[leaves][inside], len(regions)).astype(np.int64)
+            if (down[at] < 0).any() or (arcs.up[at] < MANY // 2).any():
+                return None
+        end[leaves] = self._n_nodes
+        return arcs.other(arcs.start, end, down)
+
+    def _more_by_itself(self, leaves: np.ndarray, more: int) -> bool:
+        """Whether one of these flows alone can be so much more, while none of the others is less."""
+        arcs = self._arcs
+        down = arcs.down.copy()
+        down[leaves] = 0
+        kept = arcs.other(arcs.start, arcs.end, down)
+        order = leaves[np.argsort(-arcs.down[leaves], kind="stable")]
+        return any(self._more(kept, int(leaf), more) for leaf in order[:FEW_LEAVES].tolist())
+
+    def _more(self, arcs: _Arcs, arc: int, more: int) -> bool:
+        """Whether a flow can be so much more."""
+        fixed = np.zeros(len(arcs.start), bool)
+        fixed[arc] = True
+        if arcs.up[arc] < more:
+            return False
+        return self._flows(arcs, fixed, arcs.end[[arc]], arcs.start[[arc]], np.array([more]), more)
+
+    def _added(self, arcs: _Arcs, start: int, end: int, more: int) -> bool:
+        """Whether a flow that is not among the others can be so much more."""
+        return self._flows(
+            arcs, np.zeros(len(arcs.start), bool), np.array([end]), np.array([start]), np.array([more]), more
+        )
+
+    def _arc(self, level: int, region: int, class_of: int) -> int:
+        at = int(np.searchsorted(self._regions[level], region))
+        family = self._block.families[level]
+        return self._first_arc[level] + at * family.n_groups + int(family.group[class_of])
+
+    def _flows(
+        self,
+        arcs: _Arcs,
+        fixed: np.ndarray,
+        sources: np.ndarray,
+        sinks: np.ndarray,
+        number: np.ndarray,
+        needed: int,
+    ) -> bool:
+        """Whether so much can flow from sources to sinks, of each this number; fixed : (m,) bool, what stays."""
+        source, sink = self._n_nodes + 1, self._n_nodes + 2
+        down, up = (np.where(fixed, 0, np.minimum(room, needed)) for room in (arcs.down, arcs.up))
+        some = number > 0
+        start = np.concatenate([arcs.start, arcs.end, np.full(int(some.sum()), source), sinks[some]])
+        end = np.concatenate([arcs.end, arcs.start, sources[some], np.full(int(some.sum()), sink)])
+        most = np.concatenate([up, down, number[some], number[some]])
+        there = (most > 0) & (start != end)
+        size = self._n_nodes + 3
+        graph = sparse.csr_matrix((most[there].astype(np.int32), (start[there], end[there])), shape=(size, size))
+        return int(maximum_flow(graph, source, sink).flow_value) >= needed
+
+
+def _used(region: np.ndarray, n_regions: int) -> np.ndarray:
+    used = np.unique(region)
+    return used[used < n_regions]
+
+
+def _nodes(first: int, regions: np.ndarray, n_regions: int, n_groups: int) -> np.ndarray:
+    """(n_regions + 1, n_groups + 1) the node of each region and group, that outside for none and for those not used."""
+    node = np.full((n_regions + 1, n_groups + 1), OUTSIDE)
+    node[regions, :n_groups] = first + np.arange(len(regions) * n_groups).reshape(len(regions), n_groups)
+    return node
+
+
+def freed_by_flows(block: Block, places: Places) -> np.ndarray:
+    """Which counts are free, (q,) bool: first people of areas beside each other may move, then all."""
+    free = np.zeros(len(places), bool)
+    if not len(places):
+        return free
+    every, some = Flows(block), {}
+    for number in range(len(places)):
+        stretch = int(block.place[places.area[number]]) // STRETCH
+        if block.n > 3 * STRETCH and stretch not in some:
+            first = stretch * STRETCH
+            near = block.order[max(first - STRETCH // 2, 0) : first + 3 * STRETCH // 2]
+            some[stretch] = Flows(block, np.sort(near))
+        free[number] = (stretch in some and some[stretch].free(places, number)) or every.free(places, number)
+    return free

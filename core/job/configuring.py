@@ -1,0 +1,98 @@
+"""The approaches and their settings, as a job asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..aggregation import APPROACHES as AGGREGATIONS
+from ..aggregation import AggregationOptions
+from ..approach import looking_at
+from ..configuration import CUSTOM, RECOMMENDED, Configuration
+from ..language import tr
+from ..site_location import LocationOptions
+from ..site_number import APPROACHES as SITE_NUMBERS
+from ..site_number import SiteNumberOptions
+from .given import Asked, Given
+
+
+def aggregation_options_of(given: Given) -> AggregationOptions:
+    """The settings of the aggregation, read."""
+    return AggregationOptions(
+        capacity_factor=given.number("CAPACITY_FACTOR"),
+        floor=given.number("FLOOR"),
+        k=given.whole("K"),
+        seed=given.whole("SEED"),
+    )
+
+
+def location_options_of(given: Given) -> LocationOptions:
+    """The settings of the site location, read; where the form has no START, clustering starts as by default."""
+    options = LocationOptions(k=given.whole("K"), seed=given.whole("SEED"))
+    return replace(options, start=given.text("START")) if given.has("START") else options
+
+
+def model_options_of(given: Given) -> SiteNumberOptions:
+    """The settings of the published cut-off models, read."""
+    return SiteNumberOptions(
+        gaps_region=given.text("GAPS_REGION"),
+        gaps_coefficient=given.number("GAPS_COEFFICIENT"),
+        gaps_exponent=given.number("GAPS_EXPONENT"),
+        log_base=given.number("LOG_BASE"),
+        k=given.whole("K"),
+    )
+
+
+def number_options_of(given: Given) -> SiteNumberOptions:
+    """The settings of the site number, read."""
+    return replace(
+        model_options_of(given),
+        cutoff=given.number("CUTOFF"),
+        n_sites=given.whole("N_SITES"),
+        budget=given.number("BUDGET"),
+        fair=tuple(given.field_names("FAIR")),
+    )
+
+
+def configuration_of(given: Given) -> Configuration:
+    """The whole configuration: of the combination, or of the single choices for `custom`."""
+    name = given.text("COMBINATION")
+    if name == CUSTOM:
+        parts = given.text("SITE_NUMBER"), given.text("SITE_LOCATION"), given.text("AGGREGATION")
+        aggregation_options = aggregation_options_of(given)
+    else:
+        chosen = RECOMMENDED[name]
+        parts = chosen.site_number, chosen.site_location, chosen.aggregation
+        aggregation_options = AggregationOptions()
+    return Configuration(*parts, number_options_of(given), location_options_of(given), aggregation_options)
+
+
+def over_budget(configuration: Configuration, percent: float) -> list[str]:
+    """A sentence where more per cent of the records are suppressed than the number of regions was chosen for."""
+    budget = configuration.number_options.budget
+    if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
+        return []
+    return [
+        tr(
+            "{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was "
+            "asked after the regions were made (a least population, published totals, earlier releases) "
+            "suppresses the rest. Choose a smaller BUDGET to make room for it.",
+            percent=percent,
+            budget=budget,
+        )
+    ]
+
+
+def settled_by_combination(asked: Asked) -> Mapping[str, object]:
+    """The parts of the combination in the place of the single choices; nothing for `custom`."""
+    combination = RECOMMENDED.get(asked.text("COMBINATION"))
+    if combination is None:
+        return {}
+    parts: dict[str, object] = {
+        "SITE_NUMBER": combination.site_number,
+        "SITE_LOCATION": combination.site_location,
+        "AGGREGATION": combination.aggregation,
+    }
+    if "capacity_factor" in AGGREGATIONS[combination.aggregation].settings:
+        parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
+    return parts

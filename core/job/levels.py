@@ -1,0 +1,47 @@
+"""The levels of a nested release, as a job asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..aggregation import AggregationOptions
+from ..areas import Areas
+from ..language import tr, written
+from ..levels import Levels, levels_from_fields, with_least_population
+from ..nesting.making import LevelOptions
+from .configuring import location_options_of
+from .fields import field_named
+from .given import Given
+
+
+def levels_of(given: Given, areas: Areas, made: Callable[[], Levels]) -> Levels:
+    """The levels: from LEVEL_FIELDS, or else as `made` makes them."""
+    fields = given.field_names("LEVEL_FIELDS")
+    if not fields:
+        return made()
+    there = given.fields("REGIONS")
+    for name in fields:
+        field_named(there, name, "LEVEL_FIELDS", "REGIONS")
+    levels = levels_from_fields(areas, fields, [given.values_in("REGIONS", name) for name in fields])
+    return with_least_population(areas, levels, given.number("LEAST_POPULATION"))
+
+
+def sentence(levels: Levels) -> str:
+    """How many levels of how many regions there are, for the log."""
+    return tr(
+        "Regions by level, from the finest: {numbers}.",
+        numbers=", ".join(written(str(crosswalk.n_regions)) for crosswalk in levels.crosswalks),
+    )
+
+
+def level_options_of(given: Given, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
+    """How levels are made from the areas up, by these approaches; site_location is empty where none is needed."""
+    return LevelOptions(
+        given.whole("COARSEST"),
+        given.number("RATIO"),
+        given.number("LEAST_POPULATION"),
+        site_location or LevelOptions.site_location,
+        aggregation,
+        location_options_of(given),
+        settings,
+    )

@@ -1,0 +1,197 @@
+"""A release made of a job: the levels at which records may be shown, of one kind or the other, and the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..aggregation import APPROACHES, Aggregation
+from ..anonymise import Account, anonymise, rate
+from ..areas import Areas
+from ..baselines import BASELINES
+from ..configuration import Configuration, Run, aggregate, joined_to_least_population
+from ..convergence import Convergence
+from ..errors import InputError
+from ..evaluation import Measures, RegionAudit
+from ..generalising.hierarchies import Hierarchy
+from ..language import tr
+from ..levels import Levels
+from ..log import Log
+from ..nesting.making import build_levels
+from ..records.matching import Records
+from ..report.internal import Remarks
+from ..suppression import Terms
+from .asking import ask_of, rated, terms_of
+from .configuring import configuration_of, over_budget
+from .dependence import crosswalk_sentence
+from .generalising import asks_for_coarser, coarser_of, with_levels_asked
+from .given import Given
+from .levels import level_options_of, levels_of, sentence
+from .lost import costs_of, next_step, say_who_is_lost
+from .rules import rule_sentences
+from .words import CONFIGURATION, NESTED
+
+READ = 10.0  # per cent of the time until the inputs are read
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A release of a job, and what is known of how it was made.
+
+    hierarchies : what could still be shown coarser; aggregation : what made the regions of one level
+    """
+
+    account: Account
+    remarks: Remarks
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    aggregation: Aggregation | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsMade:
+    """Levels, and how they were made.
+
+    looking : the approaches that looked at the classes of suppressed records; seconds : by step; aggregation : what
+    made regions of one level; single : of nested levels what one level of regions would give, with its name
+    """
+
+    levels: Levels
+    looking: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+    convergence: tuple[Convergence, ...] = ()
+    aggregation: Aggregation | None = None
+    single: tuple[str, Measures] | None = None
+
+
+def is_nested(given: Given) -> bool:
+    """Whether a job asks for nested levels. Raises InputError for what cannot go with levels of coarser values."""
+    nested = given.text("RELEASE") == NESTED
+    if nested:
+        asks_for_coarser(given)
+    return nested
+
+
+def look_at_neighbours(approaches: Iterable[str]) -> bool:
+    """Whether one of these aggregations or baselines needs to know which areas share a border."""
+    return any((APPROACHES | BASELINES)[name].neighbours for name in approaches)
+
+
+def aggregations_of(given: Given, aggregation: str) -> list[str]:
+    """The aggregations that levels are made by: this one, and that which joins regions to a least population."""
+    floor = given.number("LEAST_POPULATION") > 0 and not given.given("LEVEL_FIELDS")
+    return [aggregation, *(["population floor"] if floor else [])]
+
+
+def aggregations_used(given: Given) -> list[str]:
+    """The aggregations of a job, of one level or several."""
+    aggregation = configuration_of(given).aggregation
+    return aggregations_of(given, aggregation) if given.text("RELEASE") == NESTED else [aggregation]
+
+
+def released(given: Given, areas: Areas, records: Records) -> Made:
+    """The release that a job asks for.
+
+    areas : with the population to balance, and their neighbours where `aggregations_used` look at them; records :
+    matched with them
+    Raises InputError and PrivacyError.
+    """
+    nested, configuration = given.text("RELEASE") == NESTED, configuration_of(given)
+    seconds = {tr("reading"): given.seconds()}
+    made = (_nested_levels if nested else _one_level)(given, areas, records, configuration)
+    notes = (*made.notes, *rule_sentences(given, nested), crosswalk_sentence(given, made.looking))
+    given.info(*notes)
+    # What could be shown coarser still: in one level for what that would save, else for the levels that do.
+    hierarchies = coarser_of(given, records.table) if not nested or asks_for_coarser(given) else {}
+    levels = with_levels_asked(given, made.levels, records.table, hierarchies) if nested else made.levels
+    account = anonymise(
+        areas,
+        records,
+        levels,
+        ask_of(given, records.table, nested, hierarchies),
+        None if made.aggregation is None else made.aggregation.sites,
+        areas.population,
+        given.progress(45, 65),
+        given,
+    )
+    if not nested:
+        given.warn(*over_budget(configuration, account.measures.suppression_percent))
+    remarks = Remarks(
+        (*records.notes, *notes),
+        {**seconds, **made.seconds},
+        convergence=made.convergence,
+        single=made.single,
+    )
+    return Made(account, remarks, hierarchies, made.aggregation)
+
+
+def with_costs(
+    log: Log, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[Remarks, str]:
+    """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
+    say_who_is_lost(log, account.areas, account.by_value, account.measures)
+    if not isinstance(account.audit, RegionAudit):
+        return remarks, ""
+    terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
+    costs = costs_of(account.plan, hierarchies, terms)
+    return replace(remarks, costs=costs), next_step(*costs)
+
+
+def _one_level(given: Given, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+    terms = terms_of(given, records)
+    run = aggregate(areas, records.profile, configuration, given.progress(READ, 45), terms=terms)
+    run = joined_to_least_population(run, areas, given.number("LEAST_POPULATION"))
+    return LevelsMade(
+        Levels((run.aggregation.crosswalk,)),
+        configuration.looking_at_classes,
+        run.notes,
+        {tr(step): seconds for step, seconds in run.seconds.items()},
+        run.convergence,
+        run.aggregation,
+    )
+
+
+def _nested_levels(given: Given, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+    started = given.seconds()
+    run, single = _single_level(given, areas, records, configuration)
+    finest = run.aggregation.crosswalk if run and given.text("FINEST") == CONFIGURATION else None
+    options = level_options_of(
+        given, configuration.site_location, configuration.aggregation, configuration.aggregation_options
+    )
+    step = given.progress(30, 45)
+    levels = levels_of(given, areas, lambda: build_levels(areas, records.profile, finest, options, step))
+    given.info(sentence(levels))
+    return LevelsMade(
+        levels,
+        _looking_at_classes(given, configuration),
+        (),
+        {tr("levels"): given.seconds() - started},
+        run.convergence if run and finest is not None else (),
+        single=single,
+    )
+
+
+def _single_level(
+    given: Given, areas: Areas, records: Records, configuration: Configuration
+) -> tuple[Run | None, tuple[str, Measures] | None]:
+    """What one level of regions would give; a configuration that fails matters only where its regions are used."""
+    try:
+        run = aggregate(areas, records.profile, configuration, given.progress(READ, 30), terms=terms_of(given, records))
+    except InputError as error:
+        if given.text("FINEST") == CONFIGURATION and not given.given("LEVEL_FIELDS"):
+            raise
+        given.info(tr("One level of regions cannot be shown for comparison: {error}", error=error))
+        return None, None
+    aggregation = run.aggregation
+    rating = rate(areas, records, Levels((aggregation.crosswalk,)), rated(given, nested=False), aggregation.sites)
+    return run, (given.text("COMBINATION"), rating.measures)
+
+
+def _looking_at_classes(given: Given, configuration: Configuration) -> tuple[str, ...]:
+    """The approaches that made the levels and look at the classes of suppressed records."""
+    if given.given("LEVEL_FIELDS"):
+        return ()
+    looking = configuration.looking_at_classes
+    if given.text("FINEST") == CONFIGURATION:
+        return looking
+    return tuple(name for name in looking if name != configuration.site_number)

@@ -1,0 +1,88 @@
+"""What is published already, as a job gives it: counts by area, and a register of earlier releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..areas import identifier_text
+from ..errors import InputError
+from ..language import plural, tr
+from ..privacy.count_rows import CountRows
+from ..publish.register.published_releases import earlier_releases
+from ..records.table import RecordTable
+from ..releases.earlier import Earlier
+from .fields import field_named, position_of
+from .generalising import generalising_of
+from .given import Given
+
+
+def published_counts_of(given: Given, table: RecordTable) -> CountRows | None:
+    """PUBLISHED_COUNTS, read; None where it is not given. table : the records, whose quasi-identifiers are looked at.
+
+    Raises InputError for fields that there are not.
+    """
+    if not (given.has("PUBLISHED_COUNTS") and given.given("PUBLISHED_COUNTS")):
+        return None
+    fields = given.fields("PUBLISHED_COUNTS")
+    area, number = (
+        field_named(fields, given.text(name), name, "PUBLISHED_COUNTS")
+        for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER")
+    )
+    names = {}
+    for quasi_identifier in table.quasi_identifiers:
+        position = position_of(fields, quasi_identifier)
+        if position >= 0 and fields[position] not in (area, number):
+            names[quasi_identifier] = fields[position]
+    if area == number:
+        raise InputError(
+            tr(
+                "PUBLISHED_AREA and PUBLISHED_NUMBER are both “{field}”: choose the field with the area, and the one "
+                "with the count.",
+                field=area,
+            )
+        )
+    columns = given.columns("PUBLISHED_COUNTS", [area, number, *names.values()])
+    values = {name: column.categories[column.codes].tolist() for name, column in columns.items()}
+    asked = generalising_of(given, tuple(table.quasi_identifiers))
+    return CountRows(
+        values[area],
+        {quasi_identifier: values[name] for quasi_identifier, name in names.items()},
+        values[number],
+        _units(given, area),
+        {**asked.tables, **asked.rules},
+    )
+
+
+def _units(given: Given, name: str) -> dict[str, object] | None:
+    """The value that each area has in the field of REGIONS of this name; None where the counts are of the areas."""
+    if not (given.has("REGIONS") and given.given("REGIONS")):
+        return None
+    fields = given.fields("REGIONS")
+    position, own = position_of(fields, name), position_of(fields, given.text("REGION_ID"))
+    if position in (-1, own):
+        return None
+    identifiers, units = (given.values_in("REGIONS", fields[at]) for at in (own, position))
+    return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}
+
+
+def earlier_of(given: Given, table: RecordTable) -> Earlier | None:
+    """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
+    if not (given.has("REGISTER") and given.given("REGISTER")):
+        return None
+    asked = generalising_of(given, tuple(table.quasi_identifiers))
+    path = Path(given.text("REGISTER"))
+    return earlier_releases(path, given.text("REGISTER_ACTION"), answers_in(given), asked.tables, asked.rules)
+
+
+def answers_in(given: Given) -> list[tuple[str, str]]:
+    """The rows of ALIASES: a field and what it is. Raises InputError for half a row."""
+    cells = [str(cell).strip() for cell in given.cells("ALIASES")] if given.has("ALIASES") else []
+    if len(cells) % 2:
+        raise InputError(
+            plural(
+                "ALIASES has {n} cell: give two a row, a field and what it is, such as gender, sex.",
+                "ALIASES has {n} cells: give two a row, a field and what it is, such as gender, sex.",
+                len(cells),
+            )
+        )
+    return list(zip(cells[::2], cells[1::2]))

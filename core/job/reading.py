@@ -1,0 +1,75 @@
+"""The records, as a job names them: read, shown as coarse as is asked, matched with the areas and counted."""
+
+from __future__ import annotations
+
+from .. import counted
+from ..anonymity import SMALLEST_K
+from ..areas import Areas
+from ..generalising.asked import Generalising
+from ..language import plural
+from ..records.fields import RecordFields
+from ..records.identifiers import refuse_identifiers
+from ..records.matching import STOP, Records, match_records
+from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable
+from .fields import field_named
+from .generalising import generalising_of
+from .given import Given
+from .periods import quasi_identifiers_of
+
+
+def fields_of_records(given: Given) -> RecordFields:
+    """The fields of RECORDS that a job names."""
+    named, kept, sensitive = (
+        tuple(given.field_names(name)) if given.has(name) else ()
+        for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
+    )
+    quasi_identifiers, period = quasi_identifiers_of(given, named)
+    members = {kind: given.text(name) for kind, name in MEMBER_FIELDS.items() if given.has(name) and given.given(name)}
+    area, kept = given.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
+    return RecordFields(area, quasi_identifiers, kept, given.text("RECORD_COUNT"), members, sensitive, period=period)
+
+
+def table_of(given: Given) -> tuple[RecordTable, Generalising]:
+    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where there are such. Raises
+    InputError."""
+    fields = fields_of_records(given)
+    fields.check(given.text("REGION_ID") if given.has("REGION_ID") else None)
+    there = given.fields("RECORDS")
+    named = fields.by_parameter()
+    for parameter, names in named.items():
+        for name in names:
+            field_named(there, name, parameter, "RECORDS")
+    columns = given.columns("RECORDS", list(dict.fromkeys(name for names in named.values() for name in names)))
+    asked = generalising_of(given, fields.quasi_identifiers)
+    shown = asked.shown(fields.table(columns))
+    given.info(*(column.sentence for column in shown.coarsened.values()))
+    return shown, asked
+
+
+def records_of(
+    given: Given, read: tuple[RecordTable, Generalising], areas: Areas, k: int | None, aside: str = ""
+) -> Records:
+    """The table matched with the areas and counted.
+
+    read : as `table_of` gives it; k : None for what does not suppress; aside : a sentence on areas that may be missing
+    Raises InputError.
+    """
+    table, asked = read
+    if k is not None:
+        persons = table.members.get(PERSONS)
+        given.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
+    unmatched = given.text("UNMATCHED") if given.has("UNMATCHED") else STOP
+    field = given.text("RECORD_REGION")
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
+    given.info(
+        plural(
+            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
+            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
+            int((records.profile.area_sizes > 0).sum()),
+            records=counted.records(table.n_records),
+            n_areas=len(areas),
+            classes=counted.classes(len(records.profile.classes)),
+        )
+    )
+    given.warn(*records.warnings)
+    return records

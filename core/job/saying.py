@@ -1,0 +1,40 @@
+"""What may be said of a release beside its rows: settings, and no number that a suppressed record had a part in."""
+
+from __future__ import annotations
+
+from .given import Given
+
+# Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
+# reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
+# of tables that are not published.
+MAY_BE_SAID = (
+    *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "PERIOD", "KEEP_FIELDS", "K"),
+    *("PERIODS", "RELEASE"),
+    *(
+        "SITE_LOCATION",
+        "START",
+        "AGGREGATION",
+        "CAPACITY_FACTOR",
+        "FINEST",
+        "COARSEST",
+        "RATIO",
+        "LEVEL_FIELDS",
+        "LOSS",
+        "LEVELS_COARSER",
+        "DISCLOSURE",
+        "CLOSED_BY_CHANCE",
+        "LEAST_LEFT_AREAS",
+        "LEAST_LEFT_PEOPLE",
+    ),
+    *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
+)
+# Where people are counted from the records, a region with fewer released records than these ask for has lost the rest.
+SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
+# What an input is called, or where it is, is not said outside.
+INPUTS = ("REGIONS",)
+
+
+def said_of(given: Given) -> tuple[str, ...]:
+    """The settings that may be said of this run."""
+    counted = given.has("POPULATION") and given.given("POPULATION")
+    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID

@@ -1,0 +1,51 @@
+"""What a job says of who asks for a release, and what goes out of it, for the page that is signed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..language import tr
+from ..package.content_hash import content_hash, hash_of_all
+from ..package.table import DataTable
+from ..report.sign import FileToSign, Signing
+from ..version import commit, version
+from .given import Asked
+
+RECIPIENT, PURPOSE, PREPARED_BY = "RECIPIENT", "PURPOSE", "PREPARED_BY"
+SAID = (RECIPIENT, PURPOSE, PREPARED_BY)
+ABBREVIATED = 12  # characters of a commit
+
+
+def made_by() -> str:
+    """The program that makes a release: version and commit."""
+    code = commit()[:ABBREVIATED]
+    if code:
+        return tr("VBAS {version}, commit {commit}", version=version(), commit=code)
+    return tr("VBAS {version}, commit unknown", version=version())
+
+
+def content_of(tables: Iterable[DataTable]) -> str:
+    """The content hash of a whole release; empty where its tables are not at hand."""
+    hashes = {table.name: content_hash(table) for table in tables}
+    return hash_of_all(hashes) if hashes else ""
+
+
+def signing_of(
+    asked: Asked, tables: Iterable[DataTable], files_of: Callable[[str], str] = lambda table: "", register: str = ""
+) -> Signing:
+    """What the page says beside the account of a release.
+
+    tables : that are released; files_of : where each goes, by its name; register : the entry of the register
+    """
+    of = {table.name: (table.title, content_hash(table)) for table in tables}
+    files = [FileToSign(title, files_of(name), value) for name, (title, value) in of.items()]
+    said = {name: asked.text(name) if asked.has(name) else "" for name in SAID}
+    return Signing(
+        said[RECIPIENT],
+        said[PURPOSE],
+        said[PREPARED_BY],
+        files,
+        hash_of_all({name: value for name, (_, value) in of.items()}) if of else "",
+        made_by(),
+        register,
+    )

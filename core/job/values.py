@@ -1,0 +1,85 @@
+"""Values of parameters, understood: numbers within their bounds, words among the choices; or one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+
+from ..errors import InputError
+from ..language import tr
+
+# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
+LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
+
+
+def quoted(values: Iterable[object]) -> str:
+    """Values in quotation marks, one after the other."""
+    return ", ".join(tr("“{value}”", value=value) for value in values)
+
+
+def nearest(unknown: Iterable[str], known: Collection[str]) -> list[str]:
+    """Of names that are not known the nearest that are, in whatever case; none where nothing is near."""
+    spelled = {name.upper(): name for name in known}
+    return [
+        spelled[match]
+        for name in unknown
+        for match in get_close_matches(name.lstrip("-").upper(), spelled, 1, cutoff=0.5)
+    ]
+
+
+def choice_of(parameter: str, value: object, options: Sequence[str]) -> str:
+    """The word of a choice that is given by its word or by its number, from 0. Raises InputError."""
+    text = str(value).strip()
+    if text.isdecimal() and int(text) < len(options):
+        text = options[int(text)]
+    if text not in options:
+        raise InputError(
+            tr(
+                "{definition} is “{text}”, which is not among the choices: choose from {options}.",
+                definition=parameter,
+                text=text,
+                options=quoted(options),
+            )
+        )
+    return text
+
+
+def number_of(parameter: str, value: object, whole: bool, least: float = -math.inf, most: float = math.inf) -> float:
+    """A number from least to most; an int where a whole one is asked for. Raises InputError."""
+    largest = LARGEST_WHOLE if whole else LARGEST
+    try:
+        # Python reads 1_000 as a number, QGIS does not.
+        number = math.nan if "_" in str(value) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    low, high = max(least, -largest), min(most, largest)
+    if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
+        asked = _whole_number_asked(low, high, largest) if whole else _number_asked(low, high, largest)
+        raise InputError(tr("{parameter} is “{value}”: {asked}.", parameter=parameter, value=value, asked=asked))
+    if not low <= number <= high:
+        asked = _number_asked(low, high, largest) if (low, high) != (-largest, largest) else _number_up_to(high)
+        raise InputError(tr("{parameter} is {number}: {asked}.", parameter=parameter, number=number, asked=asked))
+    return int(number) if whole else number
+
+
+def _number_asked(low: float, high: float, largest: float) -> str:
+    """What is asked for, with the bounds that are set."""
+    if low > -largest and high < largest:
+        return tr("give a number from {low} to {high}", low=low, high=high)
+    if low > -largest:
+        return tr("give a number of at least {low}", low=low)
+    return _number_up_to(high) if high < largest else tr("give a number")
+
+
+def _number_up_to(high: float) -> str:
+    return tr("give a number up to {high}", high=high)
+
+
+def _whole_number_asked(low: float, high: float, largest: float) -> str:
+    """The same for a whole number."""
+    if low > -largest and high < largest:
+        return tr("give a whole number from {low} to {high}", low=low, high=high)
+    if low > -largest:
+        return tr("give a whole number of at least {low}", low=low)
+    return tr("give a whole number up to {high}", high=high) if high < largest else tr("give a whole number")

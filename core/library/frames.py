@@ -1,0 +1,285 @@
+"""Frames as programs have them: of pandas, Arrow, polars, or arrays by name; read as columns, given back in kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..arrays import to_list
+from ..errors import InputError
+from ..language import tr
+from ..missing import is_missing
+from ..records.columns import Column, category_order, column_from_values, smallest_integers
+
+PLAIN = (str, int, float, bool)
+
+
+class Frame(Protocol):
+    """A table of a program.
+
+    geometry : the field of its shapes, where it says which; crs : their reference system, None where it says none
+    """
+
+    geometry: str
+    crs: object
+
+    @property
+    def names(self) -> list[str]:
+        """Its fields."""
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories, missing values as None."""
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, which are read together."""
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field as an array, of objects where they are not numbers."""
+
+    def like(self, columns: Mapping[str, Column], kept: Sequence[str] = ()) -> Any:
+        """A frame of the same kind from columns; kept : names of those that hold values of this frame, whose type they
+        keep."""
+
+
+def frame_of(given: object, what: str) -> Frame:
+    """A table of a program. what : its name in messages. Raises InputError for what is none."""
+    if isinstance(given, OwnFrame):
+        return given
+    kind = type(given).__module__.partition(".")[0]
+    if kind in ("pandas", "geopandas") and hasattr(given, "columns"):
+        return PandasFrame(given, what)
+    if isinstance(given, Mapping):
+        return ArrayFrame(given, what)
+    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__dataframe__"):
+        return ArrowFrame(given, what)
+    raise InputError(
+        tr(
+            "{what}: give a frame of pandas, geopandas, Arrow or polars, or arrays by name; this is “{type}”.",
+            what=what,
+            type=type(given).__name__,
+        )
+    )
+
+
+class OwnFrame:
+    """What all frames share; those of files, too."""
+
+    names: list[str]
+    geometry: str = ""
+    crs: object = None
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        raise NotImplementedError
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Several fields, which are read together."""
+        return {name: self.column(name) for name in names}
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field."""
+        column = self.column(name)
+        return column.categories[column.codes]
+
+    def like(self, columns: Mapping[str, Column], kept: Sequence[str] = ()) -> Any:
+        """Arrays by name."""
+        made = {}
+        for name, column in columns.items():
+            values = to_list(column.categories)
+            kinds = {type(value) for value in values}
+            plain = len(kinds) == 1 and kinds <= set(PLAIN)
+            made[name] = (np.array(values) if plain else column.categories)[column.codes]
+        return made
+
+
+class PandasFrame(OwnFrame):
+    """A frame of pandas or geopandas."""
+
+    def __init__(self, frame: Any, what: str) -> None:
+        self._frame = frame
+        self.geometry = str(getattr(frame, "_geometry_column_name", None) or "")
+        self.crs = getattr(frame, "crs", None) if self.geometry else None
+        self.names = [str(name) for name in frame.columns]
+        twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
+        if twice:
+            raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        import pandas as pd
+
+        series = self._series(name)
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            return column_of_codes(series.cat.codes.to_numpy(), series.cat.categories.tolist())
+        if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in ("string", "empty"):
+            return column_from_values(series)  # of several types, which equal values would hide
+        codes, uniques = pd.factorize(series, use_na_sentinel=True)
+        return column_of_codes(codes, uniques.tolist())
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field."""
+        return np.asarray(self._series(name).array)
+
+    def like(self, columns: Mapping[str, Column], kept: Sequence[str] = ()) -> Any:
+        """A frame of pandas."""
+        import pandas as pd
+
+        made = {}
+        for name, column in columns.items():
+            values = pd.Series(to_list(column.categories), dtype=object)
+            dtype = self._series(name).dtype if name in kept else None
+            with suppress(TypeError, ValueError):  # coarser values of a number are text
+                values = values.infer_objects() if dtype is None else values.astype(dtype)
+            made[name] = values.array.take(column.codes.astype(np.intp))
+        return pd.DataFrame(made)
+
+    def _series(self, name: str) -> Any:
+        return self._frame.iloc[:, self.names.index(name)]
+
+
+class ArrowFrame(OwnFrame):
+    """A table of Arrow, or of what hands its data over as Arrow does, such as polars; shapes as GeoParquet has them."""
+
+    def __init__(self, given: object, what: str) -> None:
+        if not find_spec("pyarrow"):
+            raise InputError(tr("{what}: pyarrow reads this frame, and is not installed.", what=what))
+        import pyarrow as pa
+
+        self._is_polars = type(given).__module__.partition(".")[0] == "polars"
+        if isinstance(given, pa.Table):
+            self._table = given
+        elif hasattr(given, "__arrow_c_stream__"):
+            self._table = pa.table(given)
+        else:
+            from pyarrow.interchange import from_dataframe
+
+            self._table = from_dataframe(given)
+        self.names = list(self._table.column_names)
+        told = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
+        self.geometry = str(told.get("primary_column", ""))
+        # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
+        self.crs = told["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
+        twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
+        if twice:
+            raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        import pyarrow as pa
+
+        values = self._table.column(name)
+        if "view" in str(values.type):  # as polars has text, which Arrow computes little with
+            values = values.cast(pa.large_string())
+        values = values.combine_chunks()
+        if isinstance(values, pa.ChunkedArray):  # of no chunk at all
+            values = pa.array([], values.type)
+        if not pa.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        return column_of_codes(_codes_of(values), values.dictionary.to_pylist())
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field."""
+        return np.asarray(self._table.column(name).to_numpy())
+
+    def like(self, columns: Mapping[str, Column], kept: Sequence[str] = ()) -> Any:
+        """A table of Arrow, or a frame of polars where one was given."""
+        import pyarrow as pa
+
+        made = {}
+        for name, column in columns.items():
+            values, kind = to_list(column.categories), None
+            if name in kept:
+                kind = self._table.schema.field(name).type
+                kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+                kind = pa.large_string() if "view" in str(kind) else kind
+            try:
+                categories = pa.array(values, kind)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):  # coarser values of a number are text
+                categories = pa.array([None if value is None else str(value) for value in values])
+            made[name] = categories.take(pa.array(column.codes.astype(np.int64)))
+        table = pa.table(made)
+        if not self._is_polars:
+            return table
+        import polars  # type: ignore[import-not-found, unused-ignore]
+
+        return polars.from_arrow(table)
+
+
+class ArrayFrame(OwnFrame):
+    """Arrays, lists or series by name."""
+
+    def __init__(self, given: Mapping[str, object], what: str) -> None:
+        self._given = given
+        self.names = [str(name) for name in given]
+        lengths = {name: len(values) for name, values in given.items()}  # type: ignore[arg-type]
+        if len(set(lengths.values())) > 1:
+            raise InputError(
+                tr(
+                    "{what} has arrays of different lengths ({lengths}): give as many values for each field.",
+                    what=what,
+                    lengths=", ".join(f"{name} {n}" for name, n in lengths.items()),
+                )
+            )
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        values: Any = self._given[name]
+        kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+        if kind == "M":  # whose nanoseconds would become numbers
+            return column_from_values(values.astype("datetime64[us]").astype(object))
+        if kind and kind in "iufbU":
+            uniques, codes = np.unique(values, return_inverse=True)
+            return column_of_codes(codes.reshape(-1), uniques.tolist())
+        return column_from_values(values)
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of a field."""
+        return np.asarray(self._given[name])
+
+
+def _codes_of(values: Any) -> np.ndarray:
+    """The codes of a dictionary of Arrow, -1 where a value is missing."""
+    return np.asarray(values.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+
+
+def free_name(names: Sequence[str], name: str = "geometry") -> str:
+    """A name for the shapes that no other field has."""
+    while name in names:
+        name += "_"
+    return name
+
+
+def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
+    """A column from codes, below 0 for a missing value, and the value of each, as `column_from_values` makes it.
+
+    codes : (N,) integers; values : some of which may be equal, missing, or of no row
+    """
+    used = np.zeros(len(values) + 1, bool)
+    used[codes] = True  # the last is for codes of -1
+    plain = [
+        None if not there or is_missing(value) else _plain(value) for there, value in zip(used[:-1].tolist(), values)
+    ]
+    shown = {(type(value), value): value for there, value in zip(used.tolist(), [*plain, None]) if there}
+    ordered = sorted(shown.values(), key=category_order)
+    position = {(type(value), value): i for i, value in enumerate(ordered)}
+    at = np.array([position.get((type(value), value), 0) for value in [*plain, None]], np.int64)
+    categories = np.empty(len(ordered), dtype=object)
+    categories[:] = ordered
+    return Column(smallest_integers(at, max(len(ordered), 1))[codes], categories)
+
+
+def _plain(value: Any) -> object:
+    """A value as the toolbox reads it: Python's own, and what has no such type as text."""
+    if isinstance(value, PLAIN) and type(value) in PLAIN:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime(warn=False)
+    kind = type(value).__module__.partition(".")[0]
+    return str(value) if kind == "pandas" else value

@@ -1,0 +1,264 @@
+"""The areas as programs have them: a frame with shapes or points, in metres or in a reference system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import shapely
+
+from .. import counted
+from ..areas import Areas, checked_identifiers, make_areas
+from ..drawing import (
+    joined_at_antimeridian,
+    level_shapes,
+    split_at_antimeridian,
+    voronoi_cells_of,
+)
+from ..errors import InputError, first_values
+from ..job.fields import field_named, position_of
+from ..job.words import POINT_ON_SURFACE
+from ..language import tr
+from ..levels import Levels
+from ..log import Log
+from ..neighbours import polygon_neighbours
+from ..package.table import Crs
+from ..plane import CANADA, WARPED, degrees_of, directions, equal_area, in_canada, mean_direction, too_wide
+from ..progress import Progress, silent
+from ..records.columns import number_or_missing
+from ..shapes import check_degrees, repaired, shapes_of
+from .frames import Frame, frame_of
+
+GEOMETRY, X, Y = ("geometry", "geom", "shape"), "x", "y"
+REGIONS = "REGIONS"
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The areas, and what is needed to draw them again.
+
+    frame : their fields; areas : points in metres; has_population : whether a field says how many people they have;
+    shapes : (n,) polygons or points in `crs`, repaired; crs, planar : reference systems of pyproj, None for metres
+    """
+
+    frame: Frame
+    given: object
+    id_field: str
+    areas: Areas
+    has_population: bool
+    shapes: np.ndarray
+    crs: Any = None
+    planar: Any = None
+
+    @property
+    def are_points(self) -> bool:
+        """Whether they have no surfaces."""
+        return bool((shapely.get_type_id(self.shapes) == shapely.GeometryType.POINT).all())
+
+    def with_neighbours(self, progress: Progress = silent) -> Places:
+        """The same areas, knowing which polygons share a border; points are asked by core itself."""
+        if self.are_points:
+            return self
+        shapes = joined_at_antimeridian(self.shapes) if self._in_degrees else self.shapes
+        neighbours = polygon_neighbours(shapes, self.to_planar, progress)
+        return replace(self, areas=replace(self.areas, neighbours=neighbours))
+
+    def to_planar(self, shapes: np.ndarray) -> np.ndarray:
+        """Shapes of the areas' own reference system in metres, (m,)."""
+        return moved(shapes, self.crs, self.planar)
+
+    def level_shapes(self, levels: Levels, progress: Progress = silent) -> list[np.ndarray]:
+        """Of each level the dissolved regions, in the areas' own reference system."""
+        drawn = level_shapes(voronoi_cells_of(self.areas.points) if self.are_points else self.shapes, levels, progress)
+        if not self.are_points or self.crs is self.planar:
+            return drawn
+        back = [moved(shapes, self.planar, self.crs) for shapes in drawn]
+        return [split_at_antimeridian(shapes) for shapes in back] if self._in_degrees else back
+
+    @cached_property
+    def described_crs(self) -> Crs | None:
+        """The reference system as a release's folder tells it; None for metres of nobody knows where."""
+        if self.crs is None:
+            return None
+        authority = self.crs.to_authority()
+        name = ":".join(authority) if authority else ""
+        return Crs(name, self.crs.to_wkt(), self.crs.to_json())
+
+    @property
+    def _in_degrees(self) -> bool:
+        return self.crs is not None and bool(self.crs.is_geographic)
+
+
+def places_of(given: object, id_field: str, population: str, area_point: str, crs: object, log: Log) -> Places:
+    """The areas of a frame, checked, repaired and projected to metres.
+
+    given : a frame with a geometry (GeoDataFrame, or a field “geometry” of shapes or WKB), or with x and y; id_field,
+    population : its fields, population empty for none; area_point : what stands for a polygon; crs : of frames that do
+    not say it themselves, None for metres
+    Raises InputError.
+    """
+    frame = frame_of(given, REGIONS)
+    id_field = field_named(frame.names, id_field, "REGION_ID", REGIONS)
+    identifiers = values_in(frame, id_field)
+    texts = (
+        checked_identifiers(identifiers, tr("Field “{field}” of {layer}", field=id_field, layer=REGIONS))
+        if identifiers
+        else np.empty(0, object)
+    )
+    shapes = _shapes(frame, texts)
+    system = _system(frame.crs if frame.crs is not None else crs)
+    if system is not None and system.is_geographic:
+        check_degrees(shapely.get_coordinates(shapes), ":".join(system.to_authority() or ()), REGIONS)
+    kinds = set(shapely.get_type_id(shapes).tolist())
+    points = kinds <= {shapely.GeometryType.POINT}
+    if not points:
+        surfaces = {shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON}
+        if not kinds <= surfaces:
+            raise InputError(
+                tr(
+                    "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
+                    layer=REGIONS,
+                    many=tr("areas"),
+                    noun=tr("area"),
+                )
+            )
+        shapes = repaired(shapes, texts, log.info, REGIONS)
+    planar = _plane(system, shapes, log)
+    measured = moved(shapes, system, planar)
+    middle = shapely.point_on_surface(measured) if area_point == POINT_ON_SURFACE else shapely.centroid(measured)
+    people = None
+    if population:
+        population = field_named(frame.names, population, "POPULATION", REGIONS)
+        people = number_or_missing(values_in(frame, population), population, "POPULATION")
+    coordinates = shapely.get_coordinates(middle) if len(middle) else np.empty((0, 2))
+    areas = make_areas(identifiers, coordinates, people, id_field, in_metres=system is not None)
+    return Places(frame, given, id_field, areas, bool(population), shapes, system, planar)
+
+
+def values_in(frame: Frame, name: str) -> list[object]:
+    """The values of a field in the order of the frame, missing ones as None."""
+    column = frame.column(name)
+    listed: list[object] = column.categories[column.codes].tolist()
+    return listed
+
+
+def moved(shapes: np.ndarray, source: Any, target: Any) -> np.ndarray:
+    """Shapes of one reference system in another, (m,). Raises InputError for coordinates that it cannot hold."""
+    if source is target:
+        return shapes
+    from pyproj import Transformer
+
+    transformer = Transformer.from_crs(source, target, always_xy=True)
+
+    def move(coordinates: np.ndarray) -> np.ndarray:
+        there = np.column_stack(transformer.transform(*coordinates.T))
+        if not np.isfinite(there).all():
+            raise InputError(
+                tr(
+                    "Coordinates are outside what {name} can hold: check that the layer has the right coordinate "
+                    "reference system.",
+                    name=":".join(source.to_authority() or ()),
+                )
+            )
+        return there
+
+    return np.asarray(shapely.transform(shapes, move))
+
+
+def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
+    """The shapes of the areas, (n,)."""
+    name: str | None = frame.geometry
+    if name not in frame.names:
+        name = next((one for one in GEOMETRY if position_of(frame.names, one) >= 0), None)
+    if name is not None:
+        values = np.asarray(frame.array(frame.names[position_of(frame.names, name)]), dtype=object)
+        wkbs = [
+            value if value is None or isinstance(value, bytes) else shapely.to_wkb(value) for value in values.tolist()
+        ]
+    elif min(position_of(frame.names, X), position_of(frame.names, Y)) >= 0:
+        both = [np.asarray(frame.array(frame.names[position_of(frame.names, axis)]), dtype=float) for axis in (X, Y)]
+        wkbs = shapely.to_wkb(shapely.points(np.column_stack(both))).tolist()
+    else:
+        raise InputError(
+            tr(
+                "{layer} has neither a field “geometry” nor fields “x” and “y”; its fields are {fields}: give the "
+                "shapes of the areas, or a point for each.",
+                layer=REGIONS,
+                fields=first_values(frame.names, 12),
+            )
+        )
+    shapes = shapes_of(wkbs, texts, REGIONS)
+    absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
+    if absent.any():
+        raise InputError(
+            tr(
+                "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
+                layer=REGIONS,
+                things=counted.areas(int(absent.sum())),
+                first=first_values(texts[absent]),
+            )
+        )
+    return shapes
+
+
+def _system(crs: object) -> Any:
+    """A reference system of pyproj; None for metres that nobody says more of."""
+    if crs is None:
+        return None
+    if not find_spec("pyproj"):
+        raise InputError(
+            tr(
+                "A coordinate reference system needs pyproj, which is not installed: install the extra “geo”, or give "
+                "metres without one."
+            )
+        )
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        return CRS.from_user_input(crs)
+    except CRSError as error:
+        raise InputError(
+            tr("{layer}: “{crs}” is no coordinate reference system that is known.", layer=REGIONS, crs=str(crs))
+        ) from error
+
+
+def _plane(system: Any, shapes: np.ndarray, log: Log) -> Any:
+    """What distances are measured in, as the toolbox chooses it: the areas' own system if it is planar in metres."""
+    if system is None or not len(shapes):
+        return system
+    warped = WARPED.get(_projection(system), "")
+    metres = all(axis.unit_name in ("metre", "meter") for axis in system.axis_info[:2])
+    if not system.is_geographic and not warped and metres:
+        return system
+    from pyproj import CRS, Transformer
+
+    degrees = Transformer.from_crs(system, "EPSG:4326", always_xy=True)
+    coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
+    vectors = directions(np.column_stack(degrees.transform(*coordinates.T)), owner, len(shapes))
+    centre = mean_direction(vectors)
+    name = CANADA if in_canada(degrees_of(vectors)) else equal_area(centre)
+    say = log.warn if warped else log.info
+    say(
+        tr(
+            "{layer} is not in metres on the ground: distances are measured in {projection}.",
+            layer=REGIONS,
+            projection=name,
+        )
+    )
+    log.warn(*filter(None, [too_wide(vectors, centre)]))
+    return CRS.from_user_input(name)
+
+
+def _projection(system: Any) -> str:
+    """How PROJ calls the projection of a reference system; empty for none."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a name in PROJ's words says less than the system: its projection it says
+        told: Mapping[str, object] = system.to_dict()
+    return str(told.get("proj", ""))

@@ -1,0 +1,329 @@
+"""A release as a program gets it: rows and regions as frames, what they cost, a report, and a folder that proves it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Union
+
+import numpy
+import numpy as np
+import scipy
+import shapely
+
+from ..anonymise import Account
+from ..drawing import voronoi_cells_of
+from ..evaluation import Measures
+from ..job.configuring import settled_by_combination
+from ..job.making import Made, with_costs
+from ..job.saying import INPUTS, said_of
+from ..job.settings import SETTINGS, TABLE
+from ..job.signing import signing_of
+from ..language import tr
+from ..log import QUIET
+from ..package.content_hash import content_hash, hash_of_all
+from ..package.dataset import tables_of_release
+from ..package.delivering import deliver_release
+from ..package.descriptor import Said
+from ..package.folder import write_folder
+from ..package.table import DataTable
+from ..publish.register.entry import Entry
+from ..publish.register.published_releases import entry_of, new_entry
+from ..records.columns import Column, column_from_values
+from ..report.internal import internal_report
+from ..report.map_data import MapData
+from ..report.periods import how_periods_go_together
+from ..report.provenance import Provenance
+from ..report.release import PublicReport, release_report
+from ..tables.schema import FOR_RELEASE
+from ..version import commit, version
+from .job import Job
+from .places import Places
+
+PathLike = Union[str, "os.PathLike[str]"]
+LEVEL, REGION, RECORDS = "vbas_level", "vbas_region", "records"
+
+
+class Anonymized:
+    """A release, made by `anonymize`: nothing is written yet.
+
+    Attributes
+    ----------
+    account : Account
+        All that is known of it, of `vbas.core.anonymise`.
+    said : tuple of str
+        The sentences that were said as it was made.
+    """
+
+    def __init__(self, job: Job, places: Places, made: Made, said: list[str], command: str = "") -> None:
+        self.account: Account = made.account
+        self._job, self._places, self._made, self._said = job, places, made, said
+        self._command = command
+        self._registered: Entry | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentences that were said as it was made, those that a person has to look at among them."""
+        return tuple(self._said)
+
+    @property
+    def measures(self) -> Measures:
+        """What the release costs. Internal: suppressed records are counted in it."""
+        return self.account.measures
+
+    @property
+    def smallest(self) -> int | None:
+        """Records of the smallest released class, recounted; None where nothing is released."""
+        return self.account.smallest
+
+    @cached_property
+    def records(self) -> Any:
+        """The released rows, a frame of the kind that the records came in: for release."""
+        release, table = self.account.release, self.account.source.values()
+        rows, nested = release.rows, self.account.nested
+        numbers = np.zeros_like(release.region)
+        for level, crosswalk in enumerate(self.account.levels.crosswalks):
+            here = release.level == level
+            numbers[here] = crosswalk.numbers[release.region[here]]
+        columns = {LEVEL: _numbers(release.level + 1)} if nested else {}
+        columns.update({REGION: _numbers(numbers), **release.fields})
+        if release.counted:
+            columns[RECORDS] = _numbers(release.counts)
+        shown = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
+        changed = {*table.coarsened, *self.account.levels.coarser}
+        kept = [name for name in release.fields if name not in changed]
+        return self._job.tables["RECORDS"].like(shown, kept)
+
+    @cached_property
+    def crosswalk(self) -> Any:
+        """The region of each area, or that at each level, a frame of the kind that the areas came in: for release."""
+        return self._frame(self._tables[1])
+
+    @cached_property
+    def regions(self) -> Any:
+        """The regions, with their shapes where the areas are a GeoDataFrame: for release."""
+        frame = self._frame(self._tables[2])
+        if not hasattr(self._places.given, "set_geometry"):
+            return frame
+        import geopandas
+
+        return geopandas.GeoDataFrame(
+            frame, geometry=np.concatenate(self._drawn).tolist(), crs=getattr(self._places.given, "crs", None)
+        )
+
+    @cached_property
+    def content_hash(self) -> str:
+        """The hash of the whole release, as its folder has it by every door, on every system and in every format."""
+        return hash_of_all({table.name: content_hash(table) for table in self._tables})
+
+    def report(self, for_release: bool = False) -> str:
+        """A page in HTML: for a privacy officer, internal; or the one to publish beside the release.
+
+        Parameters
+        ----------
+        for_release : bool
+            Whether the page is to be published. It is made of what is released, and says nothing of what is suppressed.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        return self._public_page() if for_release else self._internal_page()
+
+    def write(
+        self,
+        folder: PathLike,
+        folder_format: str | None = None,
+        licence: str | None = None,
+        report: PathLike | None = None,
+        release_report: PathLike | None = None,
+    ) -> str:
+        """Write the release as a folder that describes itself, all of it or nothing, and add it to its register.
+
+        Parameters
+        ----------
+        folder : path
+            A new folder, an empty one, or that of an earlier release, which is replaced.
+        folder_format : str, optional
+            CSV, Parquet or GeoPackage; as the release was asked for where None.
+        licence : str, optional
+            Under which it may be used: a name such as CC-BY-4.0, or an address.
+        report, release_report : path, optional
+            Where the internal page goes, and the one to publish beside the one in the folder.
+
+        Returns
+        -------
+        str
+            The content hash of the release.
+
+        Raises
+        ------
+        InputError
+            For a folder that holds anything else, and a format that nothing here writes.
+        PrivacyError
+            Where what was written is not what was to be released.
+        VbasError
+            Where it cannot be put in its place: then nothing was changed.
+        """
+        pages = {"REPORT": report, "RELEASE_REPORT": release_report}
+        self.deliver(folder, {name: path for name, path in pages.items() if path}, folder_format, licence)
+        return self.content_hash
+
+    def deliver(
+        self,
+        folder: PathLike | None,
+        pages: Mapping[str, PathLike],
+        folder_format: str | None = None,
+        licence: str | None = None,
+        check_cancelled: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Write a folder and pages, each where it is asked for; see `write`. pages : by REPORT and RELEASE_REPORT"""
+        for policy in self.account.policies:
+            policy.refuse_without_folder(folder is not None)
+        written = self._job.text("FOLDER_FORMAT") if folder_format is None else folder_format
+        licence = self._job.text("LICENCE") if licence is None else licence
+        texts = {"REPORT": self._internal_page, "RELEASE_REPORT": self._public_page}
+        target = None if folder is None else Path(folder)
+
+        def write(staged: Path) -> None:
+            title = tr("Report ({for_release})", for_release=FOR_RELEASE)
+            page = {"report.html": (title, self._public_page(INPUTS))}
+            name = staged.name if target is None else target.name
+            write_folder(
+                staged, self.account, self._tables_with_shapes, written, self._what_is_said(licence), name, page
+            )
+
+        register = self._job.text("REGISTER")
+        warnings = deliver_release(
+            None if target is None else ("RELEASE_FOLDER", target),
+            write,
+            {name: (Path(path), texts[name]) for name, path in pages.items()},
+            (lambda: self._entry(Path(register))) if register else None,
+            check_cancelled,
+        )
+        self._job.warn(*warnings)
+
+    def _entry(self, register: Path) -> Entry:
+        self._registered = new_entry(
+            register, *entry_of(self.account), self._job.text("PREPARED_BY"), self.content_hash
+        )
+        return self._registered
+
+    @cached_property
+    def _tables(self) -> tuple[DataTable, ...]:
+        return tables_of_release(self.account, self._places.id_field)
+
+    @cached_property
+    def _tables_with_shapes(self) -> tuple[DataTable, ...]:
+        crs = self._places.described_crs
+        return tables_of_release(self.account, self._places.id_field, self._drawn, crs)
+
+    @cached_property
+    def _drawn(self) -> list[np.ndarray]:
+        """Of each level the shapes of its regions."""
+        return self._places.level_shapes(self.account.levels)
+
+    @cached_property
+    def _map_data(self) -> MapData:
+        places = self._places
+        areas = voronoi_cells_of(places.areas.points) if places.are_points else places.to_planar(places.shapes)
+        return MapData(areas, [places.to_planar(shapes) for shapes in self._drawn])
+
+    def _frame(self, table: DataTable) -> Any:
+        rows = np.repeat(np.arange(len(table.copies)), table.copies)
+        columns = zip(table.names, table.columns)
+        return self._places.frame.like({name: Column(of.codes[rows], of.categories) for name, of in columns})
+
+    def _internal_page(self) -> str:
+        account, remarks = self.account, self._made.remarks
+        remarks, _ = with_costs(QUIET, account, remarks, self._made.hierarchies)
+        seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
+        remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
+        values = self._said_values(set(SETTINGS))
+        provenance = Provenance(list(values.items()), _now(), _versions(), (), self._command)
+        entry = "" if self._registered is None else self._registered.in_words
+        signing = signing_of(self._job, self._tables, register=entry)
+        return internal_report(account, self._map_data, provenance, remarks, signing)
+
+    def _public_page(self, left_out: tuple[str, ...] = ()) -> str:
+        account, places = self.account, self._places
+        return release_report(
+            PublicReport(
+                account.release,
+                len(account.plan.profile.quasi_identifiers),
+                account.levels,
+                account.ask.k,
+                places.areas,
+                self._map_data,
+                bool(account.requirement.members),
+                list(self._said_values(set(said_of(self._job)) - set(left_out)).items()),
+                version(),
+                _now(),
+                () if account.coarser is None else account.coarser.in_words,
+                account.no_small_count,
+                account.plan.in_zones,
+                how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
+            )
+        )
+
+    def _said_values(self, allowed: set[str]) -> dict[str, object]:
+        """The settings that count, of these: what was given, k and kind, and what the combination chose."""
+        values = {"K": self._job.whole("K"), "RELEASE": self._job.text("RELEASE"), **self._job.values}
+        values.update(settled_by_combination(self._job))
+        told = {
+            name: ", ".join(map(str, value)) if isinstance(value, list) else value
+            for name in SETTINGS
+            if name in allowed and SETTINGS[name].kind != TABLE
+            for value in [values.get(name)]
+            if value not in (None, "")
+        }
+        return told
+
+    def _what_is_said(self, licence: str) -> Said:
+        values = self._said_values(set(said_of(self._job)) - set(INPUTS))
+        settings = {
+            name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()
+        }
+        words = [
+            shlex.quote(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+            for name, value in settings.items()
+        ]
+        return Said(
+            version=version(),
+            commit=commit(),
+            time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            algorithm="vbas:anonymize",
+            settings=settings,
+            command=" ".join(["qgis_process", "run", "vbas:anonymize", "--", *words]),
+            licence=licence.strip(),
+            rule=str(values.get("RULE", "")),
+            register="" if self._registered is None else self._registered.name,
+        )
+
+
+def _numbers(values: np.ndarray) -> Column:
+    return column_from_values(np.asarray(values, np.int64).tolist())
+
+
+def _now() -> str:
+    here = datetime.now().astimezone()
+    return f"{here:%Y-%m-%d %H:%M} ({here:%Z})"
+
+
+def _versions() -> list[tuple[str, str]]:
+    geos = tr("{version} (GEOS {geos})", version=shapely.__version__, geos=shapely.geos_version_string)
+    return [
+        ("VBAS", version()),
+        ("Python", platform.python_version()),
+        ("numpy", numpy.__version__),
+        ("scipy", scipy.__version__),
+        ("shapely", geos),
+    ]

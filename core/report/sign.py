@@ -1,0 +1,220 @@
+"""The page that is signed: what goes out, for whom and for which purpose, what was asked, and what the files hold.
+
+It is page 1 of the internal report, and a page of its own where it is printed. Whoever signs it signs for content
+hashes: those of the released tables, which whoever has these can work out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import counted
+from ..anonymise import Account
+from ..errors import VbasError
+from ..evaluation import evaluate_by_value, worst_group
+from ..language import all_of, in_turn, language, plural, tr
+from ..privacy.derivable import in_short
+from ..privacy.rules import NO_RULE
+from ..records.table import HOUSEHOLDS, PERSONS
+from .numbers import shown
+
+MOST_CHARACTERS = 400  # of what somebody typed, so that the page stays one
+MOST_FIELDS = 12  # that are named; further ones are counted
+KINDS = {PERSONS: tr("persons"), HOUSEHOLDS: tr("households")}
+SIGNING = (tr("Proposed by"), tr("Approved by"))
+TO_SIGN = (tr("Name"), tr("Function"), tr("Date"), tr("Signature"))
+WIDTHS = (22, 18, 12, 28)  # of these columns, per cent of the sheet
+
+
+@dataclass(frozen=True)
+class FileToSign:
+    """A table that is released. table : what it is; files : where it goes, by name; content : its content hash"""
+
+    table: str
+    files: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Signing:
+    """What a release's page says beside its account.
+
+    Attributes
+    ----------
+    recipient, purpose, prepared_by : str
+        For whom, why, and by whom; empty where nobody said.
+    files : sequence of FileToSign
+        What goes out.
+    content : str
+        The content hash of the whole release, empty where there is none.
+    made_by : str
+        Program, version and commit.
+    register : str
+        The entry of the register, empty for none.
+    """
+
+    recipient: str = ""
+    purpose: str = ""
+    prepared_by: str = ""
+    files: Sequence[FileToSign] = ()
+    content: str = ""
+    made_by: str = ""
+    register: str = ""
+
+
+@dataclass(frozen=True)
+class SignPage:
+    """The page, as text: facts and terms are rows of two cells, numbers those that stand large, with what they are."""
+
+    title: str
+    date: str
+    verdict: str
+    good: bool
+    facts: Sequence[tuple[str, str]]
+    terms: Sequence[tuple[str, str]]
+    numbers: Sequence[tuple[str, str]]
+    loses: str
+    files: Sequence[FileToSign]
+    content: str
+
+
+def sign_page(account: Account, signing: Signing, title: str, verdict: str, date: str) -> SignPage:
+    """The page of a release.
+
+    account : of the release; signing : what is said beside it; title, verdict, date : of the report
+    """
+    measures, plan = account.measures, account.by_value
+    worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
+    loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
+    unsaid = tr("not said")
+    facts = [
+        (tr("What"), _what(account)),
+        (tr("For whom"), _clipped(signing.recipient) or unsaid),
+        (tr("For which purpose"), _clipped(signing.purpose) or unsaid),
+        (tr("Prepared by"), _clipped(signing.prepared_by) or unsaid),
+        (tr("Made by"), signing.made_by),
+    ]
+    facts = [(label, text) for label, text in facts if text]
+    numbers = [
+        (f"{shown(measures.suppression_percent)} %", tr("of the records are suppressed")),
+        (shown(account.smallest or 0), tr("records in the smallest released class")),
+        (
+            (f"{shown(round(measures.mean_distance))} m", tr("mean distance of a released record"))
+            if measures.mean_distance > 0
+            else (shown(measures.n_regions), tr("regions of the finest level"))
+        ),
+    ]
+    good = account.rows is not None and account.smallest is not None
+    return SignPage(
+        title, date, verdict, good, facts, _terms(account, signing), numbers, loses, signing.files, signing.content
+    )
+
+
+def printed(page: SignPage) -> str:
+    """The page alone as plain HTML, in what Qt prints of it. Raises VbasError where Jinja2 is missing."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise VbasError(
+            tr("The page to sign needs the Python package jinja2: install it, or leave SIGN_PAGE empty.")
+        ) from error
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((Path(__file__).parent / "sign.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        page=page, texts=texts_of_page(), to_sign=TO_SIGN, signing=SIGNING, widths=WIDTHS, language=language()
+    )
+
+
+def texts_of_page() -> dict[str, str]:
+    """What stands on every such page."""
+    return {
+        "internal": tr("Internal: suppressed counts could be derived from it, so do not publish it."),
+        "asked": tr("What was asked, and what was found"),
+        "files": tr("What goes out"),
+        "table": tr("Table"),
+        "where": tr("Files"),
+        "hash": tr("Content hash (SHA-256)"),
+        "whole": tr("The whole release:"),
+        "signed": tr("Signatures"),
+    }
+
+
+def _what(account: Account) -> str:
+    """What is released: records, where they are shown, and their fields."""
+    names = list(account.plan.profile.quasi_identifiers)
+    if account.rows is not None:
+        names += [name for name in account.rows.release.fields if name not in names]
+    names += [field.name for field in account.kept if field.name not in names]
+    listed = names[:MOST_FIELDS]
+    further = len(names) - len(listed)
+    if further:
+        listed.append(plural("{n} further field", "{n} further fields", further))
+    measures = account.measures
+    where = plural("{n} region", "{n} regions", measures.n_regions)
+    if account.nested:
+        where = tr("{regions} at the finest of {n_levels} levels", regions=where, n_levels=len(account.levels))
+    return tr(
+        "{records} in {regions}, with {fields}",
+        records=counted.records(account.plan.n_released),
+        regions=where,
+        fields=all_of(listed) if listed else tr("no further field"),
+    )
+
+
+def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
+    """What was asked, each with what was found."""
+    ask, requirement, protection = account.ask, account.requirement, account.protection
+    kinds = [KINDS[members.kind] for members in requirement.members]
+    of_k = tr("at least {k} records in every class", k=ask.k)
+    if kinds:
+        of_k = tr("at least {k} records, and as many {kinds}, in every class", k=ask.k, kinds=all_of(kinds))
+    found = [tr("smallest class of {smallest} records", smallest=account.smallest or 0)]
+    found += [
+        tr("{smallest} {kinds}", smallest=smallest, kinds=KINDS[kind]) for kind, smallest in protection.smallest.items()
+    ]
+    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(found)))]
+    if requirement.shares:
+        rows.append((tr("Sensitive fields"), _sensitive(account)))
+    if ask.least_population:
+        rows.append((tr("Least population"), tr("{people:,.0f} people in every region", people=ask.least_population)))
+    rows.append(("RULE", tr("none: numbers of the house") if ask.rule == NO_RULE else ask.rule))
+    if account.nested:
+        said = tr("{disclosure}. {told}", disclosure=ask.disclosure, told=in_short(ask.k))
+        rows.append(("DISCLOSURE", said if account.no_small_count else ask.disclosure))
+    if ask.published_margins or ask.published_counts is not None:
+        rows.append((tr("Published counts"), tr("held against what others publish")))
+    none = tr("none: earlier releases were not looked at") if ask.earlier is None else tr("not in the register yet")
+    rows.append(("REGISTER", signing.register or none))
+    rows += [(tr("Policy"), f"{policy.path} (SHA-256 {policy.sha256})") for policy in account.policies]
+    return rows
+
+
+def _sensitive(account: Account) -> str:
+    requirement, released = account.requirement, account.plan.released
+    names = [shares.field for shares in requirement.shares]
+    if not requirement.asks_for_values:
+        return tr("{fields}: nothing was asked of their values", fields=all_of(names))
+    found = [
+        tr(
+            "“{field}”: at least {distinct}, at most {share:.1f} %",
+            field=name,
+            distinct=int(of.distinct[released].min()) if released.any() else 0,
+            share=float(of.largest_share[released].max(initial=0)),
+        )
+        for name, of in account.protection.diversity.items()
+    ]
+    return tr(
+        "at least {l_diversity} different values in every class, at most {max_share:g} % of it with the same; found: "
+        "{found}",
+        l_diversity=requirement.l_diversity,
+        max_share=requirement.max_share,
+        found=in_turn(found),
+    )
+
+
+def _clipped(text: str) -> str:
+    """What somebody typed, on one line, shortened where it would take the page."""
+    words = " ".join(text.split())
+    return words if len(words) <= MOST_CHARACTERS else words[: MOST_CHARACTERS - 1] + "…"

@@ -1,0 +1,234 @@
+"""`vbas`: a job in a file makes the release of the library, says how it ended, and leaves nothing it did not finish."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+from vbas import anonymize
+from vbas.core.command.files import CsvFrame, table_of_source
+from vbas.core.command.job_file import read_job, written_job
+from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, REFUSED, main
+from vbas.core.errors import InputError
+from vbas.core.job.settings import SETTINGS
+from vbas.core.records.columns import column_from_values
+
+from .test_library_frames import AREAS, people
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB = {
+    "REGIONS": "areas.csv",
+    "REGION_ID": "area",
+    "RECORDS": "records.csv",
+    "RECORD_REGION": "area",
+    "QUASI_IDENTIFIERS": ["sex", "age"],
+    "RELEASE_FOLDER": "release",
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {name: values for name, values in people().items() if name != "since"}
+
+
+@pytest.fixture
+def job(tmp_path, rows):
+    """job(**changes) -> the file of a job, with its inputs beside it; None leaves a key out."""
+    pd.DataFrame(AREAS).to_csv(tmp_path / "areas.csv", index=False)
+    pd.DataFrame(rows).astype({"age": "Int64"}).to_csv(tmp_path / "records.csv", index=False)
+
+    def one(**changes):
+        told = {name: value for name, value in {**JOB, **changes}.items() if value is not None}
+        (tmp_path / "job.toml").write_text(written_job(told, ["Made for a test"]), encoding="utf-8")
+        return str(tmp_path / "job.toml")
+
+    return one
+
+
+def content_of(folder):
+    return json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["vbas"]["content_sha256"]
+
+
+def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
+    assert main(["anonymize", job(RELEASE="nested levels", REPORT="internal.html")]) == DONE
+    said = capsys.readouterr()
+    release = anonymize(AREAS, rows, area="area", quasi_identifiers=["sex", "age"], release="nested levels")
+    assert said.out == f"{release.content_hash}\n" == f"{content_of(tmp_path / 'release')}\n"
+    assert "5-anonymous, recounted" in said.err and "%" in said.err
+    assert "vbas anonymize job.toml" in (tmp_path / "internal.html").read_text(encoding="utf-8")
+    assert main(["check", str(tmp_path / "release")]) == main(["verify", str(tmp_path / "release")]) == DONE
+    assert main(["check", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
+    assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
+
+
+def test_every_kind_of_file_gives_one_release(job, tmp_path, rows, capsys):
+    geopandas, _ = (pytest.importorskip(name) for name in ("geopandas", "pyarrow"))
+    frame = pd.DataFrame(rows).astype({"age": "Int64"})
+    frame.to_parquet(tmp_path / "records.parquet")
+    points = geopandas.GeoDataFrame(
+        {"area": AREAS["area"], "people": AREAS["people"]},
+        geometry=shapely.points(AREAS["x"], AREAS["y"]),
+        crs="EPSG:32632",
+    )
+    points.to_file(tmp_path / "areas.gpkg", layer="areas", driver="GPKG")
+    points.to_file(tmp_path / "areas.geojson", driver="GeoJSON")
+    points.to_parquet(tmp_path / "areas.parquet")
+    geopandas.GeoDataFrame(frame, geometry=shapely.points(np.zeros((len(frame), 2)))).to_file(
+        tmp_path / "records.gpkg", layer="people", driver="GPKG"
+    )
+    found = set()
+    for areas, records in (
+        ("areas.gpkg", "records.csv"),
+        ("areas.gpkg|layername=areas", "records.gpkg|layername=people"),
+        ("areas.parquet", "records.parquet"),
+    ):
+        assert main(["anonymize", job(REGIONS=areas, RECORDS=records), "--quiet"]) == DONE
+        found.add(capsys.readouterr().out)
+    assert len(found) == 1
+    assert main(["anonymize", job(REGIONS="areas.geojson"), "--quiet"]) == DONE  # in degrees: another plane
+
+
+def test_what_is_set_on_the_line_counts(job, tmp_path, capsys):
+    path = job(RELEASE_FOLDER=None)
+    assert (
+        main(["anonymize", path, "--quiet", "--set", "K=11", "--folder", str(tmp_path / "b"), "--set", "RULE=none"])
+        == DONE
+    )
+    assert json.loads((tmp_path / "b" / "datapackage.json").read_text(encoding="utf-8"))["vbas"]["k"] == 11
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "sentence"),
+    [
+        ({"QUASI_IDENTIFIER": ["sex"]}, INPUT, "“QUASI_IDENTIFIER” is no setting: did you mean “QUASI_IDENTIFIERS”?"),
+        ({"k": 5}, INPUT, "“k” is no setting: did you mean “K”?"),
+        ({"RECORDS": "people.csv"}, INPUT, "RECORDS: there is no file"),
+        ({"RECORDS": None}, INPUT, "RECORDS is needed, and is not given."),
+        ({"RECORDS": "records.csv|subset=age > 3"}, INPUT, "is more than a file and a table"),
+        ({"RELEASE_FOLDER": None}, INPUT, "give RELEASE_FOLDER or --folder"),
+        ({"KEEP_FIELDS": ["area"]}, INPUT, "identifier of the area"),
+        ({"REGIONS": "job.toml"}, INPUT, "REGIONS"),
+        ({"LEAST_POPULATION": 1e9}, INPUT, "LEAST_POPULATION"),
+        ({"K": 5, "FOLDER_FORMAT": "XLSX"}, INPUT, "FOLDER_FORMAT is “XLSX”, which is not among the choices"),
+    ],
+)
+def test_a_job_that_cannot_be_done_ends_in_a_sentence_and_writes_nothing(
+    job, tmp_path, capsys, changes, code, sentence
+):
+    path = job(**changes)
+    before = sorted(one.name for one in tmp_path.iterdir())
+    assert main(["anonymize", path, "--quiet"]) == code
+    said = capsys.readouterr()
+    assert sentence in said.err and "Traceback" not in said.err and not said.out
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
+
+
+def test_a_release_that_would_give_something_away_is_refused(job, tmp_path, capsys):
+    given = {"REGISTER": "register.gpkg", "POPULATION": "people"}
+    assert main(["anonymize", job(**given), "--quiet"]) == DONE
+    text = (tmp_path / "records.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "records.csv").write_text("\n".join(text[:-1]) + "\n", encoding="utf-8")  # one person less
+    path = job(**given, RELEASE_FOLDER="second")
+    before = sorted(one.name for one in tmp_path.iterdir())
+    assert main(["anonymize", path, "--quiet"]) == REFUSED
+    assert "earlier" in capsys.readouterr().err
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
+
+
+def test_a_file_that_is_no_job_ends_in_a_sentence(tmp_path, capsys):
+    (tmp_path / "job.toml").write_text("K = = 5", encoding="utf-8")
+    assert main(["anonymize", str(tmp_path / "job.toml")]) == INPUT
+    assert "is no TOML" in capsys.readouterr().err
+    assert main(["anonymize", str(tmp_path / "none.toml")]) == main(["check", str(tmp_path)]) == INPUT
+
+
+def test_the_layers_of_the_toolbox_are_told_to_be_left_out(job, tmp_path, capsys):
+    assert main(["anonymize", job(RELEASED_RECORDS="released.gpkg"), "--quiet"]) == DONE
+    assert "RELEASED_RECORDS: only the toolbox writes these" in capsys.readouterr().err
+    assert not (tmp_path / "released.gpkg").exists()
+
+
+def test_a_job_is_written_as_it_is_read(tmp_path):
+    values = {
+        "K": 5,
+        "RATIO": 2.5,
+        "RULE": 'a "quoted" \\ name\n\ttab\x7f é “”',
+        "QUASI_IDENTIFIERS": ["a", "b"],
+        "ALIASES": ["x", 1],
+    }
+    (tmp_path / "job.toml").write_text(written_job(values, ["one\ntwo"]), encoding="utf-8")
+    assert read_job(tmp_path / "job.toml") == values
+    assert set(values) < set(SETTINGS)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)])
+def test_whoever_stops_it_finds_nothing_written(job, tmp_path, number, code):
+    path = job()
+    many = pd.concat([pd.read_csv(tmp_path / "records.csv", dtype=str)] * 40)
+    many.to_csv(tmp_path / "records.csv", index=False)
+    before = sorted(one.name for one in tmp_path.iterdir())
+    running = subprocess.Popen(
+        [sys.executable, "-m", "vbas", "anonymize", path], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert running.stderr is not None
+    while "%" not in running.stderr.readline():
+        pass
+    running.send_signal(number)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == code and "nothing was written" in said
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
+
+
+def test_analysts_get_counts_by_area(job, tmp_path, capsys):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    given = [
+        str(tmp_path / "release"),
+        str(tmp_path / "areas.csv"),
+        str(tmp_path / "counts.csv"),
+        "--population",
+        "people",
+    ]
+    assert main(["spread", *given, "--by", "sex"]) == DONE
+    counts = pd.read_csv(tmp_path / "counts.csv")
+    assert set(counts["sex"]) == {"F", "M"} and set(counts["area"]) == set(AREAS["area"])
+    released = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))["resources"][0][
+        "rows"
+    ]
+    assert counts["estimate"].sum() == pytest.approx(released)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1", "", "20"], [1, None, 20]),
+        (["1", "2.50", ""], [1.0, 2.5, None]),
+        (["007", "8"], ["007", "8"]),
+        (["", "x"], ["", "x"]),
+        (["1e3", "-.5"], [1000.0, -0.5]),
+        (["-", "."], ["-", "."]),
+        (['"1"', "2"], ["1", "2"]),
+    ],
+)
+def test_fields_of_csv_are_numbers_where_they_hold_nothing_else(tmp_path, texts, values):
+    lines = ["key,x", *(f"k{i},{text}" for i, text in enumerate(texts))]
+    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n\n", encoding="utf-8-sig")
+    column, expected = CsvFrame(tmp_path / "table.csv", "RECORDS").column("x"), column_from_values(values)
+    assert column.categories.tolist() == expected.categories.tolist() and (column.codes == expected.codes).all()
+    assert list(map(type, column.categories)) == list(map(type, expected.categories))
+
+
+@pytest.mark.parametrize("text", ["a,b\n1\n", "a,b\n1,2,3\n", 'a,b\n"1,2\n', b"a,b\n\xff,2\n"])
+def test_a_csv_file_that_is_none_ends_in_a_sentence(tmp_path, text):
+    (tmp_path / "table.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(InputError, match="RECORDS"):
+        table_of_source("table.csv", tmp_path, "RECORDS").columns(["a"])

@@ -1,0 +1,262 @@
+"""The library takes and gives frames of any kind: one release, whatever holds the records, and one sentence for what
+cannot be used."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vbas import anonymize
+from vbas.core.errors import InputError, PrivacyError, VbasError
+from vbas.core.library.frames import column_of_codes, frame_of
+from vbas.core.package.checking import check_folder
+from vbas.core.publish.register.published_releases import read_register
+from vbas.core.records.columns import column_from_values
+
+SIDE = 8
+AREAS: dict[str, Any] = {
+    "area": [f"a{i}" for i in range(SIDE * SIDE)],
+    "x": (np.arange(SIDE * SIDE) % SIDE) * 1000.0,
+    "y": (np.arange(SIDE * SIDE) // SIDE) * 1000.0,
+    "people": np.full(SIDE * SIDE, 40),
+}
+MISSING = (None, float("nan"), np.nan, pd.NA, pd.NaT, np.datetime64("NaT"))
+
+
+def people(n=2500, seed=0):
+    rng = np.random.default_rng(seed)
+    ages = [None if age == 9 else int(age) for age in rng.integers(0, 10, n)]
+    return {
+        "area": rng.choice(AREAS["area"], n).tolist(),
+        "sex": rng.choice(["F", "M"], n).tolist(),
+        "age": ages,
+        "since": [None if age is None else datetime.date(2020 + age // 5, 1, 1) for age in ages],
+    }
+
+
+def release_of(records, areas=None, **more):
+    given = {"area": "area", "quasi_identifiers": ["sex", "age", "since"], "release": "nested levels", **more}
+    return anonymize(AREAS if areas is None else areas, records, **given)
+
+
+def same(one, other):
+    assert one.categories.tolist() == other.categories.tolist()
+    assert list(map(type, one.categories)) == list(map(type, other.categories))
+    assert one.codes.tolist() == other.codes.tolist() and one.codes.dtype == other.codes.dtype
+
+
+@given(st.lists(st.sampled_from(["b", "a", "c", "", None]), min_size=1), st.booleans())
+def test_texts_of_pandas_are_the_columns_of_lists(values, nullable):
+    expected = column_from_values(values)
+    for dtype in [object, "category", *(["string"] if nullable else [])]:
+        same(frame_of(pd.DataFrame({"x": pd.Series(values, dtype=dtype)}), "RECORDS").column("x"), expected)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1))
+def test_numbers_of_pandas_are_the_columns_of_lists(values):
+    whole = pd.DataFrame({"x": pd.Series(values, dtype="Int64")})
+    same(frame_of(whole, "RECORDS").column("x"), column_from_values(values))
+    same(frame_of({"x": values}, "RECORDS").column("x"), column_from_values(values))
+    real = [None if value is None else value / 2 for value in values]
+    same(frame_of(pd.DataFrame({"x": pd.Series(real, dtype=float)}), "RECORDS").column("x"), column_from_values(real))
+
+
+@given(st.lists(st.sampled_from([*MISSING, 1, 1.0, True, "1", 2.5]), min_size=1))
+def test_values_of_several_types_are_kept_apart(values):
+    same(
+        frame_of(pd.DataFrame({"x": pd.Series(values, dtype=object)}), "RECORDS").column("x"),
+        column_from_values(values),
+    )
+
+
+@given(st.lists(st.sampled_from([*MISSING, 7, 3, "a", 2.0]), min_size=1), st.data())
+def test_codes_and_their_values_make_the_column_of_the_values(values, data):
+    codes = data.draw(st.lists(st.integers(-1, len(values) - 1), min_size=1))
+    listed = [None if code < 0 else values[code] for code in codes]
+    same(column_of_codes(np.array(codes, np.int8), values), column_from_values(listed))
+
+
+def test_every_kind_of_frame_gives_one_release_and_gets_its_kind_back():
+    rows = people()
+    plain = release_of(rows)
+    assert plain.smallest >= 5 and set(plain.records) == {"vbas_level", "vbas_region", "sex", "age", "since"}
+    frame = pd.DataFrame(rows).astype({"age": "Int8", "sex": "category"})
+    by_pandas = release_of(frame)
+    assert by_pandas.content_hash == plain.content_hash
+    assert by_pandas.records["age"].dtype == "Int8" and by_pandas.records["sex"].dtype == frame["sex"].dtype
+    assert len(by_pandas.records) == len(plain.records["sex"]) == plain.account.release.n_records
+
+
+def test_arrow_gives_the_same_and_is_given_back():
+    pa = pytest.importorskip("pyarrow")
+    rows = people()
+    table = pa.table(rows)
+    release = release_of(table)
+    assert release.content_hash == release_of(rows).content_hash
+    assert isinstance(release.records, pa.Table)
+    assert release.records.schema.field("since").type == table.schema.field("since").type
+    words = table.set_column(1, "sex", table.column("sex").dictionary_encode())
+    assert release_of(words).content_hash == release.content_hash
+    assert release_of(pa.concat_tables([table[:100], table[100:]])).content_hash == release.content_hash
+
+
+def test_polars_gives_the_same_and_is_given_back():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    rows = people()
+    release = release_of(polars.DataFrame(rows))
+    assert release.content_hash == release_of(rows).content_hash
+    assert isinstance(release.records, polars.DataFrame)
+    assert release.records["age"].dtype == polars.Int64
+
+
+def test_areas_are_shapes_or_points_in_any_frame():
+    shapes = shapely.box(AREAS["x"] - 500, AREAS["y"] - 500, AREAS["x"] + 500, AREAS["y"] + 500)
+    rows = people()
+    expected = release_of(rows).content_hash
+    drawn = {"area": AREAS["area"], "geometry": shapes}
+    for areas in (drawn, pd.DataFrame(drawn), {**drawn, "geometry": shapely.to_wkb(shapes)}):
+        release = release_of(rows, areas)
+        assert release.content_hash == expected
+        assert len(release.regions["vbas_region"]) == sum(
+            level.n_regions for level in release.account.levels.crosswalks
+        )
+    geopandas = pytest.importorskip("geopandas")
+    release = release_of(rows, geopandas.GeoDataFrame(drawn, crs="EPSG:32632"))
+    assert release.content_hash == expected
+    assert release.regions.crs == "EPSG:32632" and release.regions.area.sum() == pytest.approx(
+        len(release.account.levels) * SIDE * SIDE * 1e6
+    )
+
+
+def test_it_writes_a_folder_that_holds_and_a_register(tmp_path):
+    register = tmp_path / "register.gpkg"
+    release = release_of(people(), register=register, population="people", licence="CC-BY-4.0")
+    assert not register.exists()
+    found = release.write(tmp_path / "release", report=tmp_path / "internal.html")
+    assert found == release.content_hash
+    assert all(claim.holds for claim in check_folder(tmp_path / "release").claims)
+    assert len(read_register(register)) == 1
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["internal.html", "register.gpkg", "release"]
+    assert (tmp_path / "internal.html").read_text(encoding="utf-8").count("<html") == 1
+    with pytest.raises(VbasError, match="another run has added a release"):
+        release.write(tmp_path / "again")
+    assert not (tmp_path / "again").exists() and len(read_register(register)) == 1
+
+
+def test_a_folder_of_others_stays_as_it_is(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("words", encoding="utf-8")
+    with pytest.raises(InputError, match="no folder of an earlier release"):
+        release_of(people()).write(tmp_path / "mine")
+    assert [one.name for one in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+    with pytest.raises(InputError, match="there is no folder"):
+        release_of(people()).write(tmp_path / "none" / "release")
+
+
+def test_what_is_said_is_a_warning_or_goes_to_a_log():
+    rows = people()
+    rows["area"][0] = "elsewhere"
+    with pytest.warns(UserWarning, match="1 record has no known area"):
+        release = release_of(rows, unmatched="suppress")
+    assert any("1 record has no known area" in sentence for sentence in release.said)
+
+    class Log(list):
+        def info(self, *sentences):
+            self += sentences
+
+        warn = info
+
+    log = Log()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release_of(rows, unmatched="suppress", log=log)
+    assert tuple(log) == release.said
+
+
+def test_progress_goes_on_and_cancels():
+    told: list[float] = []
+    release_of(people(), progress=told.append)
+    assert told == sorted(told) and 0 <= told[0] <= told[-1] <= 1
+
+    def cancel(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        release_of(people(), progress=cancel)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"k": "many"}, "K is “many”: give a whole number"),
+        ({"k": 1}, "K is 1: give a number of at least 2"),
+        ({"release": "nested"}, "RELEASE is “nested”, which is not among the choices"),
+        ({"quasi_identifiers": ["sexe"]}, "QUASI_IDENTIFIERS: there is no field “sexe” in RECORDS"),
+        ({"quasi_identifiers": ["sex", "SEX"]}, "QUASI_IDENTIFIERS names a field twice"),
+        ({"area": None}, "REGION_ID is needed, and is not given"),
+        ({"area": None, "region_id": "area"}, "RECORD_REGION is needed, and is not given"),
+        ({"population": "peopel"}, "POPULATION: there is no field “peopel” in REGIONS"),
+        ({"rule": "mine"}, "RULE: there is no rule “mine”"),
+        ({"generalise": {"age": 1}}, "age"),
+        ({"crs": "nowhere"}, "REGIONS: “nowhere” is no coordinate reference system"),
+        ({"quasi_identifiers": 5}, "QUASI_IDENTIFIERS: give the names of fields as a list"),
+        ({"aliases": [["a", "b", "c"]]}, "ALIASES: each row has two cells"),
+        ({"population": ["people", "x"]}, "POPULATION takes one value"),
+    ],
+)
+def test_what_cannot_be_used_ends_in_one_sentence(changes, sentence):
+    with pytest.raises((InputError, PrivacyError), match=sentence) as error:
+        release_of(people(), **changes)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("areas", "sentence"),
+    [
+        (7, "REGIONS: give a frame of pandas, geopandas, Arrow or polars, or arrays by name; this is “int”"),
+        ({"area": ["a", "b"]}, "REGIONS has neither a field “geometry” nor fields “x” and “y”"),
+        ({"area": ["a", "b"], "x": [1.0], "y": [2.0]}, "REGIONS has arrays of different lengths"),
+        ({"area": ["a", "b"], "x": [1.0, None], "y": [2.0, 3.0]}, "an empty geometry|coordinates that are missing"),
+        ({"area": ["a", "b"], "geometry": [shapely.LineString([(0, 0), (1, 1)])] * 2}, "neither polygons nor points"),
+        ({**AREAS, "x": AREAS["x"] / 1e6 + 7, "y": AREAS["y"] / 1e6 + 51}, "longitudes and latitudes"),
+    ],
+)
+def test_areas_that_cannot_be_used_end_in_one_sentence(areas, sentence):
+    with pytest.raises(InputError, match=sentence):
+        release_of(people(), areas)
+
+
+def test_two_fields_of_one_name_are_refused():
+    frame = pd.DataFrame([["a0", "F", "M"]], columns=["area", "sex", "sex"])
+    with pytest.raises(InputError, match="RECORDS has two fields “sex”"):
+        release_of(frame)
+
+
+def test_coarser_values_are_text_where_the_numbers_were():
+    rows = people()
+    frame = pd.DataFrame({name: rows[name] for name in ("area", "sex", "age")}).astype({"age": "Int8"})
+    given = {"quasi_identifiers": ["sex", "age"], "generalise": {"age": 1}, "hierarchy_rules": {"age": "bands 5"}}
+    release = release_of(frame, **given)
+    assert set(release.records["age"].dropna()) == {"0-4", "5-9"}
+
+
+def test_the_door_needs_no_qgis_and_is_opened_when_it_is_asked_for():
+    program = (
+        "import sys, vbas; before = len(sys.modules); assert 'numpy' not in sys.modules; vbas.anonymize; "
+        "assert not [name for name in sys.modules if name.split('.')[0] in ('qgis', 'osgeo', 'pandas', 'pyarrow')]"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path.home())
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(ImportError):
+        from vbas import anonymise  # noqa: F401

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Verify the chain of a register of releases: python3 chain.py REGISTER.gpkg [--entry HASH]
+
+A register that VBAS for QGIS keeps has an entry for each release that was added, approved of or withdrawn, with the
+hash of the entry before. This program shares no line with the one that wrote it. It works out all hashes again, of the
+entries and of the releases that they are about, and prints a line per claim. Whoever noted the hash of an entry, such
+as that on the page that was signed, gives it as --entry: so entries that were cut off at the end, or a chain made anew,
+are seen.
+
+Exit code: 0 all claims hold; 1 one does not; 2 there is no chain. It needs Python 3.9 and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
+OPENED_BY = {"found": "release", "added": "release", "points found": "points", "points added": "points"}
+# What a release, and masked points, are in the register: tables, and those of their columns that are hashed, in order.
+# The first column has the number. A title may be changed; columns that are missing count as null.
+HASHED = {
+    "release": {
+        "vbas_releases": "release time k quasi_identifiers levels bounded whole coarsened of_persons in_zones",
+        "vbas_crosswalks": "release vbas_level area vbas_region",
+        "vbas_counts": "release vbas_level vbas_region class records",
+        "vbas_values": "release vbas_level vbas_region class field value records",
+    },
+    "points": {"vbas_maskings": "masking time crs", "vbas_points": "masking x y"},
+}
+Claim = tuple[str, str, str]
+
+
+def line_of(cells: list[Any]) -> str:
+    return json.dumps(cells, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def rows_of(register: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+    """All rows of a table, each by the names of its columns."""
+    found = register.execute(f'SELECT * FROM "{table}"')
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row)) for row in found]
+
+
+def contents(register: sqlite3.Connection) -> dict[tuple[str, Any], str]:
+    """The hash of each release, and of each masked points, as they are in the register now."""
+    texts: dict[tuple[str, Any], str] = {}
+    for kind, tables in HASHED.items():
+        first = next(iter(tables))
+        key = tables[first].split()[0]
+        numbers = [row[key] for row in rows_of(register, first)]
+        lines: dict[Any, list[str]] = {number: [] for number in numbers}
+        for table, columns in tables.items():
+            of: dict[Any, list[str]] = {number: [] for number in numbers}
+            for row in rows_of(register, table):
+                if row[key] in of:
+                    of[row[key]].append(line_of([row.get(column) for column in columns.split()]))
+            for number in numbers:
+                lines[number] += [table, *sorted(of[number])]
+        for number in numbers:
+            texts[kind, number] = "".join(f"{line}\n" for line in lines[number])
+    return {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in texts.items()}
+
+
+def verified(file: Path, noted: str = "", name: str = "", content: str = "") -> Iterator[Claim]:
+    """Every claim with whether it holds. noted : the hash of an entry; name, content : of a release that went out"""
+    try:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as register:
+            chain = sorted(rows_of(register, "vbas_chain"), key=lambda row: (row["entry"], row["fid"]))
+            found = contents(register)
+    except (sqlite3.Error, OSError, KeyError, TypeError) as error:
+        yield "chain", UNSEEN, f"{file.name} has no chain that can be read ({error})"
+        return
+    wrong, before = [], ""
+    told: dict[tuple[str, Any], str] = {}
+    for place, row in enumerate(chain, 1):
+        cells = [before, place, *(row[column] for column in ("time", "what", "number", "content", "released", "by"))]
+        reckoned = hashlib.sha256(line_of(cells).encode("utf-8", "surrogatepass")).hexdigest()
+        if (row["entry"], row["previous"], row["hash"]) != (place, before, reckoned):
+            wrong.append(str(place))
+        before = row["hash"]
+        if row["what"] in OPENED_BY:
+            told[OPENED_BY[row["what"]], row["number"]] = row["content"]
+        elif row["what"] == "withdrawn":
+            told.pop(("release", row["number"]), None)
+    yield judged("chain", not wrong, f"{len(chain)} entries, the last {before}", f"broken at {', '.join(wrong)}")
+    changed = sorted(
+        {
+            f"{kind} {number}"
+            for kind, number in told.keys() | found.keys()
+            if told.get((kind, number)) != found.get((kind, number))
+        }
+    )
+    yield judged("releases of the register", not changed, "they are those of the chain", ", ".join(changed))
+    if noted:
+        there = any(row["hash"] == noted for row in chain)
+        yield judged("entry", there, "the chain has the hash that was noted", "no entry has the hash that was noted")
+    if name:
+        of = [row["released"] for row in chain if f"release {row['number']}" == name and row["what"] == "added"]
+        same, says = bool(of) and of[-1] in ("", content), f"{name} is in the chain, with this content"
+        yield judged("release in the register", same, says, f"{name} is not in the chain, or with another content")
+
+
+def judged(name: str, holds: bool, good: str, bad: str) -> Claim:
+    return name, HOLDS if holds else FAILS, good if holds else bad
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("register", type=Path, metavar="REGISTER.gpkg")
+    parser.add_argument("--entry", default="", metavar="HASH", help="the hash of an entry that was noted")
+    given = parser.parse_args()
+    claims = list(verified(given.register, given.entry))
+    for name, status, found in claims:
+        print(f"{status:<15} {name}: {found}")
+    statuses = {status for _, status, _ in claims}
+    return 1 if FAILS in statuses else 2 if UNSEEN in statuses else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
