@@ -151,6 +151,10 @@ def test_job(run, town, monkeypatch, job):
     (own / "facts.json").write_text(json.dumps(facts, default=str, indent=1), encoding="utf-8")
 
 
+# When it was written, how long that took, what is said of it, and the hashes of a register's chain, which hold the time.
+OF_THE_MOMENT = ("time", "seconds", "problem", "content", "previous", "hash")
+
+
 def _rows(file):
     """Columns and rows of every layer of a GeoPackage, without what tells when it was written, and styles."""
     with closing(sqlite3.connect(file)) as connection:
@@ -160,6 +164,6 @@ def _rows(file):
             if table != "layer_styles":
                 rows = connection.execute(f'SELECT * FROM "{table}"')
                 names = [column[0] for column in rows.description]
-                kept = [i for i, name in enumerate(names) if name not in ("time", "seconds", "problem")]
+                kept = [i for i, name in enumerate(names) if name not in OF_THE_MOMENT]
                 found[table] = [[names[i] for i in kept], [[str(row[i]) for i in kept] for row in rows]]
         return found
