@@ -257,9 +257,22 @@ def tests_of(
     index, local, _ = index_of(seen, given.expected, weights)
     index_drawn, local_drawn, _ = index_of(by_chance, given.expected, weights)
     yield "Moran", p_values(index, index_drawn)
-    mean, deviation = local_drawn.mean(axis=0), np.maximum(local_drawn.std(axis=0), 1e-9)
-    largest, largest_drawn = (((of - mean) / deviation).max(axis=1) for of in (local, local_drawn))
-    yield "local Moran", p_values(largest, largest_drawn)
+    yield "local Moran", local_p_values(local, local_drawn)
+
+
+def local_p_values(local: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """The p-value of the largest of each map, (maps,), each area by its own mean and deviation.
+
+    The map is among the draws that these are of, as in `moran`: by those of the draws alone a map stands out too often.
+    """
+    n, total, squares = len(drawn) + 1, drawn.sum(axis=0), (drawn**2).sum(axis=0)
+    p = np.empty(len(local))
+    for number, own in enumerate(local):
+        mean = (total + own) / n
+        deviation = np.sqrt(np.maximum((squares + own**2) / n - mean**2, 1e-18))
+        largest = ((drawn - mean) / deviation).max(axis=1)
+        p[number] = p_values(((own - mean) / deviation).max()[None], largest)[0]
+    return p
 
 
 def maps(place: Territory, populations: int) -> None:

@@ -1,4 +1,5 @@
-"""Write docs/reference/: a page on each algorithm, from what its form says, and the list of them.
+"""Write docs/reference/: a page on each algorithm, from what its form says, and the list of them; and the table of
+settings in docs/library.md.
 
 Run it again when a form changes its parameters, outputs or help:
     PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/reference.py
@@ -268,6 +269,7 @@ def _cell(text: str) -> str:
 def main(tongue: str, folder: Path) -> None:
     """Write the pages, and take away those of algorithms that are no more."""
     sys.path.insert(0, str(Path(__file__).resolve().parent))
+    import settings_table
     from make_model import start_qgis
 
     kept = start_qgis()
@@ -278,6 +280,8 @@ def main(tongue: str, folder: Path) -> None:
             old.unlink()
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
+    if folder == FOLDER:  # the settings of the library are the parameters of the form
+        settings_table.main()
     print(f"{len(pages)} pages in {folder}, language {tongue}")
     sys.stdout.flush()
     os._exit(0)  # QGIS's own shutdown may crash once Python is being torn down

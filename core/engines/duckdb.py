@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import reduce
@@ -20,6 +19,7 @@ from ..errors import InputError
 from ..formulas import RUNS, refuse_formulas
 from ..language import tr
 from ..progress import Progress
+from ..publish.files import DISK
 from ..publish.folders import BESIDE, clear_dead, own_folder, temporary_folder
 from ..publish.free_names import give_free_name
 from .addresses import DATABASES, Address
@@ -76,7 +76,7 @@ class DuckDb:
             self._connection.close()
         try:
             if self._staged is not None:
-                self._staged.unlink(missing_ok=True)
+                DISK.remove(self._staged, missing_ok=True)
         except OSError as error:
             ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
             raise left_behind(ended, self._final, self._staged) from error
@@ -136,8 +136,7 @@ class DuckDb:
         else:
             self._guarded(lambda: rows.write_csv(str(self._staged), header=True))
             self._refuse_formulas(self._staged, self._final.name)
-        with self._staged.open("rb") as written:
-            os.fsync(written.fileno())
+        DISK.keep_written(self._staged)
         return self._named("vbas_written", "VIEW", self._written(self._staged).sql_query())
 
     def _written(self, staged: Path) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import glob
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from ..errors import InputError
 from ..language import one_of, tr
+from ..publish.files import DISK
 from ..publish.names import check_file_name
 
 WRITTEN = (".parquet", ".csv")
@@ -80,10 +80,10 @@ def free_place(destination: str) -> Path:
             )
         )
     try:
-        with tempfile.TemporaryFile(dir=final.parent):
-            return final
+        DISK.try_to_write(final.parent)
     except OSError as error:
         raise nothing_written_into(final.parent, error) from None
+    return final
 
 
 def _is_there(final: Path) -> bool:

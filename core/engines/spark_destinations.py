@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from pyspark.errors import PySparkException
 
 from ..errors import InputError, OutcomeUnknown
 from ..language import tr
+from ..publish.files import DISK
 from ..publish.names import check_file_name, check_name
 from .engine import EngineError
 from .spark_failures import FAILURES
@@ -203,13 +203,13 @@ class FolderHere(Folder):
         if not here.parent.is_dir():
             raise _no_folder(here.parent)
         seen = here.with_name(f".vbas_{secrets.token_hex(8)}")
-        seen.mkdir()
+        DISK.make_folder(seen)
         try:
             self.at.session.read.format("binaryFile").load(str(seen)).count()
         except PySparkException:
             raise _not_shared() from None
         finally:
-            seen.rmdir()
+            DISK.remove_folder(seen)
 
     def beside(self, name: str) -> FolderHere:
         """See `Destination`."""
@@ -219,7 +219,7 @@ class FolderHere(Folder):
         """See `Destination`."""
         if final.there():
             raise _taken_meanwhile(final)
-        self._local().rename(final._local())
+        DISK.rename(self._local(), final._local())
 
     def remove(self) -> None:
         """See `Destination`."""
@@ -243,7 +243,7 @@ def _here(path: str) -> Path | None:
 def _remove_here(folder: Path | None, path: str) -> None:
     """Remove a folder of this machine, None where it is on none. Raises OSError where it stays."""
     if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+        DISK.remove_tree(folder, as_far_as_it_goes=True)
     if folder is None or os.path.lexists(folder):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
 

@@ -18,6 +18,7 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import InputError
 from ..language import plural, tr
+from ..publish.files import DISK, FileSystem
 from ..records.columns import combine_codes
 from .content_hash import content_hash, hash_of_all
 from .dataset import CROSSWALK, RECORDS, REGIONS
@@ -62,10 +63,10 @@ class Checked:
         return tuple(claim for claim in self.claims if claim.holds is None)
 
 
-def read_descriptor(folder: Path) -> dict[str, Any]:
+def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
     """The description of a release's folder. Raises InputError where there is none that this program wrote."""
     try:
-        package = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        package = json.loads(files.read_bytes(folder / FILE).decode("utf-8"))
         ours, named = package[OURS], [str(resource["path"]) for resource in package["resources"]]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -10,6 +10,7 @@ from typing import Any
 from ..anonymise import Account
 from ..errors import InputError, PrivacyError
 from ..language import tr
+from ..publish.files import DISK, FileSystem
 from .checking import check_folder, read_descriptor
 from .dcat import FILE as DCAT
 from .dcat import dcat
@@ -94,13 +95,13 @@ def write_folder(
         if table.shapes is not None and drawn.is_file():
             package = with_file(package, f"{table.name}-shapes", drawn, table.title)
     for file_name, (title, text) in (pages or {}).items():
-        (folder / file_name).write_bytes(text.encode("utf-8"))
+        DISK.write(folder / file_name, text.encode("utf-8"))
         package = with_file(package, Path(file_name).stem.lower().replace("_", "-"), folder / file_name, title)
     for file_name, text_of, title in ((DDI, ddi, "DDI Codebook 2.5"), (DCAT, dcat, "DCAT")):
-        (folder / file_name).write_bytes(text_of(package).encode("utf-8"))
+        DISK.write(folder / file_name, text_of(package).encode("utf-8"))
         package = with_file(package, Path(file_name).stem, folder / file_name, title)
     content = json.dumps(package, ensure_ascii=False, indent=2) + "\n"
-    (folder / FILE).write_bytes(content.encode("utf-8"))
+    DISK.write(folder / FILE, content.encode("utf-8"))
     recount(folder)
     return package
 
@@ -118,6 +119,6 @@ def recount(folder: Path) -> None:
         )
 
 
-def files_of(folder: Path) -> set[str]:
+def files_of(folder: Path, files: FileSystem = DISK) -> set[str]:
     """The names of the files of a release's folder, by its description. Raises InputError where it is none."""
-    return {FILE, *(str(resource["path"]) for resource in read_descriptor(folder)["resources"])}
+    return {FILE, *(str(resource["path"]) for resource in read_descriptor(folder, files)["resources"])}

@@ -8,9 +8,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
+from io import TextIOWrapper
 from itertools import chain, repeat
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import shapely
@@ -18,6 +18,8 @@ import shapely
 from ..arrays import to_list
 from ..errors import InputError
 from ..language import tr
+from ..publish.files import DISK
+from ..publish.folders import own_folder
 from ..publish.geopackage.making import LONG, REAL, TEXT, make_geopackage
 from ..records.columns import Column
 from ..records.sqlite_file import quoted
@@ -69,7 +71,7 @@ def write_csv(file: Path, table: DataTable) -> None:
         cells[:] = [("," if position else "") + _in_quotes(text) for text in texts]
         lines = lines + cells[column.codes]
     lines = lines + "\n"
-    with file.open("w", encoding="utf-8", newline="") as write:
+    with TextIOWrapper(DISK.staged(file), encoding="utf-8", newline="") as write:
         write.write(",".join(map(_in_quotes, table.names)) + "\n")
         for part in _parts(table):
             write.writelines(map(operator.mul, lines[part].tolist(), table.copies[part].tolist()))
@@ -234,8 +236,8 @@ def _by_duckdb(file: Path, table: DataTable) -> None:
     import duckdb
 
     names, types = list(table.names), [DUCKDB.get(field.type, "VARCHAR") for field in table.fields]
-    with TemporaryDirectory(dir=file.parent) as folder, closing(duckdb.connect()) as connection:
-        rows = Path(folder) / "rows.csv"
+    with own_folder(file.parent) as folder, closing(duckdb.connect()) as connection:
+        rows = folder / "rows.csv"
         write_csv(rows, table)
         typed = ", ".join(f"{_text_of(name)}: {_text_of(kind)}" for name, kind in zip(names, types))
         options = ["header = true", "auto_detect = false", "delim = ','", "quote = '\"'", "escape = '\"'"]

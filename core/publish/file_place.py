@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from ..errors import VbasError
 from ..language import tr
+from .files import DISK, FileSystem
 from .leftovers import NEW, OLD, hidden_beside
 from .replacing import refuse_if_not_replaceable
 from .sqlite_targets import journals_of, refuse_if_held, refuse_if_others_would_be_lost
@@ -25,6 +25,7 @@ class FilePlace:
     target : where it goes; the side files go beside it
     stale : names of files beside the target that belong to what is replaced, such as an index of the old shapes
     count : counts the file in its place a second time, and raises VbasError
+    files : the file system
     """
 
     def __init__(
@@ -34,21 +35,23 @@ class FilePlace:
         target: Path,
         stale: Iterable[str] = (),
         count: Callable[[Path], None] = lambda _: None,
+        files: FileSystem = DISK,
     ) -> None:
-        self._name, self._target, self._count = name, target, count
-        new = {beside(target, staged, file): file for file in sorted(staged.parent.iterdir())}
+        self._name, self._target, self._count, self._files = name, target, count, files
+        staged_files = [staged.with_name(file_name) for file_name in files.names(staged.parent)]
+        new = {beside(target, staged, file): file for file in staged_files}
         old = {target.with_name(file_name): None for file_name in stale}
-        self._moves = [_Move(where, file, target) for where, file in {**old, **new}.items()]
+        self._moves = [_Move(where, file, target, files) for where, file in {**old, **new}.items()]
         self._begun = hidden_beside(target, target, NEW)
 
     def prepare(self) -> None:
         """Copy the files beside their places, under names that nobody can predict."""
         self._ask()
-        refuse_if_others_would_be_lost(self._target, self._name)  # what came into it since the run began
+        refuse_if_others_would_be_lost(self._target, self._name, self._files)  # what came into it since the run began
         # A side file that is new is as open to others as the file that it belongs to.
-        like = _status(self._target)
+        like = _status(self._target, self._files)
         try:
-            os.close(os.open(self._begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            self._files.new_file(self._begun, 0o600).close()
             for move in self._moves:
                 move.prepare(like)
         except OSError as error:
@@ -66,12 +69,13 @@ class FilePlace:
         self._ask()
         for move in self._moves:
             move.put()
+        self._files.keep_names(self._target.parent)
 
     def _ask(self) -> None:
         """Whether everything may be replaced, before anything is: what is open elsewhere cannot be moved on Windows."""
-        refuse_if_held(self._target, self._name)
+        refuse_if_held(self._target, self._name, self._files)
         for move in self._moves:
-            refuse_if_not_replaceable(move.target, self._name)
+            refuse_if_not_replaceable(move.target, self._name, self._files)
 
     def check(self) -> None:
         """Compare each with what was staged, and count the output. Raises OSError or VbasError."""
@@ -80,7 +84,7 @@ class FilePlace:
             look()
             for move in self._moves:
                 move.check()
-            if any(_status(self._target.with_name(journal)) is not None for journal in journals_of(self._target)):
+            if any(self._files.is_there(self._target.with_name(journal)) for journal in journals_of(self._target)):
                 raise VbasError(tr("another program has just written beside {target}", target=self._target))
 
     def undo(self) -> list[str]:
@@ -89,30 +93,30 @@ class FilePlace:
 
     def forget(self) -> list[str]:
         """Remove what was kept; sentences on what could not be removed."""
-        ended = _removed(self._begun)  # from here on what was kept is only in the way
+        ended = _removed(self._begun, self._files)  # from here on what was kept is only in the way
         return ended + [sentence for move in self._moves for sentence in move.forget()]
 
     def discard(self) -> list[str]:
         """Remove what was copied; sentences on what could not be removed."""
-        return [sentence for move in self._moves for sentence in move.discard()] + _removed(self._begun)
+        return [sentence for move in self._moves for sentence in move.discard()] + _removed(self._begun, self._files)
 
 
 class _Move:
     """One file into its place. How far it came is read from the folder, so that it can be undone from any point."""
 
-    def __init__(self, target: Path, source: Path | None, of: Path) -> None:
-        self.target, self._source = target, source
+    def __init__(self, target: Path, source: Path | None, of: Path, files: FileSystem) -> None:
+        self.target, self._source, self._files = target, source, files
         self._part, self._kept = hidden_beside(target, of, NEW), hidden_beside(target, of, OLD)
         self._replaces = self._cleared = False
 
     def prepare(self, like: os.stat_result | None) -> None:
-        before = _status(self.target)
+        before = _status(self.target, self._files)
         self._replaces = before is not None
         if self._source is not None:
-            _copy(self._source, self._part, before or like)
+            _copy(self._source, self._part, before or like, self._files)
 
     def put(self) -> None:
-        before = _status(self.target)
+        before = _status(self.target, self._files)
         if (before is not None) != self._replaces:
             raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
         if before is not None:
@@ -120,32 +124,32 @@ class _Move:
                 raise OSError(errno.EEXIST, tr("{target} is no longer a plain file", target=self.target))
             self._keep()
         if self._source is not None:
-            os.replace(self._part, self.target)  # noqa: PTH105
+            self._files.replace(self._part, self.target)
         self._cleared = self._source is None
 
     def _keep(self) -> None:
         if self._source is not None:
             # A second name for what is there: so its place is never empty.
             with suppress(OSError, NotImplementedError):
-                os.link(self.target, self._kept)
+                self._files.link(self.target, self._kept)
                 return
-        os.replace(self.target, self._kept)  # noqa: PTH105
+        self._files.replace(self.target, self._kept)
 
     def check(self) -> None:
-        there = _status(self.target) is not None
-        if there if self._source is None else not (there and _same_bytes(self._source, self.target)):
+        there = _status(self.target, self._files) is not None
+        if there if self._source is None else not (there and _same_bytes(self._source, self.target, self._files)):
             raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
 
     def undo(self) -> list[str]:
         try:
-            if _status(self._kept) is not None:
-                if _status(self.target) is not None and self._kept.samefile(self.target):
+            if _status(self._kept, self._files) is not None:
+                if _status(self.target, self._files) is not None and self._files.are_same(self._kept, self.target):
                     return self._drop_second_name()
                 else:
-                    os.replace(self._kept, self.target)  # noqa: PTH105
+                    self._files.replace(self._kept, self.target)
             # What has come since where nothing is to be belongs to the file that is taken away again.
-            elif self._cleared or (self._source is not None and not self._replaces and _status(self._part) is None):
-                self.target.unlink(missing_ok=True)
+            elif self._cleared or (self._source is not None and not self._replaces and self._has_moved()):
+                self._files.remove(self.target, missing_ok=True)
         except OSError as error:
             if self._replaces:
                 return [
@@ -159,9 +163,12 @@ class _Move:
             return [_stays(self.target, error)]
         return []
 
+    def _has_moved(self) -> bool:
+        return _status(self._part, self._files) is None
+
     def _drop_second_name(self) -> list[str]:
         try:
-            self._kept.unlink()
+            self._files.remove(self._kept)
         except OSError as error:  # on Windows while it is open elsewhere
             return [
                 tr(
@@ -176,7 +183,7 @@ class _Move:
 
     def forget(self) -> list[str]:
         try:
-            self._kept.unlink(missing_ok=True)
+            self._files.remove(self._kept, missing_ok=True)
         except OSError as error:
             return [
                 tr(
@@ -189,7 +196,7 @@ class _Move:
         return []
 
     def discard(self) -> list[str]:
-        return _removed(self._part)
+        return _removed(self._part, self._files)
 
 
 def beside(target: Path, staged: Path, file: Path) -> Path:
@@ -197,10 +204,10 @@ def beside(target: Path, staged: Path, file: Path) -> Path:
     return target.with_name(target.stem + file.name[len(staged.stem) :])
 
 
-def _removed(file: Path) -> list[str]:
+def _removed(file: Path, files: FileSystem) -> list[str]:
     """Remove a file; a sentence where it stays."""
     try:
-        file.unlink(missing_ok=True)
+        files.remove(file, missing_ok=True)
     except OSError as error:
         return [_stays(file, error)]
     return []
@@ -214,8 +221,8 @@ def _stays(file: Path, error: OSError) -> str:
     )
 
 
-def _same_bytes(file: Path, other: Path) -> bool:
-    with file.open("rb") as read, other.open("rb") as again:
+def _same_bytes(file: Path, other: Path, files: FileSystem) -> bool:
+    with files.read(file) as read, files.read(other) as again:
         while True:
             chunk = read.read(1 << 20)
             if chunk != again.read(1 << 20):
@@ -224,36 +231,31 @@ def _same_bytes(file: Path, other: Path) -> bool:
                 return True
 
 
-def _status(path: Path) -> os.stat_result | None:
+def _status(path: Path, files: FileSystem) -> os.stat_result | None:
     try:
-        return os.lstat(path)
+        return files.status(path)
     except FileNotFoundError:
         return None
 
 
-def _copy(source: Path, part: Path, like: os.stat_result | None) -> None:
+def _copy(source: Path, part: Path, like: os.stat_result | None, files: FileSystem) -> None:
     """Copy into a new file, closed to others from the start where the file that it replaces is."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(part, flags, 0o666 if like is None else 0o600)
-    with source.open("rb") as read, os.fdopen(descriptor, "wb") as write:
-        shutil.copyfileobj(read, write, 1 << 20)
-        write.flush()
-        os.fsync(write.fileno())
+    files.copy(source, part, 0o666 if like is None else 0o600)
     if like is not None:
-        _take_over(part, like)
+        _take_over(part, like, files)
 
 
-def _take_over(part: Path, like: os.stat_result) -> None:
+def _take_over(part: Path, like: os.stat_result, files: FileSystem) -> None:
     """Owner, group and mode of the file that is replaced; where the group cannot be had, its rights are others'."""
     mode = stat.S_IMODE(like.st_mode)
-    if hasattr(os, "chown"):
-        now = os.lstat(part)
+    if files.user() is not None:
+        now = files.status(part)
         if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
             try:
-                os.chown(part, like.st_uid, like.st_gid)
+                files.give(part, like.st_uid, like.st_gid)
             except OSError:
                 try:
-                    os.chown(part, -1, like.st_gid)
+                    files.give(part, -1, like.st_gid)
                 except OSError:
                     mode = (mode & ~0o070) | (mode & 0o007) << 3
-    part.chmod(mode)
+    files.permit(part, mode)

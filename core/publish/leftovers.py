@@ -8,12 +8,13 @@ Only whoever holds the target may look: what stands there then is nobody's any m
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
+
+from .files import DISK, FileSystem
 
 NEW, OLD = "new", "old"
 
@@ -26,39 +27,40 @@ def hidden_beside(file: Path, target: Path, role: str) -> Path:
     return file.with_name(f"{_named_for(target)}{token}.{role}{file.name[len(target.stem) :]}")
 
 
-def tidy_up(target: Path) -> None:
+def tidy_up(target: Path, files: FileSystem = DISK) -> None:
     """Put back what a killed run was replacing, if it had not delivered all files of the target; else remove it.
 
     What was to come is removed. The target must be held, see `one_run_on`. A file that is new, where none was before,
     is left: it was counted before it was put there.
     """
-    leftovers = _left_beside(target)
+    leftovers = _left_beside(target, files)
     unfinished = any(role == NEW for _, role, _ in leftovers)
     # What was to come goes last: as long as it is there, a run that is killed here is tidied up after in the same way.
     for path, role, file in sorted(leftovers, key=lambda leftover: leftover[1] == NEW):
         with suppress(OSError):
-            there = os.path.lexists(file)
-            if role == OLD and unfinished and not (there and path.samefile(file)):
-                os.replace(path, file)  # noqa: PTH105
+            there = files.is_there(file)
+            if role == OLD and unfinished and not (there and files.are_same(path, file)):
+                files.replace(path, file)
             else:
-                path.unlink()
+                files.remove(path)
 
 
-def _left_beside(target: Path) -> list[tuple[Path, str, Path]]:
+def _left_beside(target: Path, files: FileSystem) -> list[tuple[Path, str, Path]]:
     """Hidden file, role, and the file that it is for; only plain files of this user, or of the target's owner."""
     form = re.compile(re.escape(_named_for(target)) + rf"[0-9a-f]{{16}}\.({NEW}|{OLD})(.*)", re.DOTALL)
-    owners = {os.geteuid()} if hasattr(os, "geteuid") else set()
+    user = files.user()
+    owners = {user}
     with suppress(OSError):
-        owners.add(os.lstat(target).st_uid)
+        owners.add(files.status(target).st_uid)
     leftovers = []
-    with suppress(OSError), os.scandir(target.parent) as entries:
-        for entry in entries:
-            named = form.fullmatch(entry.name)
+    with suppress(OSError):
+        for name in files.names(target.parent):
+            named = form.fullmatch(name)
             if named is None:
                 continue
-            status = entry.stat(follow_symlinks=False)
-            if stat.S_ISREG(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid in owners):
-                leftovers.append((Path(entry.path), named[1], target.with_name(target.stem + named[2])))
+            status = files.status(target.with_name(name))
+            if stat.S_ISREG(status.st_mode) and (user is None or status.st_uid in owners):
+                leftovers.append((target.with_name(name), named[1], target.with_name(target.stem + named[2])))
     return leftovers
 
 

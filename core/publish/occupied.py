@@ -5,13 +5,12 @@ Files and tables are compared by what they are, not by how they are written.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
 from ..language import tr
+from .files import DISK, FileSystem
 from .side_files import read_with
 
 Key = tuple[object, ...]
@@ -20,7 +19,8 @@ Key = tuple[object, ...]
 class Occupied:
     """The files and tables that inputs are read from and other outputs go to."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: FileSystem = DISK) -> None:
+        self._files = files
         # By what a file is: whose it is, and whether it is the file itself or one beside it.
         self._read: dict[Key, tuple[str, Path]] = {}
         self._written: dict[Key, tuple[str, Path]] = {}
@@ -30,14 +30,14 @@ class Occupied:
     def read_file(self, name: str, path: Path) -> None:
         """Note a file that an input is read from, or a folder of them, with what is read with it."""
         path = path.absolute()
-        if path.is_dir():
-            files = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
+        if self._files.is_folder(path):
+            files = self._files.files_below(path)
         else:
             # A link is read with what lies beside it, and with what lies beside the file that it leads to.
-            real = Path(os.path.realpath(path))
+            real = self._files.real(path)
             files = [place.with_name(other) for place in dict.fromkeys((path, real)) for other in read_with(place)]
         for file in files:
-            for key in _identities(file):
+            for key in _identities(file, self._files):
                 self._read.setdefault(key, (name, path))
 
     def read_table(self, name: str, keys: Sequence[Key]) -> None:
@@ -48,12 +48,12 @@ class Occupied:
     def add_file(self, name: str, path: Path, written: list[Path]) -> None:
         """Note an output file. Raises InputError where it is, or would overwrite a part of, something else."""
         for file in written:
-            for key in _identities(file):
+            for key in _identities(file, self._files):
                 for others in (self._read, self._written):
                     if key in others:
-                        _refuse(name, path, file, *others[key])
+                        _refuse(name, path, file, *others[key], self._files)
         for file in written:
-            for key in _identities(file):
+            for key in _identities(file, self._files):
                 self._written.setdefault(key, (name, path))
 
     def add_table(self, name: str, table: str, keys: Sequence[Key], file: Path | None) -> None:
@@ -62,9 +62,9 @@ class Occupied:
         keys : what it is, in all ways that it may be written; file : the database, where it is one
         """
         if file is not None:
-            for key in _identities(file):
+            for key in _identities(file, self._files):
                 if key in self._written and self._written[key][0] not in self._tables.values():
-                    _refuse(name, file, file, *self._written[key])
+                    _refuse(name, file, file, *self._written[key], self._files)
         for key in keys:
             if key in self._read_tables or key in self._tables:
                 other = self._read_tables.get(key) or self._tables[key]
@@ -79,31 +79,29 @@ class Occupied:
         self._tables.update(dict.fromkeys(keys, name))
         if file is not None:
             for beside in read_with(file):
-                for key in _identities(file.with_name(beside)):
+                for key in _identities(file.with_name(beside), self._files):
                     self._written.setdefault(key, (name, file))
 
 
-def tables_of_file(file: Path, table: object) -> list[Key]:
+def tables_of_file(file: Path, table: object, files: FileSystem = DISK) -> list[Key]:
     """What the table of that name in a file is."""
-    return [(*key, str(table).lower()) for key in _identities(file)]
+    return [(*key, str(table).lower()) for key in _identities(file, files)]
 
 
-def _identities(path: Path) -> list[Key]:
+def _identities(path: Path, files: FileSystem) -> list[Key]:
     """What a file is, by name and by what the file system calls it: two files are the same if they share one."""
-    names = {os.path.realpath(path), os.path.join(os.path.realpath(path.parent), path.name)}  # noqa: PTH118
-    if sys.platform == "darwin":
-        names = {name.casefold() for name in names}
-    keys: list[Key] = [("name", os.path.normcase(name)) for name in sorted(names)]
+    names = {files.compared(files.real(path)), files.compared(files.real(path.parent) / path.name)}
+    keys: list[Key] = [("name", name) for name in sorted(names)]
     try:
-        status = path.stat()
+        status = files.status_behind(path)
         keys.append(("file", status.st_dev, status.st_ino))
     except OSError:  # not there yet
         pass
     return keys
 
 
-def _refuse(name: str, path: Path, file: Path, other: str, other_path: Path) -> None:
-    if file == path and set(_identities(file)) & set(_identities(other_path)):
+def _refuse(name: str, path: Path, file: Path, other: str, other_path: Path, files: FileSystem) -> None:
+    if file == path and set(_identities(file, files)) & set(_identities(other_path, files)):
         raise InputError(
             tr(
                 "{name} and {other} are the same file, {path}: choose another place for one.",

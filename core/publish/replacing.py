@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import stat
-import sys
 from pathlib import Path
 
 from ..errors import InputError
 from ..language import tr
+from .files import DISK, FileSystem
 from .sqlite_targets import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 
 
-def refuse_if_not_replaceable(file: Path, name: str) -> None:
+def refuse_if_not_replaceable(file: Path, name: str, files: FileSystem = DISK) -> None:
     """Raise InputError where a file is there and cannot be replaced, such as one that is open elsewhere on Windows.
 
     name : of the output, for the message. The file is neither opened nor changed.
     """
     try:
-        _ask(file)
+        files.refuse_to_replace(file)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -34,7 +32,7 @@ def refuse_if_not_replaceable(file: Path, name: str) -> None:
         ) from error
 
 
-def check_nameable(name: str, path: Path, written: list[Path]) -> None:
+def check_nameable(name: str, path: Path, written: list[Path], files: FileSystem = DISK) -> None:
     """Raise InputError where the names of an output's files cannot be had in its folder, such as too long ones.
 
     name : of the output, for the message; path : its file; written : all files of it, this one included
@@ -42,7 +40,7 @@ def check_nameable(name: str, path: Path, written: list[Path]) -> None:
     journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
     for file in [*written, *journal]:
         try:
-            os.lstat(file)
+            files.status(file)
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
@@ -56,14 +54,14 @@ def check_nameable(name: str, path: Path, written: list[Path]) -> None:
             ) from None
 
 
-def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
+def check_what_is_there(name: str, path: Path, written: list[Path], files: FileSystem = DISK) -> None:
     """Raise InputError where something is in the place of an output that may not be replaced by it.
 
     Arguments as for `check_nameable`.
     """
     for file in written:
         try:
-            mode = os.lstat(file).st_mode
+            mode = files.status(file).st_mode
         except FileNotFoundError:
             continue
         if stat.S_ISLNK(mode):
@@ -72,7 +70,7 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
                     "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
                     name=name,
                     one=file,
-                    path=Path(os.path.realpath(file)),
+                    path=files.real(file),
                 )
             )
         if not stat.S_ISREG(mode):
@@ -85,13 +83,13 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
                     kind=kind,
                 )
             )
-        if not os.access(file, os.W_OK):
+        if not files.may_write(file):
             raise InputError(
                 tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file)
             )
-        refuse_if_not_replaceable(file, name)
+        refuse_if_not_replaceable(file, name, files)
     map_file = path.with_suffix(".shp")
-    if path.suffix.lower() == ".dbf" and map_file.exists():
+    if path.suffix.lower() == ".dbf" and files.is_there(map_file):
         raise InputError(
             tr(
                 "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
@@ -100,17 +98,5 @@ def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
                 map_file=map_file,
             )
         )
-    refuse_if_held(path, name)
-    refuse_if_others_would_be_lost(path, name)
-
-
-def _ask(file: Path) -> None:
-    """Raise OSError where a file cannot be replaced."""
-    status = os.lstat(file)
-    # A rename onto itself changes nothing; Windows refuses it for a file that is open elsewhere, as it would later.
-    os.rename(file, file)  # noqa: PTH104
-    folder = os.lstat(file.parent)
-    if sys.platform == "win32" or not folder.st_mode & stat.S_ISVTX:
-        return
-    if os.geteuid() not in (0, status.st_uid, folder.st_uid):  # where only owners remove and rename files
-        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+    refuse_if_held(path, name, files)
+    refuse_if_others_would_be_lost(path, name, files)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
-import sys
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from ..errors import InputError, VbasError, first_values
 from ..language import tr
 from ..records.sqlite_file import SECONDS_TO_WAIT
-from ..records.sqlite_uri import is_no_database, sqlite_uri
+from ..records.sqlite_uri import is_no_database
+from .files import DISK, FileSystem
 from .folders import BESIDE, own_folder
 
 SUFFIXES = (".gpkg", ".sqlite")
 JOURNALS = ("-wal", "-journal", "-shm")
-LOCKS = Path("/proc/locks")
 # What GDAL and QGIS keep for their own use beside the tables of the user.
 SYSTEM = {".gpkg": ("gpkg_", "rtree_", "sqlite_"), ".sqlite": ("idx_", "sqlite_")}
 SYSTEM_TABLES = frozenset(
@@ -30,34 +27,34 @@ def journals_of(file: Path) -> list[str]:
     return [file.name + journal for journal in JOURNALS] if file.suffix.lower() in SUFFIXES else []
 
 
-def settle(file: Path) -> None:
+def settle(file: Path, files: FileSystem = DISK) -> None:
     """Have SQLite keep all of a file in the file itself, and make none beside it for whoever opens it.
 
     Raises VbasError where it cannot.
     """
     if file.suffix.lower() not in SUFFIXES:
         return
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(files.for_sqlite(file), isolation_level=None)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-    if mode != "delete" or any(file.with_name(journal).exists() for journal in journals_of(file)):
+    if mode != "delete" or any(files.is_there(file.with_name(journal)) for journal in journals_of(file)):
         raise VbasError(
             tr("{name} was not written whole: its last rows are still in a journal. Nothing was kept.", name=file.name)
         )
 
 
-def refuse_if_held(target: Path, name: str) -> None:
+def refuse_if_held(target: Path, name: str, files: FileSystem = DISK) -> None:
     """Raise InputError where another program (or this QGIS) works in a database that is to be replaced.
 
     Who only reads it may go on: it keeps the old file.
     """
-    if target.suffix.lower() not in SUFFIXES or not (target.exists() or _open_journals(target)):
+    if target.suffix.lower() not in SUFFIXES or not (files.is_there(target) or _open_journals(target, files)):
         return
-    if sys.platform.startswith("linux") and LOCKS.is_file():
-        if not _in_use(target):
+    if files.lists_locks():
+        if not _in_use(target, files):
             return
         what_to_do = tr("close it there or remove its layers from the project, or choose another place")
     else:
-        if not _open_journals(target):
+        if not _open_journals(target, files):
             return
         what_to_do = tr("close it there (if nobody has it open: open and close it once), or choose another place")
     raise InputError(
@@ -70,11 +67,11 @@ def refuse_if_held(target: Path, name: str) -> None:
     )
 
 
-def refuse_if_closed(file: Path, name: str) -> None:
+def refuse_if_closed(file: Path, name: str, files: FileSystem = DISK) -> None:
     """Raise InputError where a table cannot be added to a file now, since it is locked or closed; it stays as it is."""
     try:
         with closing(
-            sqlite3.connect(sqlite_uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+            sqlite3.connect(files.uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
         ) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
@@ -90,12 +87,12 @@ def refuse_if_closed(file: Path, name: str) -> None:
         ) from error
 
 
-def refuse_if_others_would_be_lost(target: Path, name: str) -> None:
+def refuse_if_others_would_be_lost(target: Path, name: str, files: FileSystem = DISK) -> None:
     """Raise VbasError where a database that is to be replaced holds, or may hold, tables of others.
 
     name : of the output, for the message
     """
-    others = other_tables(target, target.stem)
+    others = other_tables(target, target.stem, files)
     if others:
         raise InputError(
             tr(
@@ -109,15 +106,15 @@ def refuse_if_others_would_be_lost(target: Path, name: str) -> None:
         )
 
 
-def other_tables(target: Path, own: str) -> list[str]:
+def other_tables(target: Path, own: str, files: FileSystem = DISK) -> list[str]:
     """Names of the tables in a database that would be lost, were it replaced by one with the table `own`."""
-    if target.suffix.lower() not in SUFFIXES or not target.is_file():
+    if target.suffix.lower() not in SUFFIXES or not files.is_file(target):
         return []
     # What a program that ended badly left in a journal belongs to the file.
-    if _open_journals(target):
-        names = _tables_of_copy(target)
+    if _open_journals(target, files):
+        names = _tables_of_copy(target, files)
     else:
-        names = _tables(target.resolve(), "mode=ro&immutable=1", target)
+        names = _tables(files.real(target), "mode=ro&immutable=1", target, files)
     return [
         table
         for table in names
@@ -127,18 +124,18 @@ def other_tables(target: Path, own: str) -> list[str]:
     ]
 
 
-def _tables_of_copy(target: Path) -> list[str]:
+def _tables_of_copy(target: Path, files: FileSystem) -> list[str]:
     """SQLite would mend the file as it reads it: a copy is read, so that nothing is changed.
 
     The copy stays in the folder of the file, since it holds the same rows.
     """
     try:
-        with own_folder(target.parent, BESIDE) as folder:
+        with own_folder(target.parent, BESIDE, files) as folder:
             for suffix in ("", "-wal", "-journal"):
                 part = target.with_name(target.name + suffix)
-                if part.is_file():
-                    shutil.copyfile(part, folder / f"copy{suffix}")
-            return _tables(folder.absolute() / "copy", "mode=rw", target)
+                if files.is_file(part):
+                    files.copy(part, folder / f"copy{suffix}")
+            return _tables(folder.absolute() / "copy", "mode=rw", target, files)
     except OSError as error:
         raise VbasError(
             tr(
@@ -149,14 +146,14 @@ def _tables_of_copy(target: Path) -> list[str]:
         ) from error
 
 
-def _tables(file: Path, mode: str, target: Path) -> list[str]:
+def _tables(file: Path, mode: str, target: Path, files: FileSystem) -> list[str]:
     """Names of the tables and views of a file; none where SQLite says that it is no database.
 
     target : whose tables they are, for the message. Raises VbasError where they cannot be told: what may hold other
     layers is not replaced.
     """
     try:
-        with closing(sqlite3.connect(sqlite_uri(file, mode), uri=True, timeout=0)) as connection:
+        with closing(sqlite3.connect(files.uri(file, mode), uri=True, timeout=0)) as connection:
             rows = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
             ).fetchall()
@@ -174,45 +171,16 @@ def _tables(file: Path, mode: str, target: Path) -> list[str]:
     return [str(name) for (name,) in rows]
 
 
-def _open_journals(target: Path) -> bool:
+def _open_journals(target: Path, files: FileSystem) -> bool:
     """Whether a write-ahead log or rollback journal that holds something stands beside a database."""
     for suffix in ("-wal", "-journal"):
         journal = target.with_name(target.name + suffix)
-        if journal.is_file() and (suffix == "-wal" or journal.stat().st_size):
+        if files.is_file(journal) and (suffix == "-wal" or files.status_behind(journal).st_size):
             return True
     return False
 
 
-def _in_use(target: Path) -> bool:
-    """Whether another program, or this QGIS, works in a database: writes into it, or has its log open.
-
-    Read from the system: opening and closing the file here would end the locks that this very process holds on it.
-    """
-    if sys.platform == "win32":  # which has no such list
-        return False
-    journals = _open_journals(target)
-    parts = [part for part in (target, target.with_name(target.name + "-shm")) if part.is_file()]
-    states = [part.stat() for part in parts]
-    inodes = {str(state.st_ino) for state in states}
-    files = {f"{os.major(state.st_dev):02x}:{os.minor(state.st_dev):02x}:{state.st_ino}" for state in states}
-    for line in LOCKS.read_text(encoding="ascii", errors="replace").splitlines():
-        words = line.split()
-        if journals and any(word.count(":") == 2 and word.rsplit(":", 1)[1] in inodes for word in words):
-            return True
-        if files & set(words) and "WRITE" in words and str(os.getpid()) not in words:
-            return True
-    # The system does not list the locks of processes outside of a container; those of this process it does.
-    return journals and any(_locked(part) for part in parts)
-
-
-def _locked(part: Path) -> bool:
-    """Whether a lock can be had on a file on which this process holds none."""
-    if sys.platform != "win32":
-        import fcntl
-
-        with suppress(OSError), part.open("r+b", buffering=0) as file:
-            try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except (BlockingIOError, PermissionError):
-                return True
-    return False
+def _in_use(target: Path, files: FileSystem) -> bool:
+    """Whether another program, or this QGIS, works in a database: writes into it, or has its log open."""
+    parts = [part for part in (target, target.with_name(target.name + "-shm")) if files.is_file(part)]
+    return files.is_worked_in(parts, read_too=_open_journals(target, files))

@@ -24,7 +24,7 @@ from qgis.core import (
 from vbas.algorithms.layers.database_tables import address, sqlite
 from vbas.algorithms.layers.delivery import writing
 from vbas.core.errors import VbasError
-from vbas.core.publish import file_place, leftovers
+from vbas.core.publish import files, leftovers
 from vbas.core.publish.file_place import FilePlace
 
 from ..core.test_delivery import bytes_in, contents
@@ -74,7 +74,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     assert tables["released"]
 
     renames = []
-    real = file_place.os.replace, address.DatabaseTable.connect
+    real = files.os.replace, address.DatabaseTable.connect
     failing_at = None
 
     def step():
@@ -90,7 +90,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
         step()
         return real[1](self)
 
-    monkeypatch.setattr(file_place.os, "replace", replace)
+    monkeypatch.setattr(files.os, "replace", replace)
     failures = 0
     for failing_at in range(1, 100):
         renames.clear()

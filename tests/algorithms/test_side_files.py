@@ -15,7 +15,7 @@ from qgis.core import QgsProcessingException, QgsVectorLayer
 
 from vbas.algorithms.layers.delivery import outputs
 from vbas.core.publish import file_place as delivery
-from vbas.core.publish import sqlite_targets
+from vbas.core.publish import files
 
 NAMES = 20_000
 RAW = b"Raw Name"
@@ -149,7 +149,7 @@ def test_a_program_outside_of_the_container_is_seen(anonymize, tmp_path, monkeyp
     place, locks = tmp_path / "data" / "released.gpkg", tmp_path / "locks"
     place.parent.mkdir()
     locks.touch()
-    monkeypatch.setattr(sqlite_targets, "LOCKS", locks)
+    monkeypatch.setattr(files, "LOCKS", locks)
     with working(place, "wal", "idle"):
         before = bytes_in(place.parent)
         with pytest.raises(QgsProcessingException, match="another program is working in"):

@@ -31,9 +31,7 @@ JOB = {
     "RECORDS": "records.csv",
     "RECORD_REGION": "area",
     "QUASI_IDENTIFIERS": ["sex", "age"],
-    "RELEASE": "nested levels",
     "RELEASE_FOLDER": "release",
-    "REPORT": "internal.html",
 }
 
 
@@ -61,7 +59,7 @@ def content_of(folder):
 
 
 def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
-    assert main(["anonymize", job()]) == DONE
+    assert main(["anonymize", job(RELEASE="nested levels", REPORT="internal.html")]) == DONE
     said = capsys.readouterr()
     release = anonymize(AREAS, rows, area="area", quasi_identifiers=["sex", "age"], release="nested levels")
     assert said.out == f"{release.content_hash}\n" == f"{content_of(tmp_path / 'release')}\n"
@@ -93,7 +91,7 @@ def test_every_kind_of_file_gives_one_release(job, tmp_path, rows, capsys):
         ("areas.gpkg|layername=areas", "records.gpkg|layername=people"),
         ("areas.parquet", "records.parquet"),
     ):
-        assert main(["anonymize", job(REGIONS=areas, RECORDS=records, REPORT=None), "--quiet"]) == DONE
+        assert main(["anonymize", job(REGIONS=areas, RECORDS=records), "--quiet"]) == DONE
         found.add(capsys.readouterr().out)
     assert len(found) == 1
     assert main(["anonymize", job(REGIONS="areas.geojson"), "--quiet"]) == DONE  # in degrees: another plane
@@ -116,10 +114,10 @@ def test_what_is_set_on_the_line_counts(job, tmp_path, capsys):
         ({"RECORDS": "people.csv"}, INPUT, "RECORDS: there is no file"),
         ({"RECORDS": None}, INPUT, "RECORDS is needed, and is not given."),
         ({"RECORDS": "records.csv|subset=age > 3"}, INPUT, "is more than a file and a table"),
-        ({"RELEASE_FOLDER": None, "REPORT": None}, INPUT, "give RELEASE_FOLDER or --folder"),
+        ({"RELEASE_FOLDER": None}, INPUT, "give RELEASE_FOLDER or --folder"),
         ({"KEEP_FIELDS": ["area"]}, INPUT, "identifier of the area"),
         ({"REGIONS": "job.toml"}, INPUT, "REGIONS"),
-        ({"LEAST_POPULATION": 1e9, "RELEASE": None}, INPUT, "LEAST_POPULATION"),
+        ({"LEAST_POPULATION": 1e9}, INPUT, "LEAST_POPULATION"),
         ({"K": 5, "FOLDER_FORMAT": "XLSX"}, INPUT, "FOLDER_FORMAT is “XLSX”, which is not among the choices"),
     ],
 )
@@ -135,7 +133,7 @@ def test_a_job_that_cannot_be_done_ends_in_a_sentence_and_writes_nothing(
 
 
 def test_a_release_that_would_give_something_away_is_refused(job, tmp_path, capsys):
-    given = {"REGISTER": "register.gpkg", "POPULATION": "people", "RELEASE": None, "REPORT": None}
+    given = {"REGISTER": "register.gpkg", "POPULATION": "people"}
     assert main(["anonymize", job(**given), "--quiet"]) == DONE
     text = (tmp_path / "records.csv").read_text(encoding="utf-8").splitlines()
     (tmp_path / "records.csv").write_text("\n".join(text[:-1]) + "\n", encoding="utf-8")  # one person less

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from vbas.core.errors import Cancelled, VbasError
-from vbas.core.publish import file_place, leftovers
+from vbas.core.publish import files, leftovers
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
 from vbas.core.publish.locks import one_run_on
@@ -41,7 +41,7 @@ class Broken:
         self.calls, self.n, self.for_ever = 0, n, for_ever
         self.error = error or OSError(5, "Input/output error")
         for name in ("replace", "link"):
-            monkeypatch.setattr(file_place.os, name, self._failing(getattr(os, name), links or name == "replace"))
+            monkeypatch.setattr(files.os, name, self._failing(getattr(os, name), links or name == "replace"))
 
     def _failing(self, real, able):
         def call(*arguments, **options):
@@ -199,13 +199,13 @@ def test_modes_are_kept_and_new_files_follow_the_umask(folder):
 def test_the_copy_beside_a_closed_file_is_never_open(folder, monkeypatch):
     """Neither under its own name nor before it is whole."""
     seen = []
-    copy = file_place.shutil.copyfileobj
+    copy = files.shutil.copyfileobj
 
     def watched(read, write, *rest):
         seen.append((Path(read.name).name, stat.S_IMODE(os.fstat(write.fileno()).st_mode)))
         copy(read, write, *rest)
 
-    monkeypatch.setattr(file_place.shutil, "copyfileobj", watched)
+    monkeypatch.setattr(files.shutil, "copyfileobj", watched)
     deliver(places_in(folder))
     assert dict(seen)["table.gpkg"] == 0o600
 

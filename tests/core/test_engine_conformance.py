@@ -19,6 +19,7 @@ from vbas.core.engines import ENGINES, open_engine
 from vbas.core.engines.addresses import read_address
 from vbas.core.privacy import weights
 from vbas.core.privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
+from vbas.core.privacy.series import EACH_BY_ITSELF
 from vbas.core.publish.register.published_releases import earlier_releases
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.fields import RecordFields
@@ -251,3 +252,32 @@ def test_where_the_draws_are_the_same_so_are_the_zones(name, persons, tmp_path, 
     assert here.no_small_count and there.no_small_count and here.measures == there.measures
     plain = anonymise(inhabited, records, two_levels(), replace(ask, disclosure=CLASS_HAS_K))
     assert rows_of(plain.release, two_levels(), True) != rows_of(here.release, two_levels(), True)
+
+
+@pytest.mark.parametrize("name", ["DuckDB over Parquet", "PostgreSQL"])
+def test_series_are_without_holes_there_as_here(name, tmp_path, request):
+    """Any quasi-identifier may be the period: here it is the sex."""
+    adapter = ADAPTERS[name]
+    for package in ENGINES[adapter.kind][2]:
+        needed(package)
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+    from vbas.core.engines.source import EngineSource
+
+    columns = people_beside(adapter)
+    members = {PERSONS: "person"}
+    place = adapter.put(columns, tmp_path, request)
+    records = in_memory(columns, KEPT)
+    table = replace(records.table, members={kind: column_from_values(columns[one]) for kind, one in members.items()})
+    records = match_records(table, areas(), k=K)
+    ask = Ask(K, period="sex")
+    here = anonymise(areas(), records, two_levels(), ask)
+    with open_engine(place.address, place.table) as engine:
+        fields = RecordFields("area", QUASI, KEPT, members=members)
+        matched = match_in_place(count_in_place(engine, fields), areas(), k=K)
+        there = anonymise(areas(), EngineSource(matched, place.destination), two_levels(), ask)
+        assert there.rows is not None and there.rows.staged is not None
+        published = there.rows.staged.publish()
+    assert Counter(place.read(published)) == rows_of(here.release, two_levels(), True)
+    assert here.measures == there.measures
+    plain = anonymise(areas(), records, two_levels(), replace(ask, periods=EACH_BY_ITSELF))
+    assert plain.measures.n_suppressed < here.measures.n_suppressed

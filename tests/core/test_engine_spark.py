@@ -452,7 +452,7 @@ def test_a_folder_that_cannot_be_removed_is_named(spark, folder, tmp_path, monke
     def differs(*given):
         raise PrivacyError("The second count differs.")
 
-    monkeypatch.setattr(spark_destinations.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
     monkeypatch.setattr(releasing, "_check_agreement", differs)
     with pytest.raises(
         EngineError, match=r"^The second count differs\. .*/out” was not made, but .* remove it\.$"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from vbas.core.errors import InputError, VbasError
-from vbas.core.package import place
 from vbas.core.package.folder import recount, write_folder
 from vbas.core.package.place import FolderPlace, refuse_other_folders, tidy_up_folder
+from vbas.core.publish import files
 from vbas.core.publish.delivery import deliver
 
 from .package_cases import drawn_account, tables_of
@@ -67,8 +67,8 @@ def failing(monkeypatch, n, error):
 
         return one
 
-    monkeypatch.setattr(place.os, "rename", at(os.rename))
-    monkeypatch.setattr(place.shutil, "copyfile", at(shutil.copyfile))
+    monkeypatch.setattr(files.os, "rename", at(os.rename))
+    monkeypatch.setattr(files.shutil, "copyfileobj", at(shutil.copyfileobj))
 
 
 @pytest.mark.parametrize("n", range(1, 10))

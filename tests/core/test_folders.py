@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vbas.core.publish import folders, locks
+from vbas.core.publish import files as door
+from vbas.core.publish import folders
 from vbas.core.publish.folders import clear_dead, own_folder
 
 SCRIPT = """
@@ -101,7 +102,7 @@ def test_what_is_not_known_to_be_ours_stays(living, tmp_path, monkeypatch):
 def test_the_same_name_on_another_machine_is_another_name(living, monkeypatch):
     folder = dead(living)
     with monkeypatch.context() as patch:
-        patch.setattr(folders.platform, "node", lambda: "another")
+        patch.setattr(door.platform, "node", lambda: "another")
         clear_dead(folder.parent)
         assert folder.is_dir()
     clear_dead(folder.parent)
@@ -116,7 +117,7 @@ def test_where_no_locks_are_known_nothing_is_cleared(living, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", unknown)
-    assert locks.lock_file(0) is False
+    assert door.DISK.lock(0) is False
     clear_dead(folder.parent)
     assert folder.is_dir()
 
@@ -134,7 +135,7 @@ def test_what_could_not_be_removed_is_removed_by_a_later_run(tmp_path, monkeypat
     with monkeypatch.context() as patch:
         with own_folder(tmp_path) as folder:
             (folder / "CROSSWALK").mkdir()
-            patch.setattr(folders.shutil, "rmtree", lambda *_, **__: None)
+            patch.setattr(door.shutil, "rmtree", lambda *_, **__: None)
         assert (folder / "CROSSWALK").is_dir()
         clear_dead(tmp_path)
         assert (folder / "CROSSWALK").is_dir()
@@ -144,16 +145,16 @@ def test_what_could_not_be_removed_is_removed_by_a_later_run(tmp_path, monkeypat
 
 def test_a_new_folder_that_is_taken_for_a_dead_one_is_made_anew(tmp_path, monkeypatch):
     """Between its making and its locking another run may clear it."""
-    real = folders.lock_file
+    real = door.FileSystem.lock
     taken: list[int] = []
 
-    def late(descriptor):
+    def late(files, descriptor):
         if not taken:
             taken.append(1)
             clear_dead(tmp_path)
-        return real(descriptor)
+        return real(files, descriptor)
 
-    monkeypatch.setattr(folders, "lock_file", late)
+    monkeypatch.setattr(door.FileSystem, "lock", late)
     with own_folder(tmp_path) as folder:
         assert taken
         assert (folder / folders.LOCK).exists()

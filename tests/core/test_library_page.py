@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +17,12 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 
 
 LEAD, *STEPS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_settings_on_the_page_are_those_there_are():
+    written = runpy.run_path(str(PAGE.parents[1] / "scripts" / "settings_table.py"))["page"]
+    text = PAGE.read_text(encoding="utf-8")
+    assert written(text) == text, "run scripts/settings_table.py"
 
 
 def test_five_lines_make_a_release(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure import programs
+from vbas.core.disclosure import block_flows, programs
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.block_flows import freed_by_flows
 from vbas.core.disclosure.count_tables import own_totals
@@ -266,3 +266,6 @@ def test_flows_decide_what_programs_decide(case, seed):
         for places in places_of(block):
             follows = proven_to_follow(block, [(places, number) for number in range(len(places))])
             assert np.array_equal(~freed_by_flows(block, places), follows)
+            with pytest.MonkeyPatch.context() as changed:
+                changed.setattr(block_flows, "STRETCH", 1)  # first of two areas at a time
+                assert np.array_equal(~freed_by_flows(block, places), follows)

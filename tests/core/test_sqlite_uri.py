@@ -86,7 +86,7 @@ def test_everybody_asks_for_the_address():
             for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
                 if any(word.arg == "uri" for word in call.keywords):
                     first = call.args[0]
-                    assert isinstance(first, ast.Call) and getattr(first.func, "id", "") == "sqlite_uri", (
+                    assert isinstance(first, ast.Call) and ast.unparse(first.func) in ("sqlite_uri", "files.uri"), (
                         f"{file}:{call.lineno}"
                     )
                 name = getattr(call.func, "attr", "")

@@ -77,6 +77,16 @@ def test_what_is_installed_finds_what_the_checkout_does(installed):
     assert {"core/languages/fr.mo", "core/privacy/rules.csv", "core/report/page.html.j2"} <= set(found["opened"])
 
 
+def test_the_command_is_installed(installed):
+    there = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(installed)}
+    command = [sys.executable, "-m", "vbas", "check", str(installed)]
+    done = subprocess.run(command, cwd="/", env=there, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and "is no folder of a release" in done.stderr
+    assert (installed / "vbas" / "py.typed").is_file() and (installed / "vbas" / "verify" / "verify.py").is_file()
+    described = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'name = "vbas-anonymize"' in described and 'vbas = "vbas.core.command.main:main"' in described
+
+
 def test_all_files_beside_the_code_are_installed(installed):
     listed = subprocess.run(
         ["git", "ls-files", "algorithms", "core", "vbas_plugin", "icons", "models", "metadata.txt"],

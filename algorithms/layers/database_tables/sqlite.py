@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ....core.errors import VbasError
 from ....core.language import tr
+from ....core.publish.files import DISK
 from ....core.publish.names_aside import is_aside
 from ....core.publish.sqlite_targets import JOURNALS, other_tables
 from .address import DatabaseTable
@@ -65,7 +66,7 @@ class SqlitePlace(TablePlace):
         super()._drop_new()
         if self._makes_the_file and not other_tables(self._file, self._new):
             for ending in ("", *JOURNALS):
-                self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
+                DISK.remove(self._file.with_name(self._file.name + ending), missing_ok=True)
 
     def _put_back_old(self, name: str) -> None:
         if self._exists(self._final):

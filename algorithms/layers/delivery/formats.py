@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
+from ....core.publish.files import DISK
 from ....core.publish.folders import no_temporary_folder, own_folder
 from ..gdal_errors import told_to_handlers
 from ..tables import Table, number_fields
@@ -39,10 +39,10 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
     """
     if (suffix, source_type) not in _known:
         try:
-            with own_folder(Path(tempfile.gettempdir())) as folder:
+            with own_folder(DISK.temporary()) as folder:
                 endings = _written_in(folder / FORMAT, suffix, source_type)
                 if not endings:  # is it the format, or the folder?
-                    (folder / "room").write_bytes(bytes(ROOM_NEEDED))
+                    DISK.write(folder / "room", bytes(ROOM_NEEDED))
         except OSError as error:
             raise VbasError(no_temporary_folder(error)) from error
         if not endings:
@@ -57,7 +57,7 @@ def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType
     crs = None if shape is None else QgsCoordinateReferenceSystem("EPSG:32614")
     fields = number_fields(vbas_region="integer", name="text")
     table = Table(fields, (np.array([1]), ["one"]), geometry, shapes, crs)
-    folder.mkdir()
+    DISK.make_folder(folder)
     a_dbf = shape is None and suffix in (".shp", ".dbf")  # a Shapefile without shapes is a .dbf alone
     file = folder / ("one.shp" if a_dbf else f"one{suffix}")
     gdal.PushErrorHandler("CPLQuietErrorHandler")

@@ -25,6 +25,7 @@ from ....core.progress import Progress, part
 from ....core.publish.counting import Counting
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
+from ....core.publish.files import DISK
 from ....core.publish.folders import clear_dead, temporary_folder
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
@@ -187,7 +188,7 @@ class Outputs:
         if self.wanted(name):
             self._announcing.titles[name] = self._inputs.definition(name).description()
             folder = self._staging / name
-            folder.mkdir()
+            DISK.make_folder(folder)
             self._folders[name] = folder, count
             with in_one_sentence(name), without_journals():
                 write(folder)
@@ -303,7 +304,7 @@ class Outputs:
 
     def _stage(self, name: str, destination: Path) -> Path:
         folder = self._staging / name
-        folder.mkdir()
+        DISK.make_folder(folder)
         # A .dbf is a Shapefile without shapes, which is written as one.
         file = folder / (destination.with_suffix(".shp") if destination.suffix == ".dbf" else destination).name
         self._files[name] = (file, destination)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.publish.files import DISK
 from ....core.publish.geopackage.filling import fill_geopackage
 from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
@@ -85,8 +85,8 @@ def write_text(file: Path, text: str) -> None:
 
 def write_bytes(file: Path, content: bytes) -> None:
     """The same for a file that is no text."""
-    file.write_bytes(content)
-    if file.read_bytes() != content:
+    DISK.write(file, content)
+    if DISK.read_bytes(file) != content:
         raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
 
 
@@ -103,7 +103,7 @@ def in_one_sentence(output: str) -> Iterator[None]:
                 "{folder}, or set TMPDIR to another folder.",
                 output=output,
                 reason=reason,
-                folder=tempfile.gettempdir(),
+                folder=DISK.temporary(),
             )
         ) from error
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ...records.sqlite_file import quoted
+from ..files import DISK
 
 # Types of columns, as the GeoPackage standard calls them.
 SHORT, LONG, REAL, TEXT = "MEDIUMINT", "INTEGER", "REAL", "TEXT"
@@ -57,7 +58,7 @@ def make_geopackage(file: Path, tables: Mapping[str, Mapping[str, str]]) -> None
                 add_table(connection, name, columns)
             connection.execute("COMMIT")
     except sqlite3.Error:
-        file.unlink(missing_ok=True)
+        DISK.remove(file, missing_ok=True)
         raise
 
 

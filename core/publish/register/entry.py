@@ -15,6 +15,7 @@ from pathlib import Path
 from ...errors import InputError, VbasError
 from ...language import as_data, tr
 from ...records.sqlite_uri import sqlite_uri
+from ..files import DISK
 from ..free_names import give_free_name
 from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
 from ..names import check_file_name
@@ -150,7 +151,7 @@ class Entry:
         if self.staged != self.path:
             for ending in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):
-                    self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
+                    DISK.remove(self.staged.with_name(self.staged.name + ending), missing_ok=True)
         return []
 
     def _take_back(self) -> None:
@@ -167,10 +168,10 @@ class Entry:
             is_needed = self.staged == self.path or connection.execute(IS_USED).fetchone()[0]
             # While it is held: whoever waits to add a release to it will see that it has gone.
             if not is_needed and sys.platform != "win32":
-                self.path.unlink()
+                DISK.remove(self.path)
             connection.execute("COMMIT")
         if not is_needed and sys.platform == "win32":  # where an open file cannot be removed
-            self.path.unlink()
+            DISK.remove(self.path)
 
 
 def _changed_meanwhile(path: Path) -> str:
