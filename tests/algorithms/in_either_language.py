@@ -151,7 +151,7 @@ def test_job(run, town, monkeypatch, job):
     (own / "facts.json").write_text(json.dumps(facts, default=str, indent=1), encoding="utf-8")
 
 
-# When it was written, how long that took, what is said of it, and the hashes of a register's chain, which hold the time.
+# When it was written, how long that took, what is said of it; hashes of a register's chain, which hold the time.
 OF_THE_MOMENT = ("time", "seconds", "problem", "content", "previous", "hash")
 
 

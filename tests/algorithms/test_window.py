@@ -48,7 +48,7 @@ def test_a_form_asks_the_main_things_first(provider, name):
 
 # Advanced ones that serve every form that has them, or say in their own words whom they serve.
 SERVES_ALL = {"RULE", "KEEP_FIELDS", "HOUSEHOLD_ID", "SENSITIVE", "UNMATCHED", "SEED", "TIES", "LEAST_POPULATION"}
-SERVES_ALL |= {"PUBLISHED_COUNTS"}
+SERVES_ALL |= {"PUBLISHED_COUNTS", "PERIOD", "PERIODS"}
 SAYS_WHOM = {
     "RECORD_COUNT": "(tables already counted)",
     "PERSON_ID": "(if people have several rows)",
