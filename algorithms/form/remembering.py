@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from qgis.core import QgsProcessingAlgorithm, QgsProject
 
 from ...core.job.signing import SAID
+from ...core.plain_text import visible
 
 PROJECT = "vbas"  # the scope in the project
 
@@ -16,8 +17,9 @@ def remember(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object]
     for name in SAID:
         value = parameters.get(name)
         given = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
-        if project is not None and given and str(value).strip() != (_of(project, name) or ""):
-            project.writeEntry(PROJECT, name.lower(), str(value).strip())
+        said = visible(" ".join(str(value).split()))
+        if project is not None and given and said != (_of(project, name) or ""):
+            project.writeEntry(PROJECT, name.lower(), said)
 
 
 def remembered(name: str) -> str | None:

@@ -523,6 +523,8 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
     for out in outputs:
         if out.name() == "JOB_FILE" and to_files:
             assert "QUASI_IDENTIFIERS = [" in Path(done.results["JOB_FILE"]).read_text(encoding="utf-8")
+        elif out.name() == "SIGN_PAGE" and to_files:
+            assert Path(done.results["SIGN_PAGE"]).read_bytes().startswith(b"%PDF")
         elif out.type() in TEXTS and (to_files or out.createByDefault()):
             place = Path(done.results[out.name()])
             page = place / "report.html" if out.type() == "folderDestination" else place

@@ -120,7 +120,7 @@ def _place(dice, name, kind):
     if kind == "folderDestination":
         return Place(f"{{folder}}/{name.lower()}") if dice.chance(0.1) else None
     if kind == "fileDestination":
-        ending = ".toml" if name == "JOB_FILE" else ".html"
+        ending = {"JOB_FILE": ".toml", "SIGN_PAGE": ".pdf"}.get(name, ".html")
         return Place(f"{{folder}}/{name.lower()}{ending}") if dice.chance(0.06) else None
     if dice.odd(2):
         text = dice.choice(PLACES)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...language import as_data, in_turn, tr
+from ...plain_text import visible
 from ...records.sqlite_file import quoted, reading
 from ..geopackage.making import SHORT, TEXT, add_table
 
@@ -108,7 +109,7 @@ def append(connection: sqlite3.Connection, what: str, number: int, time: str, by
             for there in _numbers(connection, kind):
                 if (OPENS.get(what), number) != (kind, there):
                     _append(connection, found, there, time, "", "")
-    return _append(connection, what, number, time, " ".join(by.split()), released)
+    return _append(connection, what, number, time, visible(" ".join(by.split())), released)
 
 
 def chain_of(path: Path) -> Chain:
