@@ -9,16 +9,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "build" / "package"), str(ROOT)]
+sys.path.insert(0, str(ROOT / "build" / "package"))
 
-from tests.files.deliveries import KINDS, matrix  # noqa: E402
-from tests.files.memory import ALL, FAULTS  # noqa: E402
+from vbas.tests.files.deliveries import KINDS, matrix  # noqa: E402
+from vbas.tests.files.memory import ALL, FAULTS  # noqa: E402
 
 
 def main(words: list[str]) -> int:
     """Go through all, and print them; words : the step."""
     step = next((int(word) for word in words if word.isdecimal()), 1)
-    total, broken = 0, []
+    total = 0
+    broken: list[str] = []
     print(f"{'':22}" + "".join(f"{fault:>14}" for fault in FAULTS))
     for rules in ALL:
         print(rules.title)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vbas.core.errors import VbasError
 from vbas.core.package.place import FolderPlace, refuse_other_folders, tidy_up_folder
-from vbas.core.publish.delivery import deliver
+from vbas.core.publish.delivery import Place, deliver
 from vbas.core.publish.file_place import FilePlace
 from vbas.core.publish.folders import clear_dead, temporary_folder
 from vbas.core.publish.leftovers import tidy_up
@@ -122,7 +122,7 @@ def run(files: Memory, kind: str) -> list[str]:
             else:
                 refuse_other_folders(target.name, target, files)
         staging = stack.enter_context(temporary_folder(files))
-        places = []
+        places: list[Place] = []
         for target, content in outputs.items():
             files.make_folder(staging / target.name)
             for name, one in content.items():
@@ -139,7 +139,7 @@ def run(files: Memory, kind: str) -> list[str]:
 def in_order():
     """Names that nobody can predict, in order."""
     numbers, real = count(), secrets.token_hex
-    secrets.token_hex = lambda n=16: f"{next(numbers):0{2 * n}x}"
+    secrets.token_hex = lambda nbytes=None: f"{next(numbers):0{2 * (nbytes or 16)}x}"
     try:
         yield
     finally:
