@@ -88,6 +88,7 @@ class FolderPlace:
         self._name, self._staged, self._target, self._count, self._at = name, staged, target, count, files
         self._new, self._old = _hidden(target, NEW), _hidden(target, OLD)
         self._begun = _hidden(target, BEGUN)
+        self._replaces = False
         self._files = files.names(staged)
 
     def prepare(self) -> None:
@@ -103,7 +104,8 @@ class FolderPlace:
     def put(self) -> None:
         """Give it its name, and what was there another."""
         refuse_other_folders(self._name, self._target, self._at)
-        if _mode(self._target, self._at) is not None:
+        self._replaces = _mode(self._target, self._at) is not None
+        if self._replaces:
             self._at.rename(self._target, self._old)
         self._at.rename(self._new, self._target)
         self._at.keep_names(self._target.parent)
@@ -118,14 +120,14 @@ class FolderPlace:
 
     def undo(self) -> list[str]:
         """Put back what was there; sentences on what could not be put back."""
-        came = _mode(self._new, self._at) is None and not self._is_before()
         try:
+            came = _mode(self._new, self._at) is None and _mode(self._begun, self._at) is not None
             if came and _mode(self._target, self._at) is not None:
                 self._take_away(self._target)
             if _mode(self._old, self._at) is not None:
                 self._at.rename(self._old, self._target)
         except OSError as error:
-            if _mode(self._old, self._at) is None:
+            if not self._replaces:
                 return [_stays(self._target, error)]
             return [
                 tr(
@@ -140,10 +142,9 @@ class FolderPlace:
     def forget(self) -> list[str]:
         """Remove what was kept; sentences on what could not be removed."""
         ended = _removed(self._begun, self._at)  # from here on what was kept is only in the way
-        if _mode(self._old, self._at) is None:
-            return ended
         try:
-            self._at.remove_tree(self._old)
+            if _mode(self._old, self._at) is not None:
+                self._at.remove_tree(self._old)
         except OSError as error:
             return [
                 *ended,
@@ -159,16 +160,12 @@ class FolderPlace:
     def discard(self) -> list[str]:
         """Remove what was copied; sentences on what could not be removed."""
         sentences = []
-        if _mode(self._new, self._at) is not None:
-            try:
+        try:
+            if _mode(self._new, self._at) is not None:
                 self._at.remove_tree(self._new)
-            except OSError as error:
-                sentences.append(_stays(self._new, error))
+        except OSError as error:
+            sentences.append(_stays(self._new, error))
         return sentences + _removed(self._begun, self._at)
-
-    def _is_before(self) -> bool:
-        """Whether nothing was prepared yet."""
-        return not self._at.is_there(self._begun)
 
     def _is_same(self, file: str) -> bool:
         place = self._target / file

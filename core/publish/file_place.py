@@ -84,7 +84,8 @@ class FilePlace:
             look()
             for move in self._moves:
                 move.check()
-            if any(self._files.is_there(self._target.with_name(journal)) for journal in journals_of(self._target)):
+            journals = [self._target.with_name(journal) for journal in journals_of(self._target)]
+            if any(_status(journal, self._files) is not None for journal in journals):
                 raise VbasError(tr("another program has just written beside {target}", target=self._target))
 
     def undo(self) -> list[str]:

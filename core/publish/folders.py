@@ -88,7 +88,11 @@ def _locked_folder(parent: Path, prefix: str, files: FileSystem) -> tuple[Path, 
 def _clear(folder: Path, files: FileSystem) -> None:
     # A link in the place of the lock is not followed; a folder without a lock is not known to be anybody's.
     with suppress(OSError):
-        descriptor = files.open_left_lock(folder / LOCK)
+        try:
+            descriptor = files.open_left_lock(folder / LOCK)
+        except FileNotFoundError:  # killed before it had one, or when the lock alone was left: then it is empty
+            files.remove_folder(folder)
+            return
         try:
             dead = files.lock(descriptor)
         except BaseException:

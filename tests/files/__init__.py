@@ -1,0 +1,1 @@
+"""File systems that are simulated, and every fault that can be injected into a delivery on them."""
