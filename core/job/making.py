@@ -31,7 +31,7 @@ from .lost import costs_of, next_step, say_who_is_lost
 from .rules import rule_sentences
 from .words import CONFIGURATION, NESTED
 
-READ = 10.0  # per cent of the time until the inputs are read
+READ = 20.0  # per cent of the time until the inputs are read
 
 
 @dataclass(frozen=True, eq=False)

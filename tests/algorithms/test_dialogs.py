@@ -480,9 +480,14 @@ def test_every_form_of_the_toolbox_is_here(provider):
     assert set(FORMS) == {algorithm.name() for algorithm in provider.algorithms()}
 
 
+# Each form once with temporary layers; with files with everything else that can be asked of it, too.
+RUN = [(form, False) for form in FORMS] + [(form, True) for form in (*FORMS, *OTHERS)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("to_files", [False, True], ids=["temporary", "files"])
-@pytest.mark.parametrize("form", [*FORMS, *OTHERS])
+@pytest.mark.parametrize(
+    ("form", "to_files"), RUN, ids=[f"{form}-{'files' if to_files else 'temporary'}" for form, to_files in RUN]
+)
 def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
     if name in ("profiledatabase", "releasedatabase", "inplacestepbystep"):

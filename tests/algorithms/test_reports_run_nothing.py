@@ -108,6 +108,10 @@ class Town:
             **{name: self.field(name.lower()) for name in ("RECIPIENT", "PURPOSE", "PREPARED_BY")},
         }
 
+    def period(self):
+        """Levels that show coarser values want each period by itself."""
+        return {"PERIOD": self.field("group"), "PERIODS": "each period by itself"}
+
     def areas_and_records(self):
         f = self.field
         return {
@@ -146,6 +150,7 @@ def anonymize(town):
         **town.coarser(),
         **town.protection(),
         **town.published(),
+        **town.period(),
         "KEEP_FIELDS": [town.field("kept")],
         "FAIR": town.field("sex"),
         "REGISTER": None,  # a file, which `checkreleases` reads as layers
@@ -176,6 +181,7 @@ def compare(town):
     return {
         **town.areas_and_records(),
         **town.coarser(),
+        **town.period(),
         "BUDGETS": "5, 50",
         "HIERARCHY": town.field("more"),
         "FAIR": town.field("sex"),
@@ -196,6 +202,7 @@ def evaluate(town):
     return {
         **town.areas_and_records(),
         **coarser,
+        **town.period(),
         **town.protection(),
         "CROSSWALK": named(crosswalk, town.field("crosswalk")),
         "CROSSWALK_ID": town.field("code"),
@@ -331,6 +338,7 @@ def releasedatabase(town):
         **{name: town.areas_and_records()[name] for name in ("REGIONS", "REGION_ID", "POPULATION")},
         **{name: value for name, value in town.coarser().items() if name != "FAIR"},
         **town.published(),
+        **town.period(),
         "PUBLISHED_MARGINS": None,
         "REGISTER": None,
         "ALIASES": None,

@@ -122,7 +122,7 @@ def test_every_component_is_run_at_the_k_of_its_row(compare, monkeypatch):
             (k, configuration.number_options.k, configuration.location_options.k, configuration.aggregation_options.k)
             for configuration in configurations
         )
-        run_at.append((k, others[-1].number_options.k))
+        run_at.append((k, others[5].number_options.k))
         return core_compare(areas, profile, configurations, k, *others)
 
     monkeypatch.setattr(compared, "compare", spy)

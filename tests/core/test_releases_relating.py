@@ -72,7 +72,7 @@ def cases(draw):
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
     areas, profile, made = case
     releases = [one for _, one in made]

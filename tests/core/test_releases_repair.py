@@ -63,7 +63,7 @@ def plans_of(rng, n, k, nested, n_earlier):
 
 
 @given(two_plans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 def test_nothing_is_given_away_after_a_repair(case):
     areas, plan, earlier = case
     done = repair(plan, areas, earlier)

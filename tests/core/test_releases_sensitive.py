@@ -176,7 +176,7 @@ def taken_values(over, count):
 
 
 @given(people_and_releases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_whatever_is_told_is_true(case):
     people, values, releases = case
     findings = find_disclosed(releases)

@@ -19,7 +19,7 @@ from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
-from vbas.core.errors import PrivacyError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.planning import nest
@@ -129,6 +129,9 @@ def test_zones_stay_zones(asked, earlier, seed, k):
     except PrivacyError as error:
         assert "REGISTER" in str(error)
         return
+    except InputError as error:  # a diagnosis that stands for the area
+        assert "KEEP_FIELDS" in str(error)
+        return
     check_zones(account, records, levels)
     assert account.no_small_count
 
@@ -136,7 +139,7 @@ def test_zones_stay_zones(asked, earlier, seed, k):
 @pytest.mark.parametrize("margins", ["", "sex; age"])
 @pytest.mark.parametrize("earlier", ["none", "one level"])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_what_moves_beside_others_is_held_against_the_people_of_all_classes_again(margins, earlier, seed, k):
     """All people are in the records, so that they tell what all classes together leave."""
     areas, records, levels = town(seed)

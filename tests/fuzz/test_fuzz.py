@@ -18,7 +18,7 @@ from .many import run_cases
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
-CASES = int(os.environ.get("VBAS_FUZZ_CASES", "1200"))
+CASES = int(os.environ.get("VBAS_FUZZ_CASES", "800"))
 PARTS = 4
 
 

@@ -50,7 +50,7 @@ def test_a_page_is_small_and_runs_nothing(pages, name):
     print(f"{name}: {len(text.encode()):,} bytes")
     assert len(text.encode()) <= MOST_BYTES
     page = assert_runs_nothing(text)
-    assert page.headings[0] == 1 and set(page.headings[1:]) == {2}
+    assert page.headings[0] == 1 and {2} <= set(page.headings[1:]) <= {2, 3}
 
 
 def opened(page, folder, *arguments):
