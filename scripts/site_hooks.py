@@ -41,6 +41,13 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Whoever searches finds the guide before the reference, whose many pages name everything."""
+    if "reference/" not in page.file.src_uri:
+        page.meta.setdefault("search", {"boost": 3})
+    return markdown
+
+
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
     """The words around a page, such as “Search”, are in the language of the page."""
     config.theme["language"] = "fr" if page.file.src_uri.startswith("fr/") else "en"
