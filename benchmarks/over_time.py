@@ -33,8 +33,9 @@ from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan, area_of_cells
+from vbas.core.privacy.in_each_period import with_series
 from vbas.core.privacy.requirement import Requirement
-from vbas.core.privacy.series import Series, with_series
+from vbas.core.privacy.series import Series
 from vbas.core.profile import Profile, profile_records
 from vbas.core.records.columns import Column
 from vbas.core.site_number import SiteNumberOptions

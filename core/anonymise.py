@@ -36,10 +36,11 @@ from .policy import Policy, hold_release
 from .privacy.beside import Beside, hold_beside_and_together, tables_beside
 from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
+from .privacy.in_each_period import with_series
 from .privacy.kept_field import KeptField
 from .privacy.requirement import Protection, Requirement, measure
 from .privacy.rules import NO_RULE
-from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME, with_series
+from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .privacy.weights import warning_of_weights
 from .progress import Progress, part, silent
 from .records.matching import Records

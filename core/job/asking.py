@@ -10,9 +10,10 @@ from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ..nesting.planning import CELLS_AT_ONCE
+from ..privacy.in_each_period import with_series
 from ..privacy.requirement import Requirement
 from ..privacy.rules import NO_RULE
-from ..privacy.series import THE_SAME, with_series
+from ..privacy.series import THE_SAME
 from ..profile import Profile
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable

@@ -11,8 +11,9 @@ from ..errors import PrivacyError
 from ..language import plural
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, holding, plan_by_levels
+from ..privacy.in_each_period import InEachPeriod
 from ..privacy.requirement import Requirement
-from ..privacy.series import THE_SAME, InEachPeriod, Series, whole_series
+from ..privacy.series import THE_SAME, Series, whole_series
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..release import Release

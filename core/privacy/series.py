@@ -7,10 +7,8 @@ none of them unless what shows them holds in every period in which it occurs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +17,6 @@ from scipy.sparse import csgraph
 from ..language import as_data
 from ..profile import Profile
 from ..records.columns import combine_codes
-
-if TYPE_CHECKING:
-    from .requirement import Requirement
 
 EACH_BY_ITSELF, THE_SAME = as_data("each period by itself"), as_data("the same in all periods")
 PERIODS = (THE_SAME, EACH_BY_ITSELF)
@@ -86,38 +81,6 @@ def series_of(profile: Profile, period: str) -> Series:
     return Series(period, base, cell, class_of, of_class, len(profile.categories[position]))
 
 
-@dataclass(frozen=True, eq=False)
-class InEachPeriod:
-    """What is asked of the cells of a series: that it holds in each period in which there is anybody.
-
-    profile : that of the series; requirement : what is asked of its classes
-    """
-
-    profile: Profile
-    requirement: Requirement
-    series: Series
-
-    def holds(self, cells: np.ndarray, equivalence_class: np.ndarray, n_equivalence_classes: int) -> np.ndarray:
-        """Whether each equivalence class holds, (n_equivalence_classes,) bool.
-
-        cells : (c,) positions in the profile without periods; equivalence_class : (c,) that each shows
-        """
-        series, n_periods = self.series, self.series.n_periods
-        own, at = series.cells_of(cells)
-        period = series.period_of[self.profile.counts.indices[own]]
-        number = equivalence_class[at] * n_periods + period
-        size = n_equivalence_classes * n_periods
-        records = np.bincount(number, self.profile.counts.data[own], size)
-        fulfilled = records >= self.requirement.k
-        if self.requirement.asks_for_more:
-            fulfilled &= self.requirement.holds(own, number, size)
-        return (fulfilled | (records == 0)).reshape(n_equivalence_classes, n_periods).all(axis=1)
-
-    def of_some(self, cells: np.ndarray) -> Callable[[np.ndarray, np.ndarray, int], np.ndarray]:
-        """`holds` for some cells alone; cells : their positions in the profile without periods."""
-        return lambda some, equivalence_class, number: self.holds(cells[some], equivalence_class, number)
-
-
 def whole_series(series: Series, place: np.ndarray, class_of: np.ndarray, released: np.ndarray) -> np.ndarray:
     """What of a place is released if its classes are to be the same in all periods, (e,) bool.
 
@@ -146,8 +109,3 @@ def _all_of_each(key: np.ndarray, released: np.ndarray) -> np.ndarray:
     _, group = np.unique(key, return_inverse=True)
     group = group.reshape(-1)
     return released & (np.bincount(group, ~released)[group] == 0) if len(group) else released
-
-
-def with_series(requirement: Requirement, profile: Profile, period: str) -> Requirement:
-    """What is asked of the classes of a profile, and that they are the same in all periods."""
-    return replace(requirement, series=series_of(profile, period))

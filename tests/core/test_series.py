@@ -25,8 +25,9 @@ from vbas.core.nesting.tree import tree_of
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
 from vbas.core.privacy.count_rows import CountRows
 from vbas.core.privacy.derivable import NO_SMALL_COUNT
+from vbas.core.privacy.in_each_period import with_series
 from vbas.core.privacy.requirement import Requirement
-from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME, series_of, with_series
+from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME, series_of
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.earlier import Earlier
