@@ -78,7 +78,8 @@ def _company(
 
     at : the equivalence class of each of what is shown; zone, part : of what was found, the part being known too well.
     One in the region of the part, so that it joins a larger zone with areas beside the part; or that and one beside it,
-    so that both join the same; first those of the fewest records.
+    so that both join the same; first those of the fewest records. Where there is none of these and the zone would be
+    suppressed: one beside the part, which is then shown around both.
     """
     level, region = int(found.of.level[part]), int(found.of.region[part])
     if level < 0:
@@ -99,6 +100,8 @@ def _company(
     for one, target in zip(inside.tolist(), joins.tolist()):
         other = smallest.get((int(plan.class_of[one]), target))
         choices += [] if other is None else [(one, other)]
+    if not choices and plan.level[own] == len(plan.levels) - 1:  # or else the class would be suppressed there
+        choices = [(one,) for one in beside[others_join < 0].tolist()]  # which goes to all areas of that region
     choices.sort(key=lambda some: int(plan.records[list(some)].sum()))
     return next((some for some in choices[:MOST_TRIED] if _holds(plan, some, requirement)), ())
 

@@ -20,7 +20,7 @@ from vbas.core.nesting.company import in_company
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
-from vbas.core.plan import SUPPRESSED, area_of_cells
+from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels
 from vbas.core.privacy.beside import Beside, hold_beside, hold_beside_and_together
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.records.table import HOUSEHOLDS
@@ -95,6 +95,21 @@ def test_a_class_that_alone_is_shown_around_a_region_gets_company():
     assert found_by_the_program(held, areas.population, 5) == set()
     assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
     assert held.in_zones and held.n_released == plan.n_released == counts.sum()
+
+
+def test_a_class_of_the_whole_territory_gets_company_from_beside_before_it_is_suppressed():
+    """In the areas that show nothing else all people are of it: of 4 and 1 of them the count would be known."""
+    counts = np.array([[4, 0], [1, 0], [6, 0], [2, 0], [14, 9]])
+    areas = make_areas(list("abcde"), np.arange(10.0).reshape(5, 2), counts.sum(axis=1).astype(float))
+    parts, whole = (number_compactly(np.array(of))[0] for of in ([0, 0, 1, 1, 2], [0] * 5))
+    levels = make_levels(areas, [parts, whole])
+    profile = profile_of(counts)
+    level_of = np.where(profile.counts.indices == 0, 1, 0).astype(np.int8)
+    plan = replace(plan_by_levels(profile, levels, 5, level_of), in_zones=True)
+    assert found_by_the_program(plan, areas.population, 5)
+    held = in_company(plan, areas.population)
+    assert found_by_the_program(held, areas.population, 5) == set()
+    assert held.in_zones and held.n_released == counts.sum()
 
 
 def halves_beside_totals():

@@ -300,13 +300,9 @@ def _nested(case, records, released, regions, k, people):
             return
     if _more_is_asked(case) or records.members or records.sensitive or coarser:
         return
-    if case.parameters.get("PERIOD"):  # what has k in one period may lack it in another
-        return
     for (level, region, values), n in live.items():
         if level == n_levels - 1 and n >= k and at_last[region, values] != n:
             if case.parameters.get("DISCLOSURE") in HIDING and n_levels > 1:
-                if not case.parameters.get("REGIONS"):  # all people are in the records: classes tell of each other
-                    continue
                 inside = [home for home, path in regions.items() if path[-1] == region]
                 if people_tell([people.get(home, 0) for home in inside], n, k):
                     continue
