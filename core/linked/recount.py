@@ -21,15 +21,13 @@ def check_linked_rows(
     fields: dict[str, Column],
     n_quasi_identifiers: int,
     flags: Sequence[np.ndarray],
-    counted: Sequence[bool],
     tables: Sequence[LinkedRows],
     requirement: Requirement,
 ) -> int | None:
     """Count the people who look alike in all released tables together; the fewest, None where nobody is released.
 
     places : level and region of each of n released persons; fields : their columns, the quasi-identifiers first, and
-    PERSON; flags : for each table (n,) bool, whether the person's rows are shown; counted : for each table, whether the
-    number of rows may be known; tables : with the new key
+    PERSON; flags : for each table (n,) bool, whether the person's rows are shown; tables : with the new key
     Raises PrivacyError for fewer than k, for values that too many have in common, and for rows that are not of a
     person, or not where the person is.
     """
@@ -47,15 +45,16 @@ def check_linked_rows(
     codes = [*places, *(np.asarray(flag, np.int64) for flag in flags), *(column.codes for column in columns)]
     label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
     n_labels, whose = len(labels), []
-    for rows, flag, by_number in zip(tables, flags, counted):
-        assert rows.person is not None  # which is left out only once all was counted
+    for rows, flag in zip(tables, flags):
+        if rows.person is None:  # which is left out only once all was counted
+            raise _strange()
         key = rows.person
         of = np.where(key < len(position), position[np.minimum(key, len(position) - 1)], -1)
         astray = (of < 0) | ~flag[of] | (places[0][of] != rows.level) | (places[1][of] != rows.region)
         if astray.any():
             raise _strange()
         whose.append(of)
-        label, n_labels = _refined(label, n_labels, of, rows, by_number)
+        label, n_labels = _refined(label, n_labels, of, rows)
     _, label = np.unique(label, return_inverse=True)
     label = label.reshape(-1)
     sizes = np.bincount(label)
@@ -75,12 +74,10 @@ def check_linked_rows(
     return int(sizes.min())
 
 
-def _refined(
-    label: np.ndarray, n_labels: int, of: np.ndarray, rows: LinkedRows, by_number: bool
-) -> tuple[np.ndarray, int]:
+def _refined(label: np.ndarray, n_labels: int, of: np.ndarray, rows: LinkedRows) -> tuple[np.ndarray, int]:
     """The labels, told apart by the known values of a table: those of each person's first row, second row and so on."""
     if not rows.known:
-        if not by_number:
+        if not rows.count_known:
             return label, n_labels
         number = np.bincount(of, minlength=len(label))
         label, labels = combine_codes([label, number], [n_labels, int(number.max()) + 1])

@@ -18,9 +18,12 @@ class LinkedRows:
 
     level, region : (R,) int64, those of the person, 0-based; person : (R,) int64, the new key; None where rows do not
     say whose they are
-    fields : columns by name, the known ones first; known : how many of them others may know; sensitive : their names
+    fields : columns by name, the known ones first; known : how many of them others may know; sensitive : the names of
+    those of which people must not have one value in common; count_known : whether others may know how many rows a
+    person has
     n_given, n_persons : rows that were given, and persons who have any
     n_left_out : persons whose record is released and whose rows are not, though they have some
+    k : how many people look alike at least in all tables together
     flagged : persons who are released with their rows marked as left out, whether they have any or not
     """
 
@@ -31,10 +34,12 @@ class LinkedRows:
     fields: Mapping[str, Column]
     known: int
     sensitive: tuple[str, ...]
+    count_known: bool
     n_given: int
     n_persons: int
     n_left_out: int
     flagged: int
+    k: int
 
     def __len__(self) -> int:
         return len(self.region)
@@ -46,10 +51,12 @@ def linked_rows(
     region: np.ndarray,
     shown: np.ndarray,
     key: np.ndarray | None,
+    k: int,
 ) -> LinkedRows:
     """The rows of the persons whose rows are shown, sorted by what rows show.
 
     level, region : (N,) of each person, level NOWHERE for suppressed ones; shown : (N,) bool; key : (N,) the new keys
+    k : as in `LinkedRows`
     """
     released = level != NOWHERE
     mine = np.flatnonzero(table.person >= 0)
@@ -67,10 +74,12 @@ def linked_rows(
         {name: Column(column.codes[order], column.categories) for name, column in fields.items()},
         len(table.known),
         table.sensitive,
+        table.count_known,
         len(table),
         int(has.sum()),
         int((has & released & ~shown).sum()),
         int((released & ~shown).sum()),
+        k,
     )
 
 

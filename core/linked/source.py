@@ -14,9 +14,9 @@ from ..disclosure.values import KeptValues
 from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
 from ..language import as_data, tr
+from ..nesting.coarser_places import Places
 from ..nesting.recount import check_where_shown
 from ..nesting.views import CoarserLevels
-from ..nesting.coarser_places import Places
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.diversity import Shares, shares_of, tallies_of
 from ..privacy.kept_field import KeptField
@@ -43,12 +43,14 @@ SHOWN, LEFT_OUT = as_data("shown"), as_data("left out")
 class LinkedSource:
     """Persons, one record each, and the tables that belong to them.
 
-    new_key : whether a key that is drawn anew links the released rows of a person
+    new_key : whether a key that is drawn anew links the released rows of a person; k : how many people must look alike
+    in all tables together, None for as many as in the classes of the persons
     """
 
     records: Records
     tables: tuple[LinkedTable, ...]
     new_key: bool = True
+    k: int | None = None
 
     @property
     def profile(self) -> Profile:
@@ -102,7 +104,8 @@ class LinkedSource:
         records, k = self.records, plan.k
         equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
         released = equivalence_class != SUPPRESSED
-        asked = _Asked(records, self.tables, requirement)
+        together = k if self.k is None else min(self.k, k)
+        asked = _Asked(records, self.tables, replace(requirement, k=together))
         step = part(progress, 0.0, 0.5)
         signatures = []
         for i, table in enumerate(self.tables):
@@ -110,7 +113,7 @@ class LinkedSource:
             step((i + 1) / len(self.tables))
         shown = withhold(equivalence_class, signatures, asked)
         level, region = self._places(plan, equivalence_class)
-        kept = self._examined(plan, equivalence_class, shown, (level, region), k)
+        kept = self._examined(plan, shown, (level, region), together)
         progress(0.6)
         key = new_keys(released)
         keyed = replace(records, table=_with_fields(records.table, self.tables, shown, key, released))
@@ -119,7 +122,7 @@ class LinkedSource:
             check_where_shown(release, records, plan.levels, not requirement.asks_for_values)
         rows = []
         for i, table in enumerate(self.tables):
-            rows.append(linked_rows(table, level, region, shown.of_table[i], key))
+            rows.append(linked_rows(table, level, region, shown.of_table[i], key, together))
             progress(0.7 + 0.2 * (i + 1) / len(self.tables))
         of = release.rows
         fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
@@ -128,15 +131,15 @@ class LinkedSource:
             fields,
             len(records.table.quasi_identifiers),
             [fields[table.flag].categories[fields[table.flag].codes] == SHOWN for table in self.tables],
-            [table.count_known for table in self.tables],
             rows,
-            requirement,
+            replace(requirement, k=together),
         )
         if not self.new_key:
             unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, None, released))
             release = apply(plan, unkeyed, kept, requirement)
             rows = [
-                linked_rows(table, level, region, shown.of_table[i], None) for i, table in enumerate(self.tables)
+                linked_rows(table, level, region, shown.of_table[i], None, together)
+                for i, table in enumerate(self.tables)
             ]
         progress(1.0)
         return ReleasedRows(release, kept, linked=tuple(rows))
@@ -149,7 +152,6 @@ class LinkedSource:
     def _examined(
         self,
         plan: Plan,
-        equivalence_class: np.ndarray,
         shown: Shown,
         places: tuple[np.ndarray, np.ndarray],
         k: int,
@@ -166,9 +168,7 @@ class LinkedSource:
                 name: (table.quasi_identifiers[name].codes[rows], column.original.codes[rows])
                 for name, column in table.coarsened.items()
             }
-            codes = {
-                name: column.codes[rows] if name not in known else column.codes for name, column in quasi.items()
-            }
+            codes = {name: column.codes[rows] if name not in known else column.codes for name, column in quasi.items()}
             return examine_values(shown.label[rows], region[rows], area[rows], columns, codes, k, coarsened)
 
         def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
@@ -193,11 +193,17 @@ class LinkedSource:
 
 
 def link(
-    records: Records, tables: Sequence[LinkedTable], areas: Areas, new_key: bool = True, key: str = ""
+    records: Records,
+    tables: Sequence[LinkedTable],
+    areas: Areas,
+    new_key: bool = True,
+    key: str = "",
+    k: int | None = None,
 ) -> LinkedSource:
     """Persons with the tables that belong to them, checked.
 
-    records : one a person, matched with the areas; key : the field that links them, for messages
+    records : one a person, matched with the areas; key : the field that links them, for messages;
+    k : as in `LinkedSource`
     Raises InputError for rows that stand for several people, names that cannot be released, and fields that repeat the
     person's area.
     """
@@ -216,7 +222,7 @@ def link(
             position = areas.codes_of(texts)
             if len(home) and (position >= 0).any() and np.mean(position[column.codes[inside]] == home) > 0.5:
                 raise area_copy(f"{linked.name}.{name}")
-    return LinkedSource(records, tuple(tables), new_key)
+    return LinkedSource(records, tuple(tables), new_key, k)
 
 
 def refused_together(name: str) -> InputError:
@@ -258,8 +264,7 @@ class _Asked:
         there = table.person >= 0
         person = table.person[there]
         return [
-            shares_of(name, person, table.kept[name].codes[there], None, {PERSONS: person})
-            for name in table.sensitive
+            shares_of(name, person, table.kept[name].codes[there], None, {PERSONS: person}) for name in table.sensitive
         ]
 
     def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:

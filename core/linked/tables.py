@@ -91,7 +91,8 @@ def persons_of_rows(name: str, keys: Column, persons: Mapping[str, int], unmatch
     keys : (R,); persons : as `persons_by_key` gives them; unmatched : STOP refuses rows of no person
     Raises InputError with the number of rows and the first keys.
     """
-    of_key = [NOBODY if is_missing(key) else persons.get(identifier_text(key), NOBODY) for key in keys.categories]
+    texts = [None if is_missing(key) else identifier_text(key) for key in keys.categories]
+    of_key = [NOBODY if text is None else persons.get(text, NOBODY) for text in texts]
     person = np.array(of_key or [NOBODY], np.int64)[keys.codes]
     lost = np.flatnonzero(person == NOBODY)
     if len(lost) and unmatched == STOP:
@@ -151,7 +152,8 @@ def _check_fields(table: LinkedTable, key: str) -> None:
     if twice:
         raise InputError(
             tr(
-                "“{field}” of table “{table}” is named both as known and as kept: what is known is released anyway.",
+                "“{field}” of table “{table}” is named both as known and as kept: what is known is released anyway. Take it "
+                "out of one of the two.",
                 field=twice[0],
                 table=table.name,
             )
@@ -175,5 +177,3 @@ def _check_fields(table: LinkedTable, key: str) -> None:
                 table=table.name,
             )
         )
-
-

@@ -90,9 +90,7 @@ def withhold(equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], as
         rounds += 1
 
 
-def _labels(
-    of_class: np.ndarray, signatures: Sequence[np.ndarray], shown: np.ndarray
-) -> tuple[np.ndarray, int]:
+def _labels(of_class: np.ndarray, signatures: Sequence[np.ndarray], shown: np.ndarray) -> tuple[np.ndarray, int]:
     """A number for each combination of class and what is shown of the tables, and how many there are."""
     codes = [of_class, *(np.where(there, signature + 1, 0) for signature, there in zip(signatures, shown))]
     label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table
@@ -117,9 +118,7 @@ def test_whoever_knows_a_person_and_all_their_rows_finds_k_or_nobody(case: Case)
     account = made(case)
     persons, tables = rows_of(account), linked_of(account)
     crosswalks = account.levels.crosswalks
-    looked = {
-        row[PERSON]: {name: looks(case, rows, row[PERSON]) for name, rows in tables.items()} for row in persons
-    }
+    looked = {row[PERSON]: {name: looks(case, rows, row[PERSON]) for name, rows in tables.items()} for row in persons}
     for number, (area, sex, _) in enumerate(case.persons):
         position = list("abcd").index(area)
         found = [
@@ -179,10 +178,10 @@ def test_no_row_is_invented_lost_or_elsewhere_and_no_person_is_lost(case: Case) 
             assert (whose["level"], whose["region"], whose[f"vbas_{name}"]) == (row["level"], row["region"], SHOWN)
 
     # Each released person is somebody, who has these very rows, and nobody is there twice.
-    def whole(number: int, name: str) -> object:
+    def whole(number: int, name: str) -> list[tuple[str, str]]:
         return sorted((month if case.known else "", of) for who, month, of in case.tables[name] if who == number)
 
-    def seen(row: dict[str, object], name: str) -> object:
+    def seen(row: dict[str, object], name: str) -> list[tuple[str, str]]:
         own = [one for one in tables[name] if one[PERSON] == row[PERSON]]
         return sorted((str(one["month"]) if case.known else "", str(one["diagnosis"])) for one in own)
 
@@ -216,7 +215,7 @@ def test_a_field_that_only_one_person_has_is_refused() -> None:
     n = 200
     persons = [("abcd"[i % 4], "F", i % 3) for i in range(n)]
     stays = [(i, "x", f"{i}") for i in range(n) for _ in range(3)]  # a number of the person, in each of their rows
-    with pytest.raises(InputError, match="stays.diagnosis"):
+    with pytest.raises(InputError, match=r"stays\.diagnosis"):
         made(Case(persons, {"stays": stays}, 2, 1, False, False, False))
 
 
@@ -225,7 +224,7 @@ def test_a_field_that_only_one_person_has_is_refused() -> None:
     [
         (LinkedTable("records", np.zeros(1, np.int64)), "a name of its own"),
         (LinkedTable("stays", np.zeros(1, np.int64), {"vbas_region": column_from_values(["x"])}), "itself uses"),
-        (LinkedTable("stays", np.zeros(1, np.int64), {"ward": column_from_values(["b"])}), "stays.ward"),
+        (LinkedTable("stays", np.zeros(1, np.int64), {"ward": column_from_values(["b"])}), r"stays\.ward"),
         (LinkedTable("stays", np.zeros(1, np.int64), {}, {}, ("days",)), "sensitive"),
     ],
 )
