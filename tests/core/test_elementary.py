@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def test_only_what_decides_no_row_asks_the_system():
 
 # A grid of squares, where many regions are exactly as near and as good as each other.
 SIDE = 9
-JOBS = {
+JOBS: dict[str, dict[str, Any]] = {
     "one level": {},
     "by transport": {"combination": "compact by transport"},
     "anonymity exchange": {"combination": "custom", "aggregation": "anonymity exchange"},
@@ -118,8 +119,10 @@ def content_hash_of(**asked) -> str:
         "sex": rng.choice(["F", "M"], 1500),
         "age": rng.choice(list("abc"), 1500),
     }
-    fields = {"area": "area", "quasi_identifiers": ["sex", "age"], "population": "people"}
-    return vbas.anonymize(areas, records, k=5, **fields, **asked).content_hash
+    release = vbas.anonymize(
+        areas, records, area="area", quasi_identifiers=["sex", "age"], population="people", k=5, **asked
+    )
+    return release.content_hash
 
 
 @pytest.mark.parametrize("asked", JOBS.values(), ids=JOBS)
