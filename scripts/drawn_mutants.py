@@ -408,8 +408,8 @@ def tell(breaks: list[Break], results: dict[str, dict[str, str]], listed: dict[s
     share = 100 * count[KILLED] / matter if matter else 0.0
     print(
         f"{len(decided)} of {len(breaks)} drawn are decided: {count[KILLED]} killed, {count[SURVIVED]} survived, "
-        f"{count[UNREACHED]} reached by no test, {count[NOT_RUN]} not run; {len(alive) - len(unlisted)} survivors change "
-        f"nothing. {share:.1f} % of those that change something were killed."
+        f"{count[UNREACHED]} reached by no test, {count[NOT_RUN]} not run; {len(alive) - len(unlisted)} survivors "
+        f"change nothing. {share:.1f} % of those that change something were killed."
     )
     return len(unlisted)
 
