@@ -281,7 +281,8 @@ class Reached:
         first, last = one.statement
         lines = of_file if last == 0 else [str(line) for line in range(first, last + 1)]
         reaching = {test for line in lines for test in of_file.get(line, ())}
-        chosen, spent = [], 0.0
+        chosen: list[str] = []
+        spent = 0.0
         for test in sorted(reaching, key=lambda test: self.tests[test][1])[:MOST_TESTS]:
             spent += self.tests[test][1]
             if chosen and spent > budget:

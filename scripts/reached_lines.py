@@ -84,7 +84,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
     sys.settrace(REACHED.traced)
     yield
     sys.settrace(None)
-    threading.settrace(None)  # type: ignore[arg-type]
+    threading.settrace(None)
     REACHED.ended(item.nodeid, time.process_time() - began)
 
 
