@@ -172,11 +172,11 @@ class Comparing:
             homogeneous[place[number == people[place]]] = True
         total = after.key[in_new] >> LEVEL_AT == 0
         differs = bool((changed & (total | (not new.nested))).any())
-        told = [
+        few_told, homogeneous_told = (
             self._changes(np.flatnonzero(some), before, after, in_old, in_new, people, differences)
             for some in (few, homogeneous & ~few)
-        ]
-        return Compared(*told, differs)
+        )
+        return Compared(few_told, homogeneous_told, differs)
 
     def _changes(
         self,
@@ -254,7 +254,10 @@ class Comparing:
             for turn in range(len(columns)):
                 place = position[one.equivalence_class + turn * len(release.records)]
                 fields.setdefault(one.field, []).append((place, values.astype(np.int64)[one.value], one.records))
-        joined = {name: tuple(map(np.concatenate, zip(*parts))) for name, parts in fields.items()}
+        joined: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        for name, parts in fields.items():
+            places, values, numbers = (np.concatenate(column) for column in zip(*parts))
+            joined[name] = places, values, numbers
         return regions, _Shown(key, records, level[first], region[first], class_of[first], own, joined)
 
     def _regions_of(self, release: Published) -> tuple[int, list[np.ndarray]]:

@@ -98,7 +98,8 @@ def one_by_one(old, new, k):
 def counted(release, regions):
     names = np.argsort(release.quasi_identifiers)
     texts = [tuple(row[i] for i in names) for row in release.values_of_classes()]
-    last, found = len(release.levels) - 1, {}
+    last = len(release.levels) - 1
+    found: dict[tuple, tuple[int, dict[str, dict[str, int]]]] = {}
     for at, (level, region, of) in enumerate(zip(release.level, release.region, release.class_of)):
         keys = [(int(level), int(region) if regions is None else int(regions[level][region]), texts[of])]
         if last:
@@ -117,6 +118,7 @@ def counted(release, regions):
 
 def rows_of(changes, old, new):
     regions = same_regions(old, new)
+    assert regions is not None
     names = np.argsort(new.quasi_identifiers)
     texts = [tuple(row[i] for i in names) for row in new.values_of_classes()]
     return [
