@@ -152,8 +152,8 @@ def _check_fields(table: LinkedTable, key: str) -> None:
     if twice:
         raise InputError(
             tr(
-                "“{field}” of table “{table}” is named both as known and as kept: what is known is released anyway. Take "
-                "it out of one of the two.",
+                "“{field}” of table “{table}” is named both as known and as kept: what is known is released anyway. "
+                "Take it out of one of the two.",
                 field=twice[0],
                 table=table.name,
             )
