@@ -56,10 +56,10 @@ def _within_f_strings() -> Iterator[tuple[str | tuple[str, ...], str]]:
             strings = (node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.JoinedStr))
             for call in (node for string in strings for node in ast.walk(string) if isinstance(node, ast.Call)):
                 if isinstance(call.func, ast.Name) and call.func.id in KEYWORDS:
-                    texts = [word.value for word in call.args if isinstance(word, ast.Constant)]
+                    texts = [str(word.value) for word in call.args if isinstance(word, ast.Constant)]
                     if texts:
                         place = file.relative_to(ROOT).as_posix()
-                        yield tuple(texts[:2]) if call.func.id == "plural" else str(texts[0]), place
+                        yield tuple(texts[:2]) if call.func.id == "plural" else texts[0], place
 
 
 def _of_approaches() -> Iterator[tuple[str, str]]:
