@@ -93,7 +93,7 @@ def main(rounds: int) -> None:
         }
         for start in starts.values():
             start()
-        taken = {title: [] for title in starts}
+        taken: dict[str, list[float]] = {title: [] for title in starts}
         for _ in range(rounds):
             for title, start in starts.items():
                 taken[title].append(start())
