@@ -26,7 +26,12 @@ from .provenance import now
 from .remembering import remembered
 
 SIGN_PAGE, REPORT, REGISTER = "SIGN_PAGE", "REPORT", "REGISTER"
-OUTPUT_OF = {"records": ("RELEASED_RECORDS",), "crosswalk": ("CROSSWALK",), "regions": ("RELEASED_REGIONS",)}
+RELEASED_TABLES = "RELEASED_TABLES"  # one file with the records and the tables that belong to them
+OUTPUT_OF = {
+    "records": ("RELEASED_RECORDS", RELEASED_TABLES),
+    "crosswalk": ("CROSSWALK",),
+    "regions": ("RELEASED_REGIONS",),
+}
 RESOLUTION, MARGIN = 300, 15.0  # dots an inch, millimetres
 LARGEST_FONT, SMALLEST_FONT, STEP = 9.5, 5.0, 0.5  # points
 
@@ -83,7 +88,7 @@ def signing(form: Form, tables: Iterable[DataTable], register: str, in_place: st
 def _files_of(form: Form, table: str, in_place: str) -> str:
     """Where a table goes: the files that hold it."""
     files = [Path(in_place).name] if in_place and table == "records" else []
-    for name in OUTPUT_OF[table]:
+    for name in OUTPUT_OF.get(table, (RELEASED_TABLES,)):
         if form.outputs.wanted(name):
             target = form.outputs.target(name)
             files.append(name if target is None else target.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ OURS = "vbas_"  # how the names of our own fields begin
 TAKEN = ("records", "crosswalk", "regions")  # names of the tables that every release has
 PERSON = OURS + "person"  # the new key
 NOBODY = -1
+NAME = re.compile(r"\w[\w-]*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,14 @@ def check_linked(tables: Collection[LinkedTable], released: Collection[str], key
             )
         )
     for table in tables:
+        if not NAME.fullmatch(table.name):
+            raise InputError(
+                tr(
+                    "A linked table is called “{table}”: give it a name of letters, digits, “_” and “-”, as files "
+                    "have.",
+                    table=table.name,
+                )
+            )
         _check_fields(table, key)
         if table.flag.lower() in {name.lower() for name in released}:
             raise InputError(

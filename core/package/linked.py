@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from ..anonymise import Account
 from ..arrays import to_list
+from ..errors import PrivacyError
 from ..language import as_data, plural, tr
 from ..records.columns import Column, combine_codes
 from .claims import Claim
+from .content_hash import content_hash
 from .dataset import RECORDS
+from .reading import read_table
 from .table import FLAG, LEVEL, PERSON, QUASI, REGION, DataTable
 
 LINKED, TOGETHER = as_data("linked rows"), as_data("k of all tables")
@@ -71,6 +76,25 @@ def claims_of_linked(
             "At least {k} people look alike in all tables together; the smallest group has {least}.", k=k, least=least
         ),
     )
+
+
+def recount_geopackage(file: Path, tables: Sequence[DataTable], account: Account) -> None:
+    """Count persons and linked rows once more as a GeoPackage holds them. Raises PrivacyError.
+
+    tables : that were written; account : of the release
+    """
+    written = {table.name: read_table(file, table.name, table.fields) for table in tables}
+    linked = {} if account.rows is None else {rows.name: (rows.count_known, rows.k) for rows in account.rows.linked}
+    broken = [claim for claim in claims_of_linked(written, linked, 0) if claim.holds is False]
+    if broken:
+        raise PrivacyError(_not_held(broken[0].says))
+    for table in tables:
+        if content_hash(written[table.name]) != content_hash(table):
+            raise PrivacyError(_not_held(tr("“{table}” holds other rows", table=table.name)))
+
+
+def _not_held(says: str) -> str:
+    return tr("RELEASED_TABLES does not hold what it is to hold ({says}): nothing was written.", says=says)
 
 
 class _People:
