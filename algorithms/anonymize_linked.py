@@ -37,7 +37,7 @@ class AnonymizeLinked(VbasAlgorithm):
     HELP = tr(
         "<p>Takes a table of persons, one row each, and tables that belong to them by a key, such as stays, drugs or "
         "tests. The persons are released as “Anonymise records” does it; a person is in one region in all "
-        "tables.</p><p>A person's rows of a linked table are shown where at least k people are alike in everything that "
+        "tables.</p><p>A person's rows of a linked table are shown where at least k people are alike in all that "
         "others may know of them, in all tables together. Elsewhere they are left out, and the person's row "
         "says so. Nobody is suppressed because of a linked table.</p><p>Name few and coarse fields as known, and "
         "choose a k that is larger than LINKED_K: then more rows are shown. The report says how many.</p>"

@@ -18,6 +18,7 @@ from ...core.errors import InputError
 from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, linked_source
 from ...core.language import tr
 from ...core.linked.source import LinkedSource
+from ...core.linked.tables import ALL_ROWS, ONE_ROW, ROWS_KNOWN
 from ...core.package.dataset import tables_of_release
 from ...core.package.linked import recount_geopackage
 from ...core.package.writing import write_geopackage
@@ -27,12 +28,12 @@ from ...core.tables.schema import FOR_RELEASE
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_columns
 from .form import Form
-from .parameters import TABLE, described, field, text, whole, yes
+from .parameters import TABLE, choice, described, field, text, whole, yes
 
 LINKED_TABLES, LINKED_KEYS, COUNT_KNOWN, NEW_KEY, LINKED_K = (
     *("LINKED_TABLES", "LINKED_KEYS", "COUNT_KNOWN", "NEW_KEY", "LINKED_K"),
 )
-RELEASED_TABLES = "RELEASED_TABLES"
+RELEASED_TABLES, KNOWN_OF = "RELEASED_TABLES", "ROWS_KNOWN"
 
 
 def linked_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -65,6 +66,20 @@ def linked_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             "stay leaves none."
         ),
         optional=True,
+    )
+    yield choice(
+        KNOWN_OF,
+        tr("Linked tables: of how many rows others may know it"),
+        ROWS_KNOWN,
+        ALL_ROWS,
+        tr(
+            "“{all_rows}”: others may know these fields of every row of a person, and so how many there are; rows are "
+            "left out person by person. With many rows a person hardly any are shown. “{one_row}”: they know them of "
+            "one row of a person, whichever it is, and nothing of the others; rows are left out whose values fewer "
+            "than k people of a class have. Whoever knows two rows of a person may find that person.",
+            all_rows=ALL_ROWS,
+            one_row=ONE_ROW,
+        ),
     )
     yield text(
         KEEP,
@@ -185,6 +200,7 @@ def linking_of(form: Form) -> Linking:
         form.yes(COUNT_KNOWN),
         form.yes(NEW_KEY),
         form.whole(LINKED_K),
+        form.text(KNOWN_OF),
     )
 
 

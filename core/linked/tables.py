@@ -11,7 +11,7 @@ import numpy as np
 from .. import counted
 from ..areas import identifier_text
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import as_data, plural, tr
 from ..missing import is_missing
 from ..records.columns import Column
 from ..records.matching import STOP
@@ -20,6 +20,8 @@ OURS = "vbas_"  # how the names of our own fields begin
 TAKEN = ("records", "crosswalk", "regions")  # names of the tables that every release has
 PERSON = OURS + "person"  # the new key
 NOBODY = -1
+ALL_ROWS, ONE_ROW = as_data("all rows"), as_data("one row")  # of a person, that others may know
+ROWS_KNOWN = (ALL_ROWS, ONE_ROW)
 NAME = re.compile(r"\w[\w-]*")
 
 

@@ -301,6 +301,7 @@ def _linked(town):
         "LINKED_TABLES": [rows],
         "LINKED_KEYS": "layer.key",
         "LINKED_KNOWN": dice.pick("layer.month", "month", "layer.", "", "layer.month;layer.month"),
+        "ROWS_KNOWN": dice.pick("all rows", "one row"),
         "NEW_KEY": dice.chance(0.5),
         "COUNT_KNOWN": dice.chance(0.5),
         "LINKED_K": dice.pick(0, 0, 2, 3, 1, 99),
