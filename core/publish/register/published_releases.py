@@ -280,11 +280,11 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path, u
         if packed is None:
             release = replace(release, sensitive=_sensitive(counts, values))
         elif regions or counts or values or len(packed.levels) != int(n_levels):
-            raise ValueError("rows beside packs")
+            raise ValueError  # rows beside packs
         else:
             release = packed
         if not len(release.areas):
-            raise ValueError("a release of no areas")
+            raise ValueError
         _check_counts(release)
         return replace(release, coarsened=levels, of_persons=bool(of_persons), in_zones=bool(in_zones))
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
