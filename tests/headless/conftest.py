@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from .loaded import loaded_qgis
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -47,6 +49,25 @@ def qgis_process(headless_home):
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def loaded(tmp_path_factory):
+    """QGIS loaded once, for runs that are copies of its process."""
+    with loaded_qgis(tmp_path_factory.mktemp("loaded")) as qgis:
+        yield qgis
+
+
+@pytest.fixture(scope="session")
+def qgis_loaded(loaded):
+    """qgis_loaded("run", …) -> Done: as qgis_process, but for what that reads itself, at a tenth of the time."""
+
+    def run(*arguments, **environment):
+        process = loaded.start(*arguments, variables=environment)
+        stdout, stderr = process.communicate(timeout=300)
+        return Done(process.returncode, stdout, stderr)
 
     return run
 
