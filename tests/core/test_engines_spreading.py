@@ -20,7 +20,10 @@ from .test_engine_conformance import ADAPTERS, SLOW, server  # noqa: F401  a fix
 # Of the two ways to one cluster, whose queries take seconds, one has the rows and one the counts.
 ENGINES_THERE = [
     pytest.param(
-        adapter, counted, marks=[pytest.mark.slow] if adapter.kind in SLOW else [], id=f"{'counts' if counted else 'rows'}-{name}"
+        adapter,
+        counted,
+        marks=[pytest.mark.slow] if adapter.kind in SLOW else [],
+        id=f"{'counts' if counted else 'rows'}-{name}",
     )
     for counted in (False, True)
     for name, adapter in ADAPTERS.items()
