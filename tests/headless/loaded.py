@@ -1,9 +1,9 @@
-"""QGIS with the toolbox, loaded once: each run is a copy of the process, by fork, and prints what `qgis_process` prints.
+"""QGIS with the toolbox, loaded once: each run is a copy of the process, by fork, and prints as `qgis_process` does.
 
-To start QGIS takes more than most runs do. What `qgis_process` itself reads of its arguments, and how it starts, is seen
-by the tests that start it. Started with the number of a socket: a run is told by a message with its arguments, variables
-and the most bytes that its files may have, and with what are to be its own output and errors; told back are the number
-of the process, and how that ended.
+To start QGIS takes more than most runs do. What `qgis_process` itself reads of its arguments, and how it starts, is
+seen by the tests that start it. Started with the number of a socket: a run is told by a message with its arguments,
+variables and the most bytes that its files may have, and with what are to be its own output and errors; told back are
+the number of the process, and how that ended.
 """
 
 from __future__ import annotations
@@ -170,7 +170,8 @@ def _run(arguments: list[str]) -> int:
         def pushInfo(self, text: str) -> None:
             print(text, file=sys.stderr if as_json else sys.stdout, flush=True)
 
-        pushWarning = pushCommandInfo = pushDebugInfo = pushConsoleInfo = pushInfo
+        def pushWarning(self, text: str) -> None:
+            self.pushInfo(text)
 
         def reportError(self, text: str, fatal: bool = False) -> None:
             print(f"ERROR:\t{text}", file=sys.stderr, flush=True)

@@ -12,9 +12,8 @@ import pytest
 from .conftest import ROOT
 from .jobs import inputs, outputs, wait_until
 
-
-# What Ctrl-C hits while QGIS loads its plugins depends on the moment: several in the seconds that this takes. At SIGTERM
-# the system ends the process, whatever it does.
+# What Ctrl-C hits while QGIS loads its plugins depends on the moment: several in the seconds that this takes. At
+# SIGTERM the system ends the process, whatever it does.
 LOADING = [("start", 0.3), ("start", 1.4), ("start", 1.6), ("start", 1.8)]
 MOMENTS = [("start", 0.8), ("reading", 0.2), ("writing", 0)]
 
