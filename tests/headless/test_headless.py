@@ -40,7 +40,7 @@ def test_main_job(qgis_process, city, tmp_path):
     ]
 
 
-# What is refused before a run and what is refused in it is seen once each as a server would, the rest in a copy of QGIS.
+# What is refused before a run and what is refused in it is seen once each as a server would, else in a copy of QGIS.
 STARTED = [
     ({"RECORD_REGION": "home"}, "(RECORD_REGION): there is no field “home” in Records (RECORDS)"),
     ({"K": "1000000"}, "(K) is 1\u00a0000\u00a0000, but Records (RECORDS) has only"),
