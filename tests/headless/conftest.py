@@ -73,10 +73,10 @@ def qgis_loaded(loaded):
 
 
 @pytest.fixture(scope="session")
-def city(qgis_process, tmp_path_factory):
+def city(qgis_loaded, tmp_path_factory):
     """The demonstration city as files: areas.gpkg and records.gpkg."""
     folder = tmp_path_factory.mktemp("city")
-    done = qgis_process(
+    done = qgis_loaded(
         "run",
         "vbas:demonstrationcity",
         "--",
