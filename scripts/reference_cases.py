@@ -2,10 +2,12 @@
 
 bash scripts/reference_cases [CASE …] [--door DOOR …] [--folder FOLDER] [--write]
 
-Cases stand in scripts/reference_cases.json: a demonstration city of its own each, settings of `vbas:anonymize`, the hash
-of the inputs, and the content hash of the release. Doors are the library, with areas and records as arrays; the command,
-from files; the engine, DuckDB over the file of the records; the toolbox, by qgis_process. A door that is not here is
-said, and is no error.
+Cases stand in scripts/cases/cases.json: settings of `vbas:anonymize`, the hash of the inputs, and the content
+hash of the release. Beside it stand the areas of each, a demonstration city of its own, as a table with shapes: drawn
+anew they would be others with another version of GEOS. The people are drawn from the seed.
+
+Doors are the library, with areas and records as arrays; the command, from files; the engine, DuckDB over the file of
+the records; the toolbox, by qgis_process. A door that is not here is said, and is no error.
 
 It ends with 0 where every release that was made has the hash that is expected; with 1 where one has not; with 2 where
 the inputs are others already, so that nothing can be said, or no door is here.
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import hashlib
 import json
 import os
@@ -41,11 +44,12 @@ from vbas.core.package.content_hash import content_hash, hash_of_all
 from vbas.core.package.dataset import column_of, tables_of_release
 from vbas.core.package.table import INTEGER, STRING, DataField, DataTable
 from vbas.core.package.writing import write_geopackage
-from vbas.core.synthetic.city import CENTRE, demonstration_city
+from vbas.core.synthetic.city import CENTRE, City, demonstration_city
 from vbas.core.synthetic.distributions import stream
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES = ROOT / "scripts" / "reference_cases.json"
+CASES = ROOT / "scripts" / "cases"
+INDEX = CASES / "cases.json"
 LIBRARY, COMMAND, ENGINE, TOOLBOX = "library", "command", "engine", "toolbox"
 DOORS = (LIBRARY, COMMAND, ENGINE, TOOLBOX)
 AGREE, DIFFERS, CANNOT_TELL = 0, 1, 2
@@ -87,7 +91,7 @@ class Inputs:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cases that are asked for; what the program ends with."""
-    cases = json.loads(CASES.read_text(encoding="utf-8"))
+    cases = json.loads(INDEX.read_text(encoding="utf-8"))
     given = _given(arguments, list(cases))
     print(
         f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, shapely "
@@ -98,9 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in given.case or list(cases):
             folder = (given.folder or Path(temporary)) / name.replace(" ", "-")
             folder.mkdir(parents=True, exist_ok=True)
+            if given.write:
+                draw_areas(cases[name])
             ends.append(run_case(name, cases[name], folder, given.door or DOORS, given.write))
     if given.write:
-        CASES.write_text(json.dumps(cases, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        INDEX.write_text(json.dumps(cases, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     said = {AGREE: "agree", DIFFERS: "DIFFER", CANNOT_TELL: "cannot tell"}
     print(", ".join(f"{said[end]}: {ends.count(end)}" for end in said if end in ends))
     return DIFFERS if DIFFERS in ends else max(ends)
@@ -118,7 +124,7 @@ def run_case(name: str, case: dict[str, Any], folder: Path, doors: Sequence[str]
         case["inputs"] = found_inputs
     same = found_inputs == case["inputs"]
     rows = f"{len(inputs.areas['area']):,} areas, {len(inputs.records['area']):,} rows"
-    print(f"  inputs    {'agree' if same else 'are others: GEOS draws this city in another way'}  {rows}")
+    print(f"  inputs    {'agree' if same else 'are others: its people are drawn in another way here'}  {rows}")
     if not same:
         return CANNOT_TELL
     wrong, seen = False, 0
@@ -141,7 +147,7 @@ def run_case(name: str, case: dict[str, Any], folder: Path, doors: Sequence[str]
 
 def inputs_of(case: Mapping[str, Any], folder: Path) -> Inputs:
     """The areas and records of a case, written to a folder too."""
-    city = demonstration_city(case["seed"], n_areas=case["areas"])
+    city = _city(case)
     north = shapely.get_coordinates(shapely.centroid(city.polygons))[:, 1] > CENTRE[1]
     halves = np.where(north, " north", " south").astype(object)
     areas = {
@@ -170,6 +176,26 @@ def inputs_of(case: Mapping[str, Any], folder: Path) -> Inputs:
     return inputs
 
 
+def draw_areas(case: Mapping[str, Any]) -> None:
+    """Draw the areas of a case anew, and keep them."""
+    city = demonstration_city(case["seed"], n_areas=case["areas"])
+    shapes = shapely.to_wkt(shapely.normalize(city.polygons), rounding_precision=2).tolist()
+    rows = zip(city.identifiers.tolist(), city.districts.tolist(), city.population.tolist(), shapes)
+    text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
+    _areas_of(case).write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+
+
+def _city(case: Mapping[str, Any]) -> City:
+    rows = gzip.decompress(_areas_of(case).read_bytes()).decode("utf-8").splitlines()
+    identifiers, districts, population, shapes = zip(*(row.split("\t") for row in rows))
+    identifier, district = (np.array(values, dtype=object) for values in (identifiers, districts))
+    return City(identifier, shapely.from_wkt(list(shapes)), district, np.array(population, np.int64), case["seed"])
+
+
+def _areas_of(case: Mapping[str, Any]) -> Path:
+    return CASES / f"areas-{case['seed']}.tsv.gz"
+
+
 def _persons(case: Mapping[str, Any]) -> bool:
     return "PERSON_ID" in case["settings"]
 
@@ -187,6 +213,8 @@ def not_here(door: str, case: Mapping[str, Any]) -> str:
     """What a door lacks on this machine, empty where it is here."""
     if door == COMMAND and sys.version_info < (3, 11) and not find_spec("tomli"):
         return "before Python 3.11 a job wants tomli"
+    if door == COMMAND and not find_spec("jinja2"):
+        return "the page of a folder wants jinja2"
     if door == ENGINE or (door == TOOLBOX and case.get("in_place")):
         lacks = missing_packages("duckdb")
         if lacks:
