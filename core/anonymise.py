@@ -48,6 +48,7 @@ from .records.table import PERSONS
 from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
 from .releases.earlier import REPAIR, Earlier, held_against_earlier
+from .releases.update_said import say_what_changed
 from .releases.updating import Changed, Update
 from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
@@ -397,6 +398,10 @@ def anonymise(
     weights = warning_of_weights(counted, at_hand.counted_rows(), population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
+    what_changed = None
+    if carried is not None and ask.update is not None:
+        what_changed = carried.changed_by(plan)
+        said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
     clock.has_taken(MEASURES)
     return Account(
         ask,
@@ -415,7 +420,7 @@ def anonymise(
         clock.seconds,
         held.tried,
         policies,
-        None if carried is None else carried.changed_by(plan),
+        what_changed,
     )
 
 

@@ -27,7 +27,7 @@ from ..records.table import RecordTable
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
 
-FURTHER, UPDATED = as_data("a further period"), as_data("the same people, updated")
+FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
 
 

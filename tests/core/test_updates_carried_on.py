@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
-from vbas.core.crosswalk import Crosswalk
-from vbas.core.errors import InputError
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
 from vbas.core.records.columns import Column, column_from_values
@@ -20,7 +15,7 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.updates import visible_changes
-from vbas.core.releases.updating import KINDS, Update
+from vbas.core.releases.updating import Update
 
 from .nested_cases import random_levels
 
