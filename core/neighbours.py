@@ -12,6 +12,7 @@ from .adjacency import Adjacency, adjacency_of_pairs
 from .areas import Areas
 from .arrays import to_list
 from .drawing import buffered_hull
+from .elementary import norms
 from .progress import Progress, silent
 
 BATCH = 20_000
@@ -105,8 +106,8 @@ def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
     along = second - first
     outward = np.column_stack([along[:, 1], -along[:, 0]])
     # The points are centred: away from their mean leads out of the hull.
-    outward *= (np.sign(((first + second) * outward).sum(axis=1)) / np.hypot(*outward.T))[:, None]
-    away = reach + np.hypot(*ends[is_open, 1].T)
+    outward *= (np.sign(((first + second) * outward).sum(axis=1)) / norms(outward))[:, None]
+    away = reach + norms(ends[is_open, 1])
     ends[is_open, 0] = ends[is_open, 1] + away[:, None] * outward
     return ends
 
@@ -191,7 +192,7 @@ def _outermost(polar: np.ndarray, ring: list[int]) -> tuple[np.ndarray, float]:
     sides = following - corners
     outward = np.column_stack([sides[:, 1], -sides[:, 0]])
     levels = (corners * outward).sum(axis=1)
-    beyond = polar @ outward.T - levels
+    beyond = polar[:, :1] * outward[:, 0] + polar[:, 1:] * outward[:, 1] - levels
     farthest = beyond.argmax(axis=0)
     margin = float((levels / np.sqrt((outward**2).sum(axis=1))).min())
     return farthest[beyond[farthest, np.arange(len(ring))] > TOLERANCE], margin

@@ -8,6 +8,7 @@ from scipy.spatial import Voronoi, cKDTree
 
 LARGEST_OVERLAP = 1e-6  # of the faces of a diagram, as a share of its surface
 FAR, FAR_POINTS = 100.0, 8
+DECIMALS = 12  # decimals to which cosines are the same on every system
 
 
 def nearest_site(points: np.ndarray, sites: np.ndarray) -> np.ndarray:
@@ -83,7 +84,7 @@ def _faces_of_qhull(points: np.ndarray) -> np.ndarray:
     """The same, by scipy's Qhull: slower, and of any points."""
     # Around the points lie others, so far away that all faces of the points themselves are closed.
     angle = np.linspace(0, 2 * np.pi, FAR_POINTS, endpoint=False)
-    far = FAR * np.column_stack([np.cos(angle), np.sin(angle)])
+    far = FAR * np.round(np.column_stack([np.cos(angle), np.sin(angle)]), DECIMALS)
     diagram = Voronoi(np.vstack([points, far]))
     # Of points that are one to rounding, only one has a face.
     of_points = diagram.point_region[: len(points)].tolist()

@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..elementary import norms
 from ..errors import VbasError
 from ..language import plural, tr
 from ..profile import Profile
@@ -70,7 +71,7 @@ def relocate(
         moved, sites = (means != sites).any(axis=1), means
         changed = np.flatnonzero(moved[site_of])
         offsets = points[changed] - sites[site_of[changed]]
-        distance[changed] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+        distance[changed] = norms(offsets)
         tree = cKDTree(sites)
         # The half of the way to another site is nearer to the own one; a little less, for rounding.
         safe = (0.5 - 1e-9) * _way_to_rivals(sites, moved, tree)

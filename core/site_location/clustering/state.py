@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from ...arrays import to_list
 from ...crosswalk import Crosswalk
+from ...elementary import norms
 from ...neighbours import adjacent_sites
 from ...voronoi import nearest_site
 from .counts import DenseCounts, LocalCounts, RegionCounts, SparseCounts, Terms, as_they_are, levels_of_groups, terms_of
@@ -210,7 +211,7 @@ class ClusteringState:
     def _within_reach(self, region: int, positions: np.ndarray) -> np.ndarray:
         """The areas that may change their region if the site moves to any of the positions, and some more."""
         centre = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
-        radius = np.hypot(*(positions - centre).T).max()
+        radius = norms(positions - centre).max()
         away = (self._xy[0] - centre[0]) ** 2 + (self._xy[1] - centre[1]) ** 2
         near = away <= ((self.distances + radius) * (1 + 1e-9)) ** 2
         return np.flatnonzero(near | (self.region_of == region) | self._tied)
