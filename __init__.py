@@ -31,6 +31,9 @@ def classFactory(iface: QgisInterface | None) -> VbasPlugin:
 
     # First: what the others show is in a language as soon as they are imported.
     speak(QgsApplication.instance().locale())
+    from .core.own_packages import find_packages
+
+    find_packages(QgsApplication.qgisSettingsDirPath())
     from .vbas_plugin.provider import VbasPlugin
 
     return VbasPlugin(iface)

@@ -66,6 +66,7 @@ class VbasPlugin:
         self.iface = iface
         self.provider: VbasProvider | None = None
         self.explorer: Any = None
+        self.packages: Any = None
 
     def initProcessing(self) -> None:
         """Register the provider; headless QGIS calls this alone."""
@@ -79,9 +80,15 @@ class VbasPlugin:
         from .explorer.entry import ExplorerEntry
 
         self.explorer = ExplorerEntry(self.iface)
+        from .packages.entry import PackagesEntry
+
+        self.packages = PackagesEntry(self.iface)
 
     def unload(self) -> None:
-        """Take the dock and the provider out again."""
+        """Take the dock, the entries in the menu and the provider out again."""
+        if self.packages is not None:
+            self.packages.remove()
+            self.packages = None
         if self.explorer is not None:
             self.explorer.remove()
             self.explorer = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -30,6 +29,7 @@ from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
 from .effective import Conditions, Effective
 from .form import Form
+from .help_panel import help_panel
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .remembering import remember
 from .understanding import as_spelled, is_blank, understood, with_labels
@@ -87,6 +87,12 @@ class VbasAlgorithm(NamedAlgorithm):
         hidden = any(self.ID in policy.hidden for policy in policies_for_lists())
         return super().flags() | hidden_flags() if hidden else super().flags()
 
+    def createCustomParametersWidget(self, parent: Any) -> Any:
+        """The dialog: QGIS's own, with what is not asked of everybody in groups that fold."""
+        from ..window.dialog import FormDialog
+
+        return FormDialog(self, False, parent)
+
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
 
@@ -99,17 +105,8 @@ class VbasAlgorithm(NamedAlgorithm):
         return self.SUMMARY
 
     def shortHelpString(self) -> str:
-        """The help panel: the text of the form, then every parameter and output with its own help."""
-        rows = [self.HELP]
-        for heading, destination in ((tr("Parameters"), False), (tr("Outputs"), True)):
-            items = [
-                f"<p><b>{escape(p.description())}</b><br>{escape(p.help())}</p>"
-                for p in self.parameterDefinitions()
-                if p.isDestination() == destination
-            ]
-            if items:
-                rows.append(f"<h3>{heading}</h3>" + "".join(items))
-        return "".join(rows)
+        """The help panel."""
+        return help_panel(self.HELP, self.parameterDefinitions())
 
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         self.declare()
