@@ -91,11 +91,11 @@ def test_no_change_of_a_few_is_seen_between_any_two_months(case):
             for old in numbers[:later]:
                 few = [key for key in new.keys() & old.keys() if 0 < abs(new[key] - old[key]) < k]
                 assert not few, (read.__name__, few)
-    for later, new in enumerate(accounts):
-        for old in accounts[:later]:
-            assert old.published is not None and new.published is not None
-            few = visible_changes(old.published, new.published, k)
-            assert few is not None and not len(few)
+    for later, account in enumerate(accounts):
+        for earlier in accounts[:later]:
+            assert earlier.published is not None and account.published is not None
+            changes = visible_changes(earlier.published, account.published, k)
+            assert changes is not None and not len(changes)
 
 
 @settings(max_examples=60)
