@@ -131,7 +131,6 @@ class EditRegister(VbasAlgorithm):
             "NEVER_PUBLISHED": [{"REMOVE": GIVEN, "REMOVE_POINTS": GIVEN}],
             "WHO": [{"REMOVE": GIVEN, "APPROVE": GIVEN, "REMOVE_POINTS": GIVEN}],
             "NAME": [{"RENAME": GIVEN}],
-            "REGIONS": [{"DETAIL": GIVEN}],
             "REGION_ID": [{"REGIONS": GIVEN}],
         }
 
