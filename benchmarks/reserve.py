@@ -76,7 +76,7 @@ def labels(name: str, reserve: float, years: int) -> tuple[float, float, float, 
             records, records_held = records + int(now.sum()), records_held + int(now[then >= K].sum())
         suppressed = 100 * (1 - plan.n_released / profile.n_records)
         found.append((100 * n_held / n_shown, 100 * records_held / records, suppressed, mean_loss(plan, losses)))
-    return tuple(np.mean(found, axis=0).tolist())  # type: ignore[return-value]
+    return tuple(np.mean(found, axis=0).tolist())
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ...core import counted
+from ...core.arrays import to_list
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
@@ -218,19 +219,23 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
     layer = areas_of(form) if form.given("REGIONS") else None
     identifiers = None if layer is None else layer.areas.identifiers
     detail = detail_of([release for release, _ in releases], [number for _, number in releases], identifiers)
-    shown = detail.releases > 0
+    shown = to_list(detail.releases > 0)
+
+    def where_shown(column: np.ndarray) -> list[object]:
+        return [number if there else None for number, there in zip(to_list(column), shown)]
+
     columns = {
-        "area": detail.identifiers,
-        "releases": detail.releases,
-        "finest_level": np.where(shown, detail.level, None),
-        "areas": np.where(shown, detail.areas, None),
-        "last_release": np.where(shown, detail.last, None),
+        "area": to_list(detail.identifiers),
+        "releases": to_list(detail.releases),
+        "finest_level": where_shown(detail.level),
+        "areas": where_shown(detail.areas),
+        "last_release": where_shown(detail.last),
     }
     if layer is None:
         return filled(DETAIL, columns)
     if layer.are_points:
         raise InputError(tr("REGIONS are points: give the areas as polygons, or leave REGIONS empty."))
-    if releases and not shown.any():
+    if releases and not any(shown):
         form.warn(tr("REGIONS has none of the areas of the register: give the areas that the releases were made from."))
     return filled(DETAIL, columns, shapes=layer.shapes, crs=layer.crs)
 
