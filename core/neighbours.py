@@ -6,7 +6,6 @@ from typing import Callable
 
 import numpy as np
 import shapely
-from scipy.spatial import QhullError, Voronoi, cKDTree
 
 from .adjacency import Adjacency, adjacency_of_pairs
 from .areas import Areas
@@ -14,6 +13,7 @@ from .arrays import to_list
 from .drawing import buffered_hull
 from .elementary import norms
 from .progress import Progress, silent
+from .scientific import spatial
 
 BATCH = 20_000
 
@@ -79,8 +79,8 @@ def point_neighbours(points: np.ndarray) -> Adjacency:
 def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of distinct points (n, 2), sorted by x, whose cells meet, and the length of the border between them."""
     try:
-        diagram = Voronoi(points - points.mean(axis=0))
-    except (QhullError, ValueError):  # fewer than three, or all on one line: sorted along it already
+        diagram = spatial.Voronoi(points - points.mean(axis=0))
+    except (spatial.QhullError, ValueError):  # fewer than three, or all on one line: sorted along it already
         following = np.arange(1, len(points))
         return following - 1, following, np.zeros(len(following))
     clip = buffered_hull(diagram.points)
@@ -94,7 +94,7 @@ def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return first[share].astype(np.int64), second[share].astype(np.int64), borders[share]
 
 
-def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
+def _ridge_ends(diagram: spatial.Voronoi, reach: float) -> np.ndarray:
     """Both ends of each border between two cells, (b, 2, 2); one without an end stops `reach` metres beyond the points.
 
     Where the points are nearly on a line, the end it has may lie far away on the other side of them.
@@ -117,7 +117,7 @@ TOLERANCE = 1e-12  # relative to the nearest site: below it, cells meet in a cor
 ORIGIN = -1
 
 
-def adjacent_sites(sites: np.ndarray, own: int, tree: cKDTree) -> np.ndarray:
+def adjacent_sites(sites: np.ndarray, own: int, tree: spatial.cKDTree) -> np.ndarray:
     """The Delaunay neighbours of site `own`, counterclockwise around it, (t,) int64; found from its surroundings alone.
 
     sites : (S, 2); tree : of the sites. Sites that coincide with `own` are no neighbours; of sites that coincide

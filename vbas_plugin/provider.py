@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingAlgorithm, QgsProcessingProvider
@@ -38,15 +40,28 @@ class VbasProvider(QgsProcessingProvider):
 
 
 def _algorithms() -> list[QgsProcessingAlgorithm]:
-    why = missing_message()
-    if not why:
-        try:
-            return list(_available())
-        except Exception as error:
-            # QGIS would show it in a window, and wait for a hand to close that where there is no screen.
-            why = not_loaded(error)
-            QgsMessageLog.logMessage(traceback.format_exc(), "VBAS", Qgis.MessageLevel.Critical)
+    try:
+        why = missing_message()
+        if not why:
+            with _nothing_collected():
+                return list(_available())
+    except Exception as error:
+        # QGIS would show it in a window, and wait for a hand to close that where there is no screen.
+        why = not_loaded(error)
+        QgsMessageLog.logMessage(traceback.format_exc(), "VBAS", Qgis.MessageLevel.Critical)
     return [Unavailable(algorithm, why) for algorithm in TOOLBOX]
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Without Python's search for garbage, a tenth of the time: what is loaded here stays until QGIS ends."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
 
 
 def _available() -> Iterable[QgsProcessingAlgorithm]:

@@ -27,6 +27,7 @@ from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.inputs import Inputs
 from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
+from ..unavailable import not_loaded
 from .effective import Conditions, Effective
 from .form import Form
 from .help_panel import help_panel
@@ -163,6 +164,8 @@ class VbasAlgorithm(NamedAlgorithm):
             return {name: _discreet(value, addresses) for name, value in results.items()}
         except (VbasError, QgsProcessingException, MemoryError) as error:
             problem = problem_of(self, error, addresses)
+        except ImportError as error:  # what is heavy is loaded when it is used
+            problem = not_loaded(error)
         except Exception as error:
             expected = raised_by_gdal(error) and not self._in_place
             problem = sentence_of_gdal(error) if expected else fault_of_the_program(error, self._in_place, feedback)

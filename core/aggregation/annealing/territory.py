@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from ...adjacency import Adjacency
 from ...elementary import norms
 from ...profile import Profile
+from ...scientific import sparse
 
 MOST_32_BITS = 2**31 - 1
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.spatial import cKDTree
 
 from ...arrays import to_list
 from ...crosswalk import Crosswalk
 from ...elementary import norms
 from ...neighbours import adjacent_sites
+from ...scientific import sparse, spatial
 from ...voronoi import nearest_site
 from .counts import DenseCounts, LocalCounts, RegionCounts, SparseCounts, Terms, as_they_are, levels_of_groups, terms_of
 
@@ -86,7 +85,7 @@ class ClusteringState:
         self.profile_counts = profile_counts
         self.sites = np.array(sites, dtype=float)
         self._xy = np.ascontiguousarray(points.T)
-        self._tree = cKDTree(self.sites)
+        self._tree = spatial.cKDTree(self.sites)
         distances, nearest = self._tree.query(points, k=3)
         # Row 0 the nearest, then the second and third; infinitely far where there are fewer sites.
         self._distances = np.ascontiguousarray(distances.T)
@@ -247,7 +246,7 @@ class ClusteringState:
             concerned |= rank == moved
         areas = np.flatnonzero(concerned | self._tied)
         region_before, distance_before = self.region_of[areas], self.distances[areas]
-        self._tree = cKDTree(self.sites)
+        self._tree = spatial.cKDTree(self.sites)
         distances, nearest = self._tree.query(self.points[areas], k=3)
         self._distances[:, areas], self._nearest[:, areas] = distances.T, nearest.T
         self._settle_ties()
