@@ -213,12 +213,12 @@ def shown_in_the_project(provider):
 
 @pytest.mark.parametrize("held", [True, False])
 def test_what_this_project_shows_is_named_where_it_cannot_be_replaced(
-    refused,
+    refused,  # noqa: F811
     anonymize,
     tmp_path,
     open_elsewhere,
     shown_in_the_project,
-    held,  # noqa: F811
+    held,
 ):
     (tmp_path / "released.csv").write_text("a,b\n1,2\n")
     places = outputs(tmp_path, "released.csv")
