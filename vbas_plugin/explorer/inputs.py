@@ -17,7 +17,7 @@ from ...algorithms.form.usual_layers import (
     record_layer,
     vector_layers,
 )
-from ...algorithms.form.usual_names import ROW_NUMBERS, USUAL_FIELDS, usual_field
+from ...core.preparing.usual_names import ROW_NUMBERS, USUAL_FIELDS, usual_field
 from ...core.language import plural, tr
 from ...core.records.matching import STOP, SUPPRESS
 from .widgets import add_row, narrow, rows
