@@ -234,11 +234,12 @@ def explorer() -> Steps:
     """The dock over the map: 150 regions, one of them clicked at."""
     window, size = iface.mainWindow(), iface.mainWindow().size()
     window.resize(1180, 860)
-    entry = plugins["vbas"].explorer
+    entry = plugins["vbas"].release
     entry.action.trigger()
-    dock = entry.dock
-    window.resizeDocks([dock], [330], Qt.Orientation.Horizontal)
-    dock.data.tick(FOUR)
+    window.resizeDocks([entry.dock], [330], Qt.Orientation.Horizontal)
+    entry.dock.data.tick(FOUR)
+    entry.dock.go_to(2)
+    dock = entry.dock.look
     dock.look.click()
     for number in (None, 150):
         if number is not None:
@@ -253,7 +254,7 @@ def explorer() -> Steps:
     while iface.mapCanvas().isDrawing():
         yield MOMENT
     save(window.grab(), "explorer")
-    dock.close()
+    entry.dock.close()
     window.resize(size)
     yield MOMENT
 

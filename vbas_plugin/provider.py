@@ -65,7 +65,7 @@ class VbasPlugin:
     def __init__(self, iface: Any) -> None:
         self.iface = iface
         self.provider: VbasProvider | None = None
-        self.explorer: Any = None
+        self.release: Any = None
 
     def initProcessing(self) -> None:
         """Register the provider; headless QGIS calls this alone."""
@@ -76,15 +76,15 @@ class VbasPlugin:
         """Called by QGIS with a window."""
         self.initProcessing()
         # Only here: a headless QGIS has no widgets.
-        from .explorer.entry import ExplorerEntry
+        from .release.entry import ReleaseEntry
 
-        self.explorer = ExplorerEntry(self.iface)
+        self.release = ReleaseEntry(self.iface)
 
     def unload(self) -> None:
         """Take the dock and the provider out again."""
-        if self.explorer is not None:
-            self.explorer.remove()
-            self.explorer = None
+        if self.release is not None:
+            self.release.remove()
+            self.release = None
         if self.provider is not None:
             QgsApplication.processingRegistry().removeProvider(self.provider)
             self.provider = None

@@ -14,18 +14,20 @@ from datetime import date, datetime
 
 import numpy as np
 
-from ..language import plural, tr
+from ..language import as_data, plural, tr
 from ..missing import is_missing
 from ..plain_text import value_text
 from ..records.columns import Column
 
-# Kept with the project as they stand here; `role_text` shows them.
-AREA, PERSON, HOUSEHOLD, PERIOD = "area", "person", "household", "period"
-QUASI, SENSITIVE, KEEP, LEAVE_OUT = "identifies indirectly", "sensitive", "release as it is", "leave out"
+# Kept with the project as they stand here; people are shown tr(role).
+AREA, PERSON, HOUSEHOLD, PERIOD = as_data("area"), as_data("person"), as_data("household"), as_data("period")
+QUASI, SENSITIVE = as_data("identifies indirectly"), as_data("sensitive")
+KEEP, LEAVE_OUT = as_data("release as it is"), as_data("leave out")
 ROLES = (AREA, PERSON, HOUSEHOLD, PERIOD, QUASI, SENSITIVE, KEEP, LEAVE_OUT)
 SINGLE = (AREA, PERSON, HOUSEHOLD, PERIOD)  # at most one column each
 
-WHOLE, NUMBER, DATE, TEXT, YES_NO, EMPTY = "whole number", "number", "date", "text", "yes or no", "empty"
+WHOLE, NUMBER, DATE = as_data("whole numbers"), as_data("numbers"), as_data("dates")
+TEXT, YES_NO, EMPTY = as_data("text"), as_data("yes or no"), as_data("empty")
 
 EXAMPLES = 3
 LONG_TEXT = 40  # characters on average: remarks, and no values
@@ -97,32 +99,6 @@ class Looks:
     alarming: bool = False
 
 
-def role_text(role: str) -> str:
-    """What a role is called for people."""
-    return {
-        AREA: tr("area"),
-        PERSON: tr("person"),
-        HOUSEHOLD: tr("household"),
-        PERIOD: tr("period"),
-        QUASI: tr("identifies indirectly"),
-        SENSITIVE: tr("sensitive"),
-        KEEP: tr("release as it is"),
-        LEAVE_OUT: tr("leave out"),
-    }[role]
-
-
-def kind_text(kind: str) -> str:
-    """What a kind of values is called for people."""
-    return {
-        WHOLE: tr("whole numbers"),
-        NUMBER: tr("numbers"),
-        DATE: tr("dates"),
-        TEXT: tr("text"),
-        YES_NO: tr("yes or no"),
-        EMPTY: tr("empty"),
-    }[kind]
-
-
 def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = "") -> dict[str, Looks]:
     """`looks_like` of every column; of those that may be known indirectly the first few, where there are many.
 
@@ -182,9 +158,9 @@ def _of_identifiers(name: str, look: Looks, values: list[object], held: np.ndarr
         return LEAVE_OUT, tr("By its name and values it points at single persons."), True
     if look.kind == TEXT and _mostly(_PHONE, texts) and not _mostly(_DATE, texts):
         return LEAVE_OUT, tr("Telephone numbers, or other long numbers, point at persons."), True
-    if _named("place", name) and not _few(look) or _mostly(_POSTAL, texts):
+    if (_named("place", name) and not _few(look)) or _mostly(_POSTAL, texts):
         return LEAVE_OUT, tr("It is a place finer than the region that is released."), True
-    if _named("birth", name) and not _few(look) or (look.kind == DATE and look.n_values > 366):
+    if (_named("birth", name) and not _few(look)) or (look.kind == DATE and look.n_values > 366):
         return LEAVE_OUT, tr("Exact dates point at persons: show years or age groups instead."), True
     if many and alone > NEARLY_ALL * filled and look.kind != NUMBER:
         return LEAVE_OUT, _own_values(alone, filled), True
