@@ -83,9 +83,9 @@ _POSTAL = re.compile(r"[A-Za-z]\d[A-Za-z] ?\d[A-Za-z]\d")
 class Looks:
     """What a column looks like.
 
-    kind : one of WHOLE, NUMBER, DATE, TEXT, YES_NO, EMPTY; n_values : different values, missing aside; missing : records
-    without; examples : up to three values, the most frequent first, shortened; role : proposed, one of ROLES; reason :
-    why, in a sentence; alarming : whether the values may point at persons by themselves
+    kind : one of WHOLE, NUMBER, DATE, TEXT, YES_NO, EMPTY; n_values : different values, missing aside
+    missing : records without a value; examples : up to three values, the most frequent first, shortened
+    role : proposed, one of ROLES; reason : why, in a sentence; alarming : whether it may point at persons by itself
     """
 
     name: str

@@ -17,6 +17,7 @@ __all__ = ["dock", "english", "entry"]
 
 
 OF_QT = {"Close", "Closes the dock widget", "Float", "Undocks and re-attaches the dock widget"}
+OF_QT |= {"Full path to the file(s), including name and extension"}
 
 
 def shown_in(dock):

@@ -114,10 +114,10 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     done = subprocess.run([sys.executable, str(VERIFY), str(tmp_path / "release")], capture_output=True, text=True)
     held = {line[:14].strip() for line in done.stdout.splitlines() if line[:1].strip()}
     assert "holds" in held and held <= {"holds", "not looked at"}, done.stdout + done.stderr
-    internal = tmp_path / "release (internal)"
-    assert sorted(file.name for file in internal.iterdir()) == ["job.toml", "page-to-sign.pdf", "report.html"]
+    beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())
+    assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]
     assert walk.clicks <= 25 and walk.typed <= 10
-    dock.hand_over.compare(internal / "job.toml")
-    assert dock.hand_over.compared.text() == "“job.toml” asks for the same."
+    dock.hand_over.compare(tmp_path / "release-internal-job.toml")
+    assert dock.hand_over.compared.text() == "“release-internal-job.toml” asks for the same."
     dock.hand_over.compare(tmp_path / "release" / "datapackage.json")
     assert "asks for the same" in dock.hand_over.compared.text()

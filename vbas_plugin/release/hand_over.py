@@ -27,8 +27,8 @@ from ..explorer.widgets import SAID, WRONG, add_row, rows, wrapped
 from .earlier_jobs import differing
 from .state import ReleaseState
 
-# Beside the folder that goes out, in one that does not.
-INSIDE = {"SIGN_PAGE": "page-to-sign.pdf", "REPORT": "report.html", "JOB_FILE": "job.toml"}
+# Beside the folder that goes out, after its name.
+BESIDE = {"SIGN_PAGE": "internal-page-to-sign.pdf", "REPORT": "internal-report.html", "JOB_FILE": "internal-job.toml"}
 # Layers of the run: of these only the regions are shown, the folder has the rest.
 LAYERS = {
     "RELEASED_RECORDS": "TEMPORARY_OUTPUT",
@@ -105,12 +105,6 @@ class HandOverStep(QWidget):
         if not fits:
             self._say(problem, WRONG)
             return
-        folder = Path(str(self.state.outputs["REPORT"])).parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            self._say(tr("“{folder}” cannot be made: {reason}.", folder=folder, reason=error.strerror or ""), WRONG)
-            return
         self._say("")
         self.links.setText("")
         task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, told)
@@ -149,7 +143,10 @@ class HandOverStep(QWidget):
             (
                 tr("Folder of the release"),
                 self.folder,
-                tr("A new folder: what is in it may go out. What must not is put into a folder beside it."),
+                tr(
+                    "A new folder: what is in it may go out. What must not is put beside it, with “internal” in its "
+                    "name."
+                ),
             ),
             (tr("For whom"), self.recipient, tr("Who receives it, for the page that is signed.")),
             (tr("For which purpose"), self.purpose, tr("What it will be used for, for the page that is signed.")),
@@ -191,9 +188,9 @@ class HandOverStep(QWidget):
     def _take(self) -> None:
         """Have the state say what the lines do."""
         folder = Path(self.folder.filePath().strip()).expanduser()
-        internal = folder.with_name(tr("{folder} (internal)", folder=folder.name))
         self.state.outputs = {"RELEASE_FOLDER": str(folder)}
-        self.state.outputs.update({name: str(internal / file) for name, file in INSIDE.items()})
+        beside = {name: str(folder.with_name(f"{folder.name}-{file}")) for name, file in BESIDE.items()}
+        self.state.outputs.update(beside)
         self.state.said = {
             RECIPIENT: self.recipient.text().strip(),
             PURPOSE: self.purpose.text().strip(),
