@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
+
+from .scientific import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,4 +59,4 @@ def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarra
 def connected_parts(first: np.ndarray, second: np.ndarray, n: int) -> np.ndarray:
     """The connected part each of n areas belongs to, (n,) int64 from 0; first, second : (b,) the pairs connected."""
     links = sparse.coo_matrix((np.ones(len(first), np.int8), (first, second)), shape=(n, n))
-    return csgraph.connected_components(links, directed=False)[1].astype(np.int64)
+    return sparse.csgraph.connected_components(links, directed=False)[1].astype(np.int64)

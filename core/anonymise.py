@@ -22,6 +22,8 @@ from .evaluation import Measures, RegionAudit, evaluate
 from .generalising.hierarchies import Hierarchy
 from .language import as_data, plural, tr
 from .levels import Levels
+from .linked.saying import linked_sentences
+from .linked.source import LinkedSource, refused_together
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
@@ -358,6 +360,8 @@ def anonymise(
         said = (*said, ask.earlier.broken)
         log.warn(ask.earlier.broken)
     _refuse_together(levels, ask)
+    if isinstance(source, LinkedSource):
+        _refuse_with_linked(levels, ask)
     _refuse_small_regions(areas, levels, ask)
     at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
@@ -372,6 +376,7 @@ def anonymise(
     protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
     weights = warning_of_weights(counted, at_hand.counted_rows(), population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
+    log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     clock.has_taken(MEASURES)
     return Account(
@@ -601,6 +606,18 @@ def _refuse_together(levels: Levels, ask: Ask) -> None:
         refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
         refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])
     _refuse_periods(levels, ask)
+
+
+def _refuse_with_linked(levels: Levels, ask: Ask) -> None:
+    """Refuse what does not know yet that a person has rows in several tables. Raises InputError."""
+    given = {
+        "LEVELS_COARSER": bool(levels.coarser),
+        "REGISTER": ask.earlier is not None,
+        "DISCLOSURE": ask.is_nested(levels) and ask.disclosure == NO_SMALL_COUNT,
+    }
+    for name, there in given.items():
+        if there:
+            raise refused_together(name)
 
 
 def _check_period(ask: Ask, names: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 
 from . import counted
 from .adjacency import Adjacency
@@ -15,6 +14,7 @@ from .errors import Counted, InputError, first_values, refuse_where
 from .language import plural, tr
 from .missing import is_missing
 from .plain_text import plain_text
+from .scientific import spatial
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
@@ -135,7 +135,7 @@ def look_like_degrees(points: np.ndarray) -> bool:
     distinct = np.unique(points, axis=0) if within else points[:0]
     if len(distinct) < 2:
         return False
-    nearest, _ = cKDTree(distinct).query(distinct, k=2)
+    nearest, _ = spatial.cKDTree(distinct).query(distinct, k=2)
     return bool(np.median(nearest[:, 1]) < 1.0)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from .areas import Areas, identifier_text
 from .errors import InputError, first_values
 from .language import plural, tr
+from .scientific import sparse
 from .voronoi import mean_centres
 
 LEFT_OUT = -1

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 import shapely
-from scipy.spatial.distance import pdist
 
 from .crosswalk import Crosswalk
 from .errors import first_values
 from .language import plural, tr
+from .scientific import spatial
 
 # A strip as long has five times its width: longer than any shape that anybody would call round.
 ELONGATED = 2.0
@@ -59,7 +59,7 @@ def outlines_of(shapes: np.ndarray) -> Outlines:
     """What is measured of the outlines of polygons, (m,) array, in a plane; one may have shrunk to a point there."""
     hulls = shapely.convex_hull(shapes)
     # The two points that are farthest from each other are corners of the hull.
-    longest = [pdist(shapely.get_coordinates(hull)).max(initial=0.0) for hull in hulls.tolist()]
+    longest = [spatial.distance.pdist(shapely.get_coordinates(hull)).max(initial=0.0) for hull in hulls.tolist()]
     return Outlines(shapely.area(shapes), shapely.area(hulls), np.array(longest, float))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from . import counted
 from .areas import Areas
 from .crosswalk import Crosswalk
+from .elementary import log2, norms
 from .language import tr
 from .plain_text import value_in_data, value_text
 from .plan import Plan
@@ -63,7 +64,7 @@ def distances_to_sites(areas: Areas, crosswalk: Crosswalk, sites: np.ndarray) ->
     """Distance from each area's point to its region's site, (n,) metres; 0 for areas that are left out."""
     inside = crosswalk.region_of >= 0
     distances = np.zeros(len(areas))
-    distances[inside] = np.hypot(*(areas.points[inside] - sites[crosswalk.region_of[inside]]).T)
+    distances[inside] = norms(areas.points[inside] - sites[crosswalk.region_of[inside]])
     return distances
 
 
@@ -76,7 +77,7 @@ def mean_distances(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
     points, region_of = areas.points[inside], crosswalk.region_of[inside]
     people = people_within(areas, crosswalk)[inside]
     centres = weighted_centres(points, people, region_of, crosswalk.n_regions)
-    sums = np.bincount(region_of, people * np.hypot(*(points - centres[region_of]).T), crosswalk.n_regions)
+    sums = np.bincount(region_of, people * norms(points - centres[region_of]), crosswalk.n_regions)
     total = np.bincount(region_of, people, crosswalk.n_regions)
     return sums / np.where(total > 0, total, 1.0)
 
@@ -102,9 +103,8 @@ def distance_of_equivalence_classes(areas: Areas, plan: Plan) -> np.ndarray:
 def mean_distance_shown(areas: Areas, plan: Plan) -> float:
     """The mean over the released records of `mean_distances` of the region that each shows, metres; 0 for none."""
     released = plan.released
-    return float(
-        plan.records[released] @ distance_of_equivalence_classes(areas, plan)[released] / max(plan.n_released, 1)
-    )
+    metres = plan.records[released] * distance_of_equivalence_classes(areas, plan)[released]
+    return float(metres.sum() / max(plan.n_released, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,4 +291,4 @@ def _non_uniform_entropy(profile: Profile, crosswalk: Crosswalk, records: np.nda
     sizes = profile.area_sizes
     used = (sizes > 0) & (crosswalk.region_of >= 0)
     own, whole = sizes[used].astype(float), records[crosswalk.region_of[used]].astype(float)
-    return float((own * np.log2(whole / own)).sum())
+    return float((own * log2(whole / own)).sum())

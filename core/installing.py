@@ -6,6 +6,7 @@ numpy that is there. In the lines that a dialog shows there is no “<”, which
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -25,6 +26,7 @@ class Surroundings:
     program : how a terminal calls that Python; numpy : its version there, empty where there is none
     apt : the Python is the distribution's, which apt installs for; managed : it refuses pip (PEP 668)
     isolated : it is a virtual environment, which has no packages of a user
+    flatpak : QGIS is Flatpak's, which a terminal enters by a command of its own
     """
 
     platform: str
@@ -34,25 +36,31 @@ class Surroundings:
     apt: bool = False
     managed: bool = False
     isolated: bool = False
+    flatpak: bool = False
 
 
 DEBIAN_12 = Surroundings("linux", (3, 11), "/usr/bin/python3", "1.24.2", apt=True, managed=True)
 DEBIAN_13 = Surroundings("linux", (3, 13), "/usr/bin/python3", "2.2.4", apt=True, managed=True)
 WINDOWS = Surroundings("win32", (3, 12), "python")  # in the OSGeo4W Shell
+# pip is in what Flatpak calls the developers' runtime.
+FLATPAK = Surroundings("linux", (3, 13), "flatpak run --devel --command=python3 org.qgis.qgis", flatpak=True)
+INSIDE_FLATPAK = Path("/.flatpak-info")  # which stands in every Flatpak, and nowhere else
 MACOS = Surroundings("darwin", (3, 12), "/Applications/QGIS.app/Contents/MacOS/bin/python3")
 
 
 def this_one() -> Surroundings:
     """The Python that runs this."""
     isolated = sys.prefix != sys.base_prefix
+    flatpak = INSIDE_FLATPAK.is_file()
     return Surroundings(
         sys.platform,
         sys.version_info[:2],
-        _program(),
+        FLATPAK.program if flatpak else _program(),
         version_of("numpy"),
         apt=not isolated and sys.prefix == "/usr" and shutil.which("apt") is not None,
         managed=not isolated and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists(),
         isolated=isolated,
+        flatpak=flatpak,
     )
 
 
@@ -90,6 +98,42 @@ def pip_lines(requirements: Sequence[str], where: Surroundings, packages: Sequen
     return f"{_apt([*packages, 'python3-pip'])} &&\n{line}" if where.apt else line
 
 
+def into_folder(requirements: Sequence[str], folder: Path, where: Surroundings) -> list[str]:
+    """What Python is called with so that pip puts requirements into a folder, and changes nothing else.
+
+    Nothing of what is fetched is run: only built packages are taken.
+    """
+    how = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--only-binary=:all:"]
+    return [*how, "--target", str(folder), *_beside_numpy(requirements, where)]
+
+
+def folder_line(requirements: Sequence[str], folder: Path, where: Surroundings) -> str:
+    """The line that does the same as `into_folder`, for a terminal; with “<” where a requirement has it."""
+    words = into_folder(requirements, folder, where)
+    if where.platform == "win32":
+        return " ".join([where.program, *(f'"{word}"' if re.search(r"[\s<>=,*]", word) else word for word in words)])
+    return f"{where.program} {shlex.join(words)}"
+
+
+def for_folder(missing: Sequence[str], where: Surroundings) -> list[str]:
+    """What pip is asked for, of numpy, scipy and shapely, to have them in a folder beside what is there."""
+    return [_needed(name, where) for name in missing]
+
+
+def pip_line(where: Surroundings) -> str:
+    """The line that gets pip itself, where it is missing."""
+    if where.flatpak:
+        return "flatpak install --user org.kde.Sdk"
+    return _apt(["python3-pip"]) if where.apt else f"{where.program} -m ensurepip --user"
+
+
+def _beside_numpy(requirements: Sequence[str], where: Surroundings) -> list[str]:
+    alone = all(one.partition("=")[0] in ("shapely", "scipy") for one in requirements)  # all they need is numpy
+    if alone:
+        return ["--no-deps", *requirements]
+    return [*([f"numpy=={where.numpy}"] if where.numpy else []), *requirements]
+
+
 def _apt(packages: Sequence[str]) -> str:
     return " ".join(("sudo", "apt", "install", *packages))
 
@@ -101,11 +145,20 @@ def _needed(name: str, where: Surroundings) -> str:
     return name
 
 
+def interpreter() -> str:
+    """The file of this Python, empty where none is found: within QGIS `sys.executable` may be QGIS."""
+    name = "python.exe" if sys.platform == "win32" else "python3"
+    for folder in (Path(sys.executable or sys.prefix).parent, Path(sys.prefix, "bin"), Path(sys.prefix)):
+        if (folder / name).is_file():
+            return str(folder / name)
+    return ""
+
+
 def _program() -> str:
-    """How a terminal calls this Python: within QGIS `sys.executable` may be QGIS."""
+    """How a terminal calls this Python."""
     if sys.platform == "win32":
         return WINDOWS.program
-    for folder in (Path(sys.executable or sys.prefix).parent, Path(sys.prefix, "bin"), Path(sys.prefix)):
-        if (folder / "python3").is_file():
-            return shlex.quote(str(folder / "python3"))
+    there = interpreter()
+    if there:
+        return shlex.quote(there)
     return MACOS.program if sys.platform == "darwin" else "python3"

@@ -12,6 +12,7 @@ import numpy as np
 from .areas import Areas, identifier_text
 from .arrays import to_list
 from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from .elementary import norms
 from .errors import InputError, first_values
 from .language import plural, tr
 
@@ -335,7 +336,7 @@ def _joined_to(areas: Areas, crosswalk: Crosswalk, within: np.ndarray, least: fl
         while len(left) > 1 and people[left].min() < least:
             small = left[people[left].argmin()]
             left = left[left != small]
-            near = left[np.hypot(*(centres[left] - centres[small]).T).argmin()]
+            near = left[norms(centres[left] - centres[small]).argmin()]
             joined[joined == small] = near
             total = people[near] + people[small]
             if total > 0:

@@ -6,13 +6,14 @@ from typing import Callable
 
 import numpy as np
 import shapely
-from scipy.spatial import QhullError, Voronoi, cKDTree
 
 from .adjacency import Adjacency, adjacency_of_pairs
 from .areas import Areas
 from .arrays import to_list
 from .drawing import buffered_hull
+from .elementary import norms
 from .progress import Progress, silent
+from .scientific import spatial
 
 BATCH = 20_000
 
@@ -78,8 +79,8 @@ def point_neighbours(points: np.ndarray) -> Adjacency:
 def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of distinct points (n, 2), sorted by x, whose cells meet, and the length of the border between them."""
     try:
-        diagram = Voronoi(points - points.mean(axis=0))
-    except (QhullError, ValueError):  # fewer than three, or all on one line: sorted along it already
+        diagram = spatial.Voronoi(points - points.mean(axis=0))
+    except (spatial.QhullError, ValueError):  # fewer than three, or all on one line: sorted along it already
         following = np.arange(1, len(points))
         return following - 1, following, np.zeros(len(following))
     clip = buffered_hull(diagram.points)
@@ -93,7 +94,7 @@ def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return first[share].astype(np.int64), second[share].astype(np.int64), borders[share]
 
 
-def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
+def _ridge_ends(diagram: spatial.Voronoi, reach: float) -> np.ndarray:
     """Both ends of each border between two cells, (b, 2, 2); one without an end stops `reach` metres beyond the points.
 
     Where the points are nearly on a line, the end it has may lie far away on the other side of them.
@@ -105,8 +106,8 @@ def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
     along = second - first
     outward = np.column_stack([along[:, 1], -along[:, 0]])
     # The points are centred: away from their mean leads out of the hull.
-    outward *= (np.sign(((first + second) * outward).sum(axis=1)) / np.hypot(*outward.T))[:, None]
-    away = reach + np.hypot(*ends[is_open, 1].T)
+    outward *= (np.sign(((first + second) * outward).sum(axis=1)) / norms(outward))[:, None]
+    away = reach + norms(ends[is_open, 1])
     ends[is_open, 0] = ends[is_open, 1] + away[:, None] * outward
     return ends
 
@@ -116,7 +117,7 @@ TOLERANCE = 1e-12  # relative to the nearest site: below it, cells meet in a cor
 ORIGIN = -1
 
 
-def adjacent_sites(sites: np.ndarray, own: int, tree: cKDTree) -> np.ndarray:
+def adjacent_sites(sites: np.ndarray, own: int, tree: spatial.cKDTree) -> np.ndarray:
     """The Delaunay neighbours of site `own`, counterclockwise around it, (t,) int64; found from its surroundings alone.
 
     sites : (S, 2); tree : of the sites. Sites that coincide with `own` are no neighbours; of sites that coincide
@@ -191,7 +192,7 @@ def _outermost(polar: np.ndarray, ring: list[int]) -> tuple[np.ndarray, float]:
     sides = following - corners
     outward = np.column_stack([sides[:, 1], -sides[:, 0]])
     levels = (corners * outward).sum(axis=1)
-    beyond = polar @ outward.T - levels
+    beyond = polar[:, :1] * outward[:, 0] + polar[:, 1:] * outward[:, 1] - levels
     farthest = beyond.argmax(axis=0)
     margin = float((levels / np.sqrt((outward**2).sum(axis=1))).min())
     return farthest[beyond[farthest, np.arange(len(ring))] > TOLERANCE], margin

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from .anonymity import check_k
 from .crosswalk import Crosswalk
@@ -20,6 +19,7 @@ from .levels import Levels
 from .privacy.requirement import Requirement
 from .privacy.series import whole_series
 from .profile import Profile
+from .scientific import sparse
 
 SUPPRESSED = -1
 CELLS_AT_ONCE = 1 << 22  # of a profile that is gone through, so that nothing of its size is held as 64 bits

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from .records.columns import Column, combine_codes, number_keys
+from .scientific import sparse
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import counted
+from .elementary import log
 from .generalising import entropy
 from .language import plural, tr
 from .outcome import Outcome
@@ -31,7 +32,7 @@ def balance(outcome: Outcome, profile: Profile) -> float:
         place_kept(outcome, profile),
         *(1.0 - lost for lost in outcome.losses),
     ]
-    return sum(math.log(max(share, SMALLEST_SHARE)) for share in shares)
+    return sum(float(log(max(share, SMALLEST_SHARE))) for share in shares)
 
 
 def place_kept(outcome: Outcome, profile: Profile) -> float:

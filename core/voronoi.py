@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import shapely
-from scipy.spatial import Voronoi, cKDTree
+
+from .scientific import spatial
 
 LARGEST_OVERLAP = 1e-6  # of the faces of a diagram, as a share of its surface
 FAR, FAR_POINTS = 100.0, 8
+DECIMALS = 12  # decimals to which cosines are the same on every system
 
 
 def nearest_site(points: np.ndarray, sites: np.ndarray) -> np.ndarray:
@@ -16,7 +18,7 @@ def nearest_site(points: np.ndarray, sites: np.ndarray) -> np.ndarray:
     points : (n, 2); sites : (S, 2), same planar units. A point equally near to several sites goes to one of them,
     always the same one for the same input.
     """
-    return cKDTree(sites).query(points)[1].astype(np.int64)
+    return spatial.cKDTree(sites).query(points)[1].astype(np.int64)
 
 
 def mean_centres(points: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.ndarray:
@@ -83,8 +85,8 @@ def _faces_of_qhull(points: np.ndarray) -> np.ndarray:
     """The same, by scipy's Qhull: slower, and of any points."""
     # Around the points lie others, so far away that all faces of the points themselves are closed.
     angle = np.linspace(0, 2 * np.pi, FAR_POINTS, endpoint=False)
-    far = FAR * np.column_stack([np.cos(angle), np.sin(angle)])
-    diagram = Voronoi(np.vstack([points, far]))
+    far = FAR * np.round(np.column_stack([np.cos(angle), np.sin(angle)]), DECIMALS)
+    diagram = spatial.Voronoi(np.vstack([points, far]))
     # Of points that are one to rounding, only one has a face.
     of_points = diagram.point_region[: len(points)].tolist()
     corners = [diagram.vertices[diagram.regions[region]] if region >= 0 else np.empty((0, 2)) for region in of_points]

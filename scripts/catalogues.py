@@ -7,6 +7,7 @@ bash scripts/translate --check  changes nothing; fails where a text has no trans
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import sys
 from collections.abc import Iterator
@@ -43,9 +44,22 @@ def template() -> Catalog:
     for folder in FOLDERS:
         for file, _, message, _, _ in extract_from_dir(ROOT / folder, keywords=KEYWORDS):
             catalogue.add(message, locations=[(f"{folder}/{file}", 0)])
-    for text, place in (*_of_approaches(), *_of_rules(), *_of_models()):
+    for text, place in (*_within_f_strings(), *_of_approaches(), *_of_rules(), *_of_models()):
         catalogue.add(text, locations=[(place, 0)])
     return catalogue
+
+
+def _within_f_strings() -> Iterator[tuple[str | tuple[str, ...], str]]:
+    """The texts that an f-string asks for between its braces, which the extractor takes for a part of the string."""
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            strings = (node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.JoinedStr))
+            for call in (node for string in strings for node in ast.walk(string) if isinstance(node, ast.Call)):
+                if isinstance(call.func, ast.Name) and call.func.id in KEYWORDS:
+                    texts = [str(word.value) for word in call.args if isinstance(word, ast.Constant)]
+                    if texts:
+                        place = file.relative_to(ROOT).as_posix()
+                        yield tuple(texts[:2]) if call.func.id == "plural" else texts[0], place
 
 
 def _of_approaches() -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 The breaks stand in mutants.txt. Started by `bash scripts/mutants`, with words that titles or files of some of them
 hold; with --passed where all tests have just passed, so that they are not run without a mutant first. Works in a copy
 of the tree. Ends with 1 if a mutant survives, if its text is no longer found, or if the tests fail
-without any mutant; with 2 if the tests do not run.
+without any mutant; with 2 if the tests do not run. With --drawn N breaks are drawn at random instead: drawn_mutants.py.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "scripts" / "mutants.txt"
 PASSED = "--passed"
+DRAWN = "--drawn"
 SECONDS = 600  # a mutant that never ends is noticed, too
 FAILED = 1  # what pytest ends with where a test failed, and not where it could not start
 
@@ -113,7 +114,11 @@ def outcome(tree: Path, mutant: Mutant) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Try all mutants, or those whose titles or files hold one of the words."""
+    """Try all mutants, or those whose titles or files hold one of the words; or, with --drawn, some drawn at random."""
+    if DRAWN in words:
+        import drawn_mutants
+
+        return drawn_mutants.main(words)
     passed, words = PASSED in words, [word for word in words if word != PASSED]
     mutants = [
         listed_mutant

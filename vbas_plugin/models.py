@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from qgis.core import (
     QgsProcessingContext,
@@ -16,6 +17,7 @@ from ..algorithms.databases.address import check_address
 from ..algorithms.databases.choosing import with_list
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
+from ..algorithms.form.help_panel import help_panel
 from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
@@ -84,6 +86,16 @@ class TitledModel(QgsProcessingModelAlgorithm):
 
     def helpUrl(self) -> str:
         return help_page(self.name())
+
+    def shortHelpString(self) -> str:
+        """The help panel, as beside the forms: QGIS would repeat the help of every input."""
+        return help_panel(self.helpContent().get("ALG_DESC", ""), self.parameterDefinitions())
+
+    def createCustomParametersWidget(self, parent: Any) -> Any:
+        """The dialog of the forms."""
+        from ..algorithms.window.dialog import FormDialog
+
+        return FormDialog(self, False, parent)
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / "vbas.svg"))

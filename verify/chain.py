@@ -34,6 +34,8 @@ HASHED = {
     },
     "points": {"vbas_maskings": "masking time crs", "vbas_points": "masking x y"},
 }
+# What a release has in packs, where it has any: their names, each the SHA-256 of the bytes of a pack.
+PACKED = "release part hash"
 Claim = tuple[str, str, str]
 
 
@@ -63,9 +65,30 @@ def contents(register: sqlite3.Connection) -> dict[tuple[str, Any], str]:
                     of[row[key]].append(line_of([row.get(column) for column in columns.split()]))
             for number in numbers:
                 lines[number] += [table, *sorted(of[number])]
+        if kind == "release":
+            for number, packed in packed_in(register, numbers).items():
+                lines[number] += packed
         for number in numbers:
             texts[kind, number] = "".join(f"{line}\n" for line in lines[number])
     return {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in texts.items()}
+
+
+def packed_in(register: sqlite3.Connection, numbers: list[Any]) -> dict[Any, list[str]]:
+    """Further lines of releases that have packs; of a pack that is missing or was changed, a line that no entry has."""
+    tables = {row["name"] for row in rows_of(register, "sqlite_master")}
+    if "vbas_packed" not in tables:
+        return {}
+    whole = {row["hash"] for row in rows_of(register, "vbas_packs") if row["hash"] == sha256_of(row["content"])}
+    found: dict[Any, list[str]] = {}
+    for row in rows_of(register, "vbas_packed"):
+        if row["release"] in numbers:
+            line = line_of([row.get(column) for column in PACKED.split()])
+            found.setdefault(row["release"], []).append(line if row["hash"] in whole else f"{line} changed")
+    return {number: ["vbas_packed", *sorted(lines)] for number, lines in found.items()}
+
+
+def sha256_of(content: Any) -> str:
+    return hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
 
 
 def verified(file: Path, noted: str = "", name: str = "", content: str = "") -> Iterator[Claim]:

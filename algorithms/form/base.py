@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -28,8 +27,10 @@ from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.inputs import Inputs
 from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
+from ..unavailable import not_loaded
 from .effective import Conditions, Effective
 from .form import Form
+from .help_panel import help_panel
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .remembering import remember
 from .understanding import as_spelled, is_blank, understood, with_labels
@@ -87,6 +88,12 @@ class VbasAlgorithm(NamedAlgorithm):
         hidden = any(self.ID in policy.hidden for policy in policies_for_lists())
         return super().flags() | hidden_flags() if hidden else super().flags()
 
+    def createCustomParametersWidget(self, parent: Any) -> Any:
+        """The dialog: QGIS's own, with what is not asked of everybody in groups that fold."""
+        from ..window.dialog import FormDialog
+
+        return FormDialog(self, False, parent)
+
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
 
@@ -99,17 +106,8 @@ class VbasAlgorithm(NamedAlgorithm):
         return self.SUMMARY
 
     def shortHelpString(self) -> str:
-        """The help panel: the text of the form, then every parameter and output with its own help."""
-        rows = [self.HELP]
-        for heading, destination in ((tr("Parameters"), False), (tr("Outputs"), True)):
-            items = [
-                f"<p><b>{escape(p.description())}</b><br>{escape(p.help())}</p>"
-                for p in self.parameterDefinitions()
-                if p.isDestination() == destination
-            ]
-            if items:
-                rows.append(f"<h3>{heading}</h3>" + "".join(items))
-        return "".join(rows)
+        """The help panel."""
+        return help_panel(self.HELP, self.parameterDefinitions())
 
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         self.declare()
@@ -166,6 +164,8 @@ class VbasAlgorithm(NamedAlgorithm):
             return {name: _discreet(value, addresses) for name, value in results.items()}
         except (VbasError, QgsProcessingException, MemoryError) as error:
             problem = problem_of(self, error, addresses)
+        except ImportError as error:  # what is heavy is loaded when it is used
+            problem = not_loaded(error)
         except Exception as error:
             expected = raised_by_gdal(error) and not self._in_place
             problem = sentence_of_gdal(error) if expected else fault_of_the_program(error, self._in_place, feedback)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
-from scipy import sparse
 
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
@@ -19,6 +18,7 @@ from ...core.levels import Levels, make_levels, with_least_population
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, build_levels
 from ...core.profile import Profile
+from ...core.scientific import sparse
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form.approaches import sentences
 from ..form.areas import with_neighbours

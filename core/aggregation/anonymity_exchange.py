@@ -9,6 +9,7 @@ from ..adjacency import Adjacency, adjacency_of_pairs
 from ..anonymity import check_k
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from ..elementary import norms
 from ..errors import InputError
 from ..language import tr
 from ..neighbours import neighbours_of
@@ -107,7 +108,7 @@ def _notes(
     for crosswalk in (start, end):
         inside = crosswalk.region_of >= 0
         centres = crosswalk.mean_centres(areas.points)[crosswalk.region_of[inside]]
-        metres = np.hypot(*(areas.points[inside] - centres).T).sum()
+        metres = norms(areas.points[inside] - centres).sum()
         n_released = suppress(profile, crosswalk, options.k).n_released
         percents.append(100.0 * (profile.n_records - n_released) / max(profile.n_records, 1))
         told.append(

@@ -9,6 +9,7 @@ import numpy as np
 from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
+from ..elementary import norms
 from ..progress import Progress, silent
 from ..voronoi import mean_centres
 
@@ -67,7 +68,7 @@ def _keeps_connected(
 def _distances(areas: Areas, region_of: np.ndarray) -> np.ndarray:
     """Distance of each area from its region's mean centre, (n,) metres."""
     centres = mean_centres(areas.points, region_of, int(region_of.max()) + 1)
-    return np.hypot(*(areas.points - centres[region_of]).T)
+    return norms(areas.points - centres[region_of])
 
 
 def _candidates(
@@ -85,7 +86,7 @@ def _candidates(
     area, target = np.divmod(np.unique(owners[across] * n_regions + region_of[others[across]]), n_regions)
     source = region_of[area]
     points, weight = areas.points[area], areas.population[area]
-    gain = np.hypot(*(points - centres[source]).T) - np.hypot(*(points - centres[target]).T)
+    gain = norms(points - centres[source]) - norms(points - centres[target])
     single = np.flatnonzero((gain > 0) & (people[source] - weight >= floor))
     alone = np.bincount(region_of)[source[single]] == 1
     single = single[~alone]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..elementary import norms
 from ..errors import VbasError
 from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..scientific import spatial
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 ROUND_LIMIT = 10_000
@@ -58,7 +58,7 @@ def relocate(
     to the returned sites. A round asks only for the areas whose nearest site can have changed (the triangle inequality
     of Hamerly 2010, between sites), and gives what asking for all would.
     """
-    distance, site_of = cKDTree(sites).query(points)
+    distance, site_of = spatial.cKDTree(sites).query(points)
     # An area changes only for a nearer site: ties and rounding must not keep the loop turning.
     tolerance = 1e-12 * max(float(np.abs(points).max()), 1.0)
     columns = np.ascontiguousarray(points.T)
@@ -70,8 +70,8 @@ def relocate(
         moved, sites = (means != sites).any(axis=1), means
         changed = np.flatnonzero(moved[site_of])
         offsets = points[changed] - sites[site_of[changed]]
-        distance[changed] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
-        tree = cKDTree(sites)
+        distance[changed] = norms(offsets)
+        tree = spatial.cKDTree(sites)
         # The half of the way to another site is nearer to the own one; a little less, for rounding.
         safe = (0.5 - 1e-9) * _way_to_rivals(sites, moved, tree)
         asked = np.flatnonzero(distance >= safe[site_of])
@@ -91,14 +91,14 @@ def relocate(
     )
 
 
-def _way_to_rivals(sites: np.ndarray, moved: np.ndarray, tree: cKDTree) -> np.ndarray:
+def _way_to_rivals(sites: np.ndarray, moved: np.ndarray, tree: spatial.cKDTree) -> np.ndarray:
     """From each site to the nearest other one that can take its members: of a site that stayed, only one that moved."""
     way = np.full(len(sites), np.inf)
     movers, stay = sites[moved], ~moved
     if len(sites) > 1:
         way[moved] = tree.query(movers, k=2)[0][:, 1]
     if len(movers) <= FEW:
-        way[stay] = cdist(sites[stay], movers).min(axis=1, initial=np.inf)
+        way[stay] = spatial.distance.cdist(sites[stay], movers).min(axis=1, initial=np.inf)
     else:
-        way[stay] = cKDTree(movers).query(sites[stay])[0]
+        way[stay] = spatial.cKDTree(movers).query(sites[stay])[0]
     return way

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
@@ -12,6 +11,7 @@ from ..language import plural, tr
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, part, silent
+from ..scientific import spatial
 from ..voronoi import mean_centres
 from .cuts import Territory, cut
 from .exchanges import exchange
@@ -106,7 +106,7 @@ def bridged(areas: Areas, adjacency: Adjacency, floor: float) -> tuple[Adjacency
         small = int(people.argmin())
         own = members[small]
         elsewhere = np.setdiff1d(np.arange(len(areas)), own)
-        distance, nearest = cKDTree(areas.points[elsewhere]).query(areas.points[own])
+        distance, nearest = spatial.cKDTree(areas.points[elsewhere]).query(areas.points[own])
         from_area, to_area = own[distance.argmin()], elsewhere[nearest[distance.argmin()]]
         bridges.append((int(from_area), int(to_area)))
         larger = int(component[to_area])

@@ -11,6 +11,7 @@ import numpy as np
 from .. import counted
 from ..areas import Areas
 from ..convergence import convergence
+from ..elementary import axes, norms
 from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -111,7 +112,7 @@ def _stages(progress: Progress) -> Iterator[Progress]:
 def _relocated(areas: Areas, sites: np.ndarray, progress: Progress) -> SettledSites:
     """Iterative Voronoi from these sites."""
     site_of, sites, _ = relocate(areas.points, sites, progress)
-    return SettledSites(site_of, sites, float(np.hypot(*(areas.points - sites[site_of]).T).sum()))
+    return SettledSites(site_of, sites, float(norms(areas.points - sites[site_of]).sum()))
 
 
 def _populations(areas: Areas, settled: SettledSites) -> np.ndarray:
@@ -140,5 +141,4 @@ def _principal_axes(points: np.ndarray, settled: SettledSites) -> np.ndarray:
     x, y = (points - settled.sites[settled.site_of]).T
     n_sites = len(settled.sites)
     xx, xy, yy = (np.bincount(settled.site_of, weights=w, minlength=n_sites) for w in (x * x, x * y, y * y))
-    angle = 0.5 * np.arctan2(2 * xy, xx - yy)
-    return np.column_stack([np.cos(angle), np.sin(angle)])
+    return axes(xx, xy, yy)

@@ -14,15 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components, maximum_flow
-from scipy.sparse.linalg import LinearOperator, cg
 
 from .. import counted
 from ..areas import identifier_text
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, plural, tr
 from ..records.columns import Column, combine_codes
+from ..scientific import sparse, sparse_linalg
 from .released import ReleasedRows
 from .spreading import Spread
 
@@ -302,14 +300,14 @@ class _Group:
         stop = np.concatenate([n_rows + edges.col, np.arange(n_rows), np.full(n, sink)])
         sizes = np.concatenate([sizes, records, people]).astype(np.int32)
         shape = (sink + 1, sink + 1)
-        found = maximum_flow(sparse.csr_matrix((sizes, (start, stop)), shape=shape), source, sink)
+        found = sparse.csgraph.maximum_flow(sparse.csr_matrix((sizes, (start, stop)), shape=shape), source, sink)
         flow = getattr(found, "flow", None)
         if found.flow_value < records.sum() or flow is None:
             return matrix
         raised = sparse.csr_matrix((np.ones(len(edges.row)), (edges.row, n_rows + edges.col)), shape=shape)
         lowered = (flow[:n_rows, n_rows : n_rows + n] > 0).tocoo()
         back = sparse.csr_matrix((np.ones(len(lowered.row)), (n_rows + lowered.col, lowered.row)), shape=shape)
-        _, part_of = connected_components(raised + back, directed=True, connection="strong")
+        _, part_of = sparse.csgraph.connected_components(raised + back, directed=True, connection="strong")
         kept = part_of[edges.row] == part_of[n_rows + edges.col]
         return sparse.csr_matrix((edges.data[kept], (edges.row[kept], edges.col[kept])), shape=matrix.shape)
 
@@ -329,7 +327,7 @@ class _Group:
         of each area, (n,), -1 where no such people are."""
         n_profiles = possible.shape[0]
         joined = sparse.bmat([[None, possible], [possible.T, None]], format="csr")
-        n_parts, part_of = connected_components(joined, directed=False)
+        n_parts, part_of = sparse.csgraph.connected_components(joined, directed=False)
         people = np.bincount(part_of[n_profiles:], self.people, n_parts)
         left = people - np.bincount(part_of[:n_profiles], self.records, n_parts)
         with_rows = np.bincount(part_of[:n_profiles], minlength=n_parts) > 0
@@ -404,9 +402,13 @@ def _newton_step(
     each = np.divide(1.0, rows, out=np.zeros_like(rows), where=rows > 0)
     diagonal = reached[there] * (1 + 1e-12)
     turned = fitted.T.tocsr()
-    curvature = LinearOperator((len(diagonal),) * 2, lambda v: diagonal * v - turned @ (each * (fitted @ v)))
-    first = LinearOperator(curvature.shape, lambda v: v / diagonal)
-    direction, _ = cg(curvature, (columns - reached)[there], M=first, atol=NEAR_ENOUGH / 10, maxiter=SOLVED_IN)
+    curvature = sparse_linalg.LinearOperator(
+        (len(diagonal),) * 2, lambda v: diagonal * v - turned @ (each * (fitted @ v))
+    )
+    first = sparse_linalg.LinearOperator(curvature.shape, lambda v: v / diagonal)
+    direction, _ = sparse_linalg.cg(
+        curvature, (columns - reached)[there], M=first, atol=NEAR_ENOUGH / 10, maxiter=SOLVED_IN
+    )
     if not np.isfinite(direction).all():
         return None
 

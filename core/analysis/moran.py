@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..adjacency import Adjacency
 from ..language import as_data
 from ..progress import Progress, silent
+from ..scientific import sparse
 from .outcome import Outcome, p_values
 
 HIGH_HIGH, LOW_LOW = as_data("high among high"), as_data("low among low")

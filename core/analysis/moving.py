@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..areas import Areas
 from ..masking.placing import uniform_in_area
 from ..plan import SUPPRESSED
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..scientific import spatial
 from ..synthetic.distributions import stream
 
 OUTER = 10  # how many times the people of the inner ring are within the outer
@@ -59,7 +59,7 @@ def moved_people(
     cell = np.repeat(np.arange(counts.nnz), counts.data)
     home = np.repeat(np.arange(len(areas)), np.diff(counts.indptr))[cell]
     rng = stream(seed, "donut")
-    tree = cKDTree(areas.points)
+    tree = spatial.cKDTree(areas.points)
     near, _ = tree.query(areas.points, k=2)
     own = near[:, 1] / 2  # of an area as a circle
     at = areas.points[home] + _moves(rng, own[home] * np.sqrt(rng.random(len(home))))

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values
@@ -20,6 +19,7 @@ from ..language import tr
 from ..missing import is_missing
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
+from ..scientific import sparse
 from ..synthetic.distributions import stream
 from .released import ReleasedRows
 from .spreading import Spread

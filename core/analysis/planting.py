@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import Areas
 from ..errors import InputError
@@ -21,6 +20,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..records.columns import Column, combine_codes
+from ..scientific import sparse
 from ..synthetic.distributions import stream
 from .moving import Moved
 from .outcome import Outcome, p_values, with_cases

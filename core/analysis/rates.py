@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from ..language import as_data
 from ..progress import Progress, silent
+from ..scientific import spatial, special
 from ..synthetic.distributions import stream
 from .outcome import Outcome, with_cases
 
@@ -124,7 +122,7 @@ def rate_map(
 
 def kernel_of(points: np.ndarray, bandwidth: float) -> np.ndarray:
     """Weights of areas for each other by their distance, (n, n): a normal density without its factor."""
-    kernel = cdist(points, points, "sqeuclidean")
+    kernel = spatial.distance.cdist(points, points, "sqeuclidean")
     kernel /= -2 * bandwidth**2
     return np.exp(kernel, out=kernel)
 
@@ -191,7 +189,7 @@ class _Held:
 def candidate_bandwidths(points: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Widths that are tried, in metres: from half the usual distance of neighbours to a third of the territory."""
     used = points[expected > 0] if (expected > 0).sum() > 1 else points
-    nearest, _ = cKDTree(used).query(used, k=2)
+    nearest, _ = spatial.cKDTree(used).query(used, k=2)
     near = float(np.median(nearest[:, 1])) or float(nearest[:, 1].max()) or 1.0
     extent = float(np.hypot(*np.ptp(used, axis=0)))
     return np.geomspace(near / 2, max(extent / 3, near), BANDWIDTHS)

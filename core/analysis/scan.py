@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..language import as_data
 from ..progress import Progress, part, silent
+from ..scientific import spatial
 from .outcome import Outcome, p_values
 
 POISSON, BERNOULLI = as_data("Poisson"), as_data("Bernoulli")
@@ -143,7 +143,7 @@ class Circles:
             scale = 1.0 / self.rate  # information in people
         people = self.total * scale
         information = outcome.information()
-        tree = cKDTree(points)
+        tree = spatial.cKDTree(points)
         self.order, self.inside, self.effective = [], [], []
         for centre in range(n):
             _, near = tree.query(points[centre], k=min(n, MOST_IN_A_CIRCLE))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
@@ -13,6 +12,7 @@ from ..language import tr
 from ..levels import Levels, own_regions
 from ..missing import is_missing
 from ..records.columns import Column, combine_codes
+from ..scientific import sparse
 from .released import LEVEL, REGION, ReleasedRows
 from .spreading import Spread
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ..errors import InputError
 from ..language import as_data, plural, tr
 from ..levels import without_last_repeats
 from ..records.columns import combine_codes
+from ..scientific import sparse
 from .released import ReleasedRows
 
 NONE, AT_LEVEL_1, IN_ZONES = as_data("none"), as_data("where level 1 shows the class"), as_data("in zones")

@@ -11,6 +11,7 @@ import numpy as np
 from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
+from ..elementary import norm, norms
 from ..errors import InputError
 from ..language import plural, tr
 from ..records.columns import codes_of_labels
@@ -147,7 +148,7 @@ class Merger:
     def _distance(self, region: int, other: int) -> float:
         """Metres between the mean centres of two regions."""
         apart = self._sum[region] / self._size[region] - self._sum[other] / self._size[other]
-        return float(np.hypot(apart[0], apart[1]))
+        return float(norm(apart[0], apart[1]))
 
     def _nearest_of_all(self, region: int) -> int | None:
         """The region whose mean centre is nearest, wherever it is."""
@@ -158,7 +159,7 @@ class Merger:
         if not len(allowed):
             return None
         centres = self._sum[allowed] / self._size[allowed, None]
-        return int(allowed[np.hypot(*(centres - self._sum[region] / self._size[region]).T).argmin()])
+        return int(allowed[norms(centres - self._sum[region] / self._size[region]).argmin()])
 
 
 def check_choices(options: BaselineOptions) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from ..aggregation import Aggregation
 from ..anonymity import check_k
@@ -13,6 +12,7 @@ from ..language import tr
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..scientific import sparse
 from .merging import Merger
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 

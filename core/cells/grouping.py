@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import hypot
+from math import sqrt
 
 import numpy as np
 
@@ -81,7 +81,8 @@ def joined(first: Box, second: Box) -> Box:
 
 def diagonal(box: Box) -> float:
     """Length of the diagonal: Eq. 2 of Bjerre-Nielsen & Gandil 2018."""
-    return hypot(box[2] - box[0], box[3] - box[1])
+    width, height = box[2] - box[0], box[3] - box[1]
+    return sqrt(width * width + height * height)
 
 
 class Grouping:

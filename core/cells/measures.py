@@ -9,6 +9,7 @@ import numpy as np
 import shapely
 
 from ..crosswalk import Crosswalk
+from ..elementary import norms
 from ..errors import InputError, first_values
 from ..language import tr
 from .cells import PARTS, Cells
@@ -117,7 +118,7 @@ def diagonals(boxes: np.ndarray, crosswalk: Crosswalk) -> np.ndarray:
     high = np.full((crosswalk.n_regions, 2), -np.inf)
     np.minimum.at(low, groups, boxes[inside, :2])
     np.maximum.at(high, groups, boxes[inside, 2:])
-    return np.hypot(*(high - low).T)
+    return norms(high - low)
 
 
 def loss_of(distance: float, taken: float, everyone: float, beta: float) -> float:

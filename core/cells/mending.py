@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..adjacency import connected_parts
 from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..language import as_data
 from ..progress import Progress, part, silent
+from ..scientific import optimize, sparse
 from .cells import Cells
 from .measures import Minimum, weights_of
 from .partition import recount
@@ -345,11 +344,11 @@ class _Program:
             columns = [column for row in self._rows for column in row]
             values = [value for row in self._rows for value in row.values()]
             matrix = sparse.csr_matrix((values, (rows, columns)), (len(self._rows), self._n))
-            solution = milp(
+            solution = optimize.milp(
                 self._cost,
-                constraints=LinearConstraint(matrix, np.array(self._low), np.inf),
+                constraints=optimize.LinearConstraint(matrix, np.array(self._low), np.inf),
                 integrality=np.ones(self._n),
-                bounds=Bounds(0.0, 1.0),
+                bounds=optimize.Bounds(0.0, 1.0),
                 options={"node_limit": NODES, "mip_rel_gap": 0.0},
             )
             if solution.x is None:

@@ -10,7 +10,6 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..adjacency import connected_parts
 from ..approach import Approach
@@ -19,6 +18,7 @@ from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError, VbasError
 from ..language import as_data, plural, tr
 from ..progress import Progress, part, silent
+from ..scientific import sparse
 from .cells import Cells, PartitionOptions
 from .compact_growth import compact_growth
 from .grouping import Draws, Grouping, connect_cells

@@ -15,10 +15,10 @@ from functools import cached_property, lru_cache
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import to_list
 from ..records.columns import combine_codes
+from ..scientific import sparse
 from .chunk import Chunk
 from .class_rests import left_of_classes
 from .counts import CELL, DIFFERENCE, HIDDEN, KINDS, REST, SUM

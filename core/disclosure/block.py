@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..plan import SUPPRESSED
+from ..scientific import sparse
 from .count_tables import MANY, NONE, CountTable
 from .overlay import Sums
 

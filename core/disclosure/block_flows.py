@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import maximum_flow
 
+from ..scientific import sparse
 from .block import Block
 from .count_tables import MANY
 from .exchanges import Places
@@ -206,7 +205,7 @@ class Flows:
         there = (most > 0) & (start != end)
         size = self._n_nodes + 3
         graph = sparse.csr_matrix((most[there].astype(np.int32), (start[there], end[there])), shape=(size, size))
-        return int(maximum_flow(graph, source, sink).flow_value) >= needed
+        return int(sparse.csgraph.maximum_flow(graph, source, sink).flow_value) >= needed
 
 
 def _used(region: np.ndarray, n_regions: int) -> np.ndarray:

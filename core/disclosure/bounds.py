@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
+from ..scientific import sparse
 from .overlay import UNBOUNDED, Sums
 
 MOST_SWEEPS = 200

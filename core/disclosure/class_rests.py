@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import to_list
+from ..scientific import sparse
 from .chunk import Chunk
 from .counts import REST
 from .overlay import NONE

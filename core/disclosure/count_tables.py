@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..crosswalk import Crosswalk
 from ..profile import Profile
 from ..records.columns import combine_codes
+from ..scientific import sparse
 from .overlay import NONE, UNBOUNDED
 from .values import as_text
 

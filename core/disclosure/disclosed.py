@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import to_list
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, silent
+from ..scientific import sparse
 from .asked import asked_of
 from .bounds import Bounds
 from .chunk import Chunk, chunk_of, cut_overlay

@@ -9,12 +9,11 @@ each sum cheaper by the people it was missed by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
+from ..scientific import optimize, sparse
 from .block import Block
 from .count_tables import MANY
 from .exchanges import Places
@@ -59,7 +58,8 @@ def loosened(
                 yield [(int(level), int(region), int(group)) for level, region, group in sums[missed]]
 
 
-Rows = tuple[sparse.csr_matrix, np.ndarray, np.ndarray]
+if TYPE_CHECKING:  # it names something of scipy, which would be loaded for it
+    Rows = tuple[sparse.csr_matrix, np.ndarray, np.ndarray]
 
 
 def _missed(
@@ -83,11 +83,11 @@ def _missed(
     each = cost / k
     missed = None
     for _ in range(PASSES):
-        found = milp(
+        found = optimize.milp(
             np.concatenate([np.zeros(n), each, each]),
             integrality=np.zeros(n + 2 * m),
-            bounds=Bounds(0.0, np.inf),
-            constraints=[LinearConstraint(rows, low, high)],
+            bounds=optimize.Bounds(0.0, np.inf),
+            constraints=[optimize.LinearConstraint(rows, low, high)],
         )
         if found.status != SOLVED or found.x is None:
             return missed

@@ -13,12 +13,12 @@ from itertools import permutations, product
 from math import prod
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import to_list
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import combine_codes
+from ..scientific import sparse
 from .published import Published, check_areas
 
 UNBOUNDED = np.int64(2**40)

@@ -10,10 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds as VariableBounds
-from scipy.optimize import LinearConstraint, milp
 
+from ..scientific import optimize, sparse
 from .overlay import NONE, UNBOUNDED
 
 # Limits are sizes, not seconds: the same input gives the same result on every machine.
@@ -55,19 +53,19 @@ class Problem:
         )
 
     @cached_property
-    def constraints(self) -> list[LinearConstraint]:
+    def constraints(self) -> list[optimize.LinearConstraint]:
         """The rows, as `milp` takes them."""
         if not len(self.row_low):
             return []
         row_high = np.where(self.row_high >= UNBOUNDED, np.inf, self.row_high)
-        return [LinearConstraint(self.rows.tocsc(), self.row_low, row_high)]
+        return [optimize.LinearConstraint(self.rows.tocsc(), self.row_low, row_high)]
 
     @cached_property
-    def variable_bounds(self) -> VariableBounds:
+    def variable_bounds(self) -> optimize.Bounds:
         """The bounds of the unknowns, as `milp` takes them; what has none can be more than all rows together."""
         bounded = self.row_high[self.row_high < UNBOUNDED]
         most = int(np.concatenate([bounded, self.row_low, self.low]).max(initial=0)) + 1_000
-        return VariableBounds(self.low, np.minimum(self.high, most))
+        return optimize.Bounds(self.low, np.minimum(self.high, most))
 
     def components(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The component of each unknown, row and sum asked about; none without unknowns."""
@@ -415,7 +413,7 @@ SOLVED, INFEASIBLE = 0, 2
 
 def _run(problem: Problem, objective: np.ndarray, whole: bool, presolve: bool) -> tuple[int, np.ndarray | None]:
     """One call of HiGHS: its status, and the table."""
-    solution = milp(
+    solution = optimize.milp(
         objective,
         integrality=np.full(len(objective), int(whole)),
         bounds=problem.variable_bounds,

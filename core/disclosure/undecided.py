@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
 
+from ..scientific import sparse
 from .block import Block, Family
 from .count_tables import MANY
 from .exchanges import Places

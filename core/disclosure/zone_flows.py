@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import maximum_flow
+
+from ..scientific import sparse
 
 MOST_PEOPLE = 2**31 - 1  # of an area, what a flow can hold
 PAIRS_AT_ONCE = 500_000  # of a zone and an area, in a flow that need not be of all areas
@@ -184,7 +184,7 @@ class Tables:
         graph = sparse.csr_matrix(
             (most[there].astype(np.int32), (start[there], end[there])), shape=(sink + 1, sink + 1)
         )
-        found = maximum_flow(graph, source, sink)
+        found = sparse.csgraph.maximum_flow(graph, source, sink)
         if found.flow_value < count.sum():
             return None
         records = np.asarray(found.flow[zone_at[from_zone], n_zones + area_at[to_area]]).reshape(-1)

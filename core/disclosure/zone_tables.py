@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..scientific import sparse
 from .zone_flows import MOST_PEOPLE, Tables
 
 CLASSES_AT_ONCE = 4_000_000  # areas x classes

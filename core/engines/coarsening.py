@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import to_list
 from ..generalising.collapsing import generalise_profile, generalise_table
@@ -16,6 +15,7 @@ from ..plan import area_of_cells
 from ..profile import Profile
 from ..records.coarsened import Coarsened
 from ..records.columns import Column
+from ..scientific import sparse
 from . import steps
 from .in_place import InPlace
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import sparse
 
 from ..plan import stretches
 from ..profile import Profile
@@ -14,6 +13,7 @@ from ..records.coarsened import Coarsened
 from ..records.columns import Column
 from ..records.fields import RecordFields
 from ..records.table import RecordTable
+from ..scientific import sparse
 from .engine import Engine, Expression
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import identifier_text
 from ..arrays import to_list
 from ..records.columns import Column
 from ..records.table import RecordTable
+from ..scientific import sparse
 from .in_place import InPlace
 
 

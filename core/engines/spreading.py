@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..analysis.released import LEVEL, REGION, ReleasedRows, released_rows
 from ..analysis.spreading import AreaCounts, spread
@@ -15,6 +14,7 @@ from ..errors import InputError
 from ..language import plural, tr
 from ..levels import Levels
 from ..records.columns import column_from_values
+from ..scientific import sparse
 from .engine import Engine, Expression
 
 NEAR = 1e-9  # of all records: by how much the join may differ from them by rounding

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import Areas
 from ..plan import area_of_cells
@@ -18,6 +17,7 @@ from ..records.coarsened import Coarsened
 from ..records.columns import Column, combine_codes, smallest_integers
 from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
+from ..scientific import sparse
 from .hierarchies import Hierarchy, checked_node
 from .loss import entropy, records_by_category
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..elementary import log2
 from ..profile import Profile
 from ..records.columns import Column
 from .hierarchies import Hierarchy
@@ -13,7 +14,7 @@ def entropy(records: np.ndarray) -> float:
     """The entropy in bits per record of an attribute, H = - sum p log2 p; records : (n,) how many have each value."""
     total = float(records.sum())
     share = records[records > 0] / total if total else np.empty(0)
-    return float(-(share * np.log2(share)).sum()) + 0.0
+    return float(-(share * log2(share)).sum()) + 0.0
 
 
 def entropy_given_up(hierarchy: Hierarchy, level: int, records: np.ndarray) -> float:

@@ -20,6 +20,7 @@ from ..log import Log
 from ..nesting.making import build_levels
 from ..records.matching import Records
 from ..report.internal import Remarks
+from ..source import Source
 from ..suppression import Terms
 from .asking import ask_of, rated, terms_of
 from .configuring import configuration_of, over_budget
@@ -89,11 +90,11 @@ def aggregations_used(given: Given) -> list[str]:
     return aggregations_of(given, aggregation) if given.text("RELEASE") == NESTED else [aggregation]
 
 
-def released(given: Given, areas: Areas, records: Records) -> Made:
+def released(given: Given, areas: Areas, records: Records, source: Source | None = None) -> Made:
     """The release that a job asks for.
 
     areas : with the population to balance, and their neighbours where `aggregations_used` look at them; records :
-    matched with them
+    matched with them; source : where they are with what belongs to them, where that is more than the records
     Raises InputError and PrivacyError.
     """
     nested, configuration = given.text("RELEASE") == NESTED, configuration_of(given)
@@ -106,7 +107,7 @@ def released(given: Given, areas: Areas, records: Records) -> Made:
     levels = with_levels_asked(given, made.levels, records.table, hierarchies) if nested else made.levels
     account = anonymise(
         areas,
-        records,
+        records if source is None else source,
         levels,
         ask_of(given, records.table, nested, hierarchies),
         None if made.aggregation is None else made.aggregation.sites,

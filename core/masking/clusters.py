@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import xlogy
 
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, part, silent
+from ..scientific import special
 from .populations import Households
 
 # Places of cases (c, 2), planar metres, to the likelihood ratio of the most likely cluster, as a logarithm, and which
@@ -68,7 +68,7 @@ class CircularScan:
         expected = len(cases) * np.minimum(self.population / self._whole, 1.0)
         outside, rest = len(cases) - inside, len(cases) - expected
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = xlogy(inside, inside / expected) + xlogy(outside, outside / rest)
+            ratio = special.xlogy(inside, inside / expected) + special.xlogy(outside, outside / rest)
         return np.where(inside > expected, ratio, 0.0)
 
     def most_likely(self, cases: np.ndarray) -> tuple[float, np.ndarray]:

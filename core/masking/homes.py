@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from .. import counted
 from ..arrays import to_list
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..records.columns import Column, combine_codes
+from ..scientific import sparse, spatial
 from .donut import Masking
 from .placing import NO_AREA
 
@@ -109,7 +107,7 @@ def _joined(
 ) -> np.ndarray:
     """The home of each place, (s,): places are joined where they are one, or a household of one area has both."""
     # The area as a third coordinate keeps places of two areas apart.
-    pairs = cKDTree(np.column_stack([spots, 10.0 * SAME_PLACE * area_of[first]])).query_pairs(
+    pairs = spatial.cKDTree(np.column_stack([spots, 10.0 * SAME_PLACE * area_of[first]])).query_pairs(
         SAME_PLACE, output_type="ndarray"
     )
     n, edges = len(spots), [pairs.reshape(-1, 2)]
@@ -121,8 +119,8 @@ def _joined(
         edges.append(np.column_stack([spot_of[known], n + unit[known]]))
         n += len(names)
     links = np.concatenate(edges)
-    matrix = coo_matrix((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape=(n, n))
-    return np.asarray(connected_components(matrix, directed=False)[1][: len(spots)], np.int64)
+    matrix = sparse.coo_matrix((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape=(n, n))
+    return np.asarray(sparse.csgraph.connected_components(matrix, directed=False)[1][: len(spots)], np.int64)
 
 
 def _check_households(points: np.ndarray, centres: np.ndarray, household: Column, rows: np.ndarray, field: str) -> None:

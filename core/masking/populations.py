@@ -7,7 +7,6 @@ from itertools import chain
 
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
 
 from .. import counted
 from ..areas import MOST_PEOPLE, identifier_text
@@ -16,6 +15,7 @@ from ..errors import InputError, first_values, refuse_where
 from ..language import plural, tr
 from ..progress import Progress, silent
 from ..records.columns import Column
+from ..scientific import spatial, stats
 from .placing import NO_AREA, own_areas
 
 NO_CATEGORY = -1
@@ -138,9 +138,8 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Spearman's rank correlation of two arrays (n,), NaN where one of them does not vary."""
     if len(first) < 2 or min(np.ptp(first), np.ptp(second)) == 0:
         return float("nan")
-    from scipy.stats import spearmanr  # here: it would be a tenth of every start of QGIS
 
-    return float(spearmanr(first, second)[0])
+    return float(stats.spearmanr(first, second)[0])
 
 
 # Points queried at once, and neighbours held at once where each has its own weight.
@@ -159,7 +158,7 @@ class Households:
         self.points = points
         self.weights = np.ones(len(points)) if weights is None else weights
         self.unweighted = weights is None
-        self._tree = cKDTree(points)
+        self._tree = spatial.cKDTree(points)
 
     def __len__(self) -> int:
         return len(self.points)

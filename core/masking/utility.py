@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
 
+from ..scientific import spatial
 from .placing import own_areas
 
 # Pairs are counted among at most this many points, drawn at random: more would not make the curves smoother.
@@ -74,7 +74,7 @@ def utility(
 
 def nearest_neighbour(points: np.ndarray) -> float:
     """Mean distance from each point (n, 2) to the nearest other point, in the points' unit."""
-    return float(cKDTree(points).query(points, k=2)[0][:, 1].mean())
+    return float(spatial.cKDTree(points).query(points, k=2)[0][:, 1].mean())
 
 
 def ripley_distances(points: np.ndarray, square_metres: float) -> np.ndarray:
@@ -97,6 +97,6 @@ def ripley_k(points: np.ndarray, distances: np.ndarray, square_metres: float) ->
     that are compared lie in the same areas, so the edge affects both equally.
     points : (n, 2); distances : (t,) metres.
     """
-    tree = cKDTree(points)
+    tree = spatial.cKDTree(points)
     pairs = tree.count_neighbors(tree, distances) - len(points)
     return square_metres * pairs / (len(points) * (len(points) - 1.0))

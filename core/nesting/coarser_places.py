@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..crosswalk import LEFT_OUT, Crosswalk
 from ..errors import InputError
@@ -21,6 +20,7 @@ from ..language import tr
 from ..levels import Levels
 from ..plan import area_of_cells
 from ..profile import Profile
+from ..scientific import sparse
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import numpy as np
 from ..approach import Approach
 from ..areas import Areas
 from ..crosswalk import Crosswalk
+from ..elementary import log2
 from ..evaluation import mean_distances
 from ..profile import Profile
 
@@ -26,7 +27,7 @@ def non_uniform_entropy(areas: Areas, profile: Profile, crosswalk: Crosswalk) ->
     Returns (n_regions,) float. Eq. 23 has log2(n_a / n_i) for a record of area i; what belongs to i is the same
     wherever the record is shown.
     """
-    return np.log2(np.maximum(crosswalk.totals(profile.area_sizes), 1.0))
+    return log2(np.maximum(crosswalk.totals(profile.area_sizes), 1.0))
 
 
 MEAN_DISTANCE, NON_UNIFORM_ENTROPY = "mean distance", "non-uniform entropy"

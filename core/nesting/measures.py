@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import Areas
+from ..elementary import log2, norms
 from ..evaluation import Measures, mean_distance_shown, mean_distances
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 
@@ -65,10 +66,10 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
     for level, crosswalk in enumerate(levels.crosswalks):
         released_here = by_level[level]
         of_area, region = np.flatnonzero(released_here), crosswalk.region_of[released_here > 0]
-        metres = np.hypot(*(areas.points[of_area] - crosswalk.mean_centres(areas.points)[region]).T)
+        metres = norms(areas.points[of_area] - crosswalk.mean_centres(areas.points)[region])
         compactness += float((metres * released_here[of_area] / released_of_area[of_area]).sum())
         whole = crosswalk.totals(sizes)
-        entropy += float((released_here[of_area] * np.log2(whole[region] / sizes[of_area])).sum())
+        entropy += float((released_here[of_area] * log2(whole[region] / sizes[of_area])).sum())
         parts.append(_audit_of_level(areas, plan, level, by_level))
     n_records = profile.n_records + n_unmatched
     n_suppressed = n_records - plan.n_released

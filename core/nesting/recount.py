@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 
 from ..crosswalk import Crosswalk
 from ..errors import PrivacyError
@@ -15,6 +14,7 @@ from ..plan import CELLS_AT_ONCE
 from ..profile import Profile
 from ..records.columns import combine_codes
 from ..release import Release
+from ..scientific import sparse
 from .flattening import flatten
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
+from ..scientific import sparse
 from ..ties import Ties, ranks
 from .tree import Tree
 

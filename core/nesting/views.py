@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Callable
 
 import numpy as np
-from scipy import sparse
 
 from ..language import as_data, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
+from ..scientific import sparse
 from .coarser_places import Places
 
 FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")

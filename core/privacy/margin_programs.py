@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+
+from ..scientific import optimize, sparse
 
 # A limit of size, not of seconds: the same input gives the same result on every machine.
 NODES = 5_000
@@ -55,15 +55,15 @@ def fewest_to_add(
     ]
     kept = sparse.csr_matrix((0, size)) if not cuts else sparse.vstack([_row(cut, size) for cut in cuts])
     needed = np.array([0.0] * (len(pair) + 2 * n_totals) + [1.0 - len(cut.fewer) for cut in cuts])
-    constraint = LinearConstraint(sparse.vstack([any_of, *enough, kept]).tocsr(), needed, np.inf)
+    constraint = optimize.LinearConstraint(sparse.vstack([any_of, *enough, kept]).tocsr(), needed, np.inf)
     low = np.zeros(size)
     low[:n][lost] = 1.0
     # The HiGHS of SciPy 1.10 takes some problems with a solution for infeasible, but not without presolve.
     for presolve in (True, False):
-        solution = milp(
+        solution = optimize.milp(
             np.concatenate([records, np.zeros(n_totals)]).astype(float),
             integrality=np.ones(size),
-            bounds=Bounds(low, np.ones(size)),
+            bounds=optimize.Bounds(low, np.ones(size)),
             constraints=constraint,
             options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},
         )

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
 
 from ..arrays import to_list
 from ..disclosure.count_tables import combinations_of
@@ -20,6 +18,7 @@ from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..progress import Progress, silent
 from ..records.columns import combine_codes
+from ..scientific import optimize, sparse
 from ..ties import Ties, ranks
 from .margin_programs import Cut, cut_off, fewest_to_add
 
@@ -253,7 +252,7 @@ def disclosed_columns(
 
     def best(wish: np.ndarray) -> np.ndarray:
         """A solution with the least of a wish; what it shows free is no longer open."""
-        solution = np.asarray(linprog(wish, A_eq=by_sum, b_eq=sums, method="highs").x)
+        solution = np.asarray(optimize.linprog(wish, A_eq=by_sum, b_eq=sums, method="highs").x)
         open_[(solution <= 0.5) | (solution >= k - 0.5)] = False
         return solution
 

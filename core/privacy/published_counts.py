@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import Areas
 from ..crosswalk import Crosswalk
@@ -30,6 +29,7 @@ from ..nesting.views import CoarserLevels, as_shown
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..scientific import sparse
 from ..ties import Ties, ranks
 from .margins import hold_against_totals
 from .requirement import Requirement

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from ..language import as_data
 from ..profile import Profile
 from ..records.columns import combine_codes
+from ..scientific import sparse
 
 EACH_BY_ITSELF, THE_SAME = as_data("each period by itself"), as_data("the same in all periods")
 PERIODS = (THE_SAME, EACH_BY_ITSELF)
@@ -101,7 +100,7 @@ def whole_coarser_series(
     n = len(coarser)
     first, second = int(coarser.max(initial=0)) + 1, int(series.class_of.max(initial=0)) + 1
     links = sparse.csr_matrix((np.ones(n), (coarser, first + series.class_of)), shape=(first + second,) * 2)
-    group = csgraph.connected_components(links, directed=False)[1][coarser]
+    group = sparse.csgraph.connected_components(links, directed=False)[1][coarser]
     return _all_of_each(place.astype(np.int64) * (first + second) + group[class_of], released)
 
 

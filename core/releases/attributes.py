@@ -9,13 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linear_sum_assignment, nnls
 
 from ..arrays import to_list
 from ..disclosure.published import Published
 from ..disclosure.values import MISSING
 from ..generalising.hierarchies import SUPPRESSED_VALUE
+from ..scientific import optimize, sparse
 from .writing import plain
 
 MOST_COMPARED = 20_000_000
@@ -177,7 +176,7 @@ def recoded(first: Attribute, second: Attribute, parts: Parts) -> Recoded | None
         return None
     own_counts, other = tables
     in_common = np.array([np.minimum(row, other).sum(axis=1) for row in own_counts])
-    mine, others = linear_sum_assignment(-in_common)
+    mine, others = optimize.linear_sum_assignment(-in_common)
     fits = in_common[mine, others] > 0
     mine, others = mine[fits], others[fits]
     fewest = min(table.sum() for table in tables)
@@ -201,7 +200,7 @@ def _joined_best(fine: np.ndarray, coarse: np.ndarray) -> float:
     if len(coarse) < 2:
         return 0.0  # an attribute of one value tells nothing
     nearest = np.array([np.minimum(row, coarse).sum(axis=1) for row in fine])
-    shares = np.column_stack([nnls(fine.T, row)[0] for row in coarse])
+    shares = np.column_stack([optimize.nnls(fine.T, row)[0] for row in coarse])
     return max(_moved_one_by_one(start.argmax(axis=1), fine, coarse) for start in (shares, nearest))
 
 

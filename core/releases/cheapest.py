@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from ..arrays import to_list
 from ..disclosure.counts import Count
 from ..disclosure.overlay import NONE, UNBOUNDED, Overlay, Sums
+from ..scientific import optimize, sparse
 
 DUAL = 1e-7
 NODES = 2_000
@@ -91,7 +90,7 @@ class _GroupSums:
         asked[np.ix_(count.cells, np.searchsorted(self._joint, count.joint))] = 1.0
         parts = [count.taken] if count.releases == (self._last,) else []
         for sign, enough in ((1.0, count.less + DUAL), (-1.0, -(count.less + self._over_k) + DUAL)):
-            solution = linprog(
+            solution = optimize.linprog(
                 sign * asked.ravel(), A_ub=self._below, b_ub=self._numbers, bounds=self._bounds, method="highs"
             )
             if solution.status != 0 or solution.fun < enough:
@@ -123,11 +122,11 @@ def cheapest(proofs: Sequence[np.ndarray], records: np.ndarray) -> np.ndarray | 
     for own in to_list(np.unique(component)):
         columns = np.flatnonzero(component[len(proofs) :] == own)
         part = rows[np.flatnonzero(component[: len(proofs)] == own)][:, columns]
-        solution = milp(
+        solution = optimize.milp(
             records[used[columns]],
             integrality=np.ones(len(columns)),
-            bounds=Bounds(0, 1),
-            constraints=[LinearConstraint(part, 1, np.inf)],
+            bounds=optimize.Bounds(0, 1),
+            constraints=[optimize.LinearConstraint(part, 1, np.inf)],
             options={"node_limit": NODES, "mip_rel_gap": 0.0},
         )
         if solution.x is None:

@@ -12,7 +12,7 @@ from ..disclosure.counts import HOMOGENEOUS, Count, persons_in
 from ..disclosure.disclosed import DisclosedCounts, find_disclosed
 from ..disclosure.published import Published
 from ..progress import Progress, silent
-from .updates import Changes, compare, differs
+from .updates import Changes, Comparing
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,7 @@ class Examiner:
 
     def __init__(self, earlier: Sequence[Published], k: int | None = None, homogeneous: bool = False) -> None:
         self._earlier, self._k, self._homogeneous = earlier, k, homogeneous
+        self._comparing = Comparing(earlier)
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
 
     def examine(
@@ -91,16 +92,17 @@ class Examiner:
         joint : the joint classes to look at, all where None; programs : as `find_disclosed` takes it
         """
         k = min(release.k for release in (new, *self._earlier)) if self._k is None else self._k
-        compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
+        pairs = [(i, self._comparing.compare(old, new, k)) for i, old in enumerate(self._earlier)]
+        compared = [(i, both) for i, both in pairs if both is not None]
         changes = [
             (i, part)
-            for i, (few, homogeneous) in compared
-            for part in (few, homogeneous)[: 1 + self._homogeneous]
+            for i, both in compared
+            for part in (both.few, both.homogeneous)[: 1 + self._homogeneous]
             if len(part)
         ]
-        n_homogeneous = sum(len(homogeneous) for _, (_, homogeneous) in compared)
-        n_compared = sum(few.n_compared for _, (few, _) in compared)
-        same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
+        n_homogeneous = sum(len(both.homogeneous) for _, both in compared)
+        n_compared = sum(both.few.n_compared for _, both in compared)
+        same = tuple(i for i, both in pairs if both is None or not both.differs)
         if not same:
             return Examined(None, [], changes, n_homogeneous, n_compared=n_compared)
         disclosed = find_disclosed(
@@ -232,14 +234,16 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     Raises what `find_disclosed` raises.
     """
     k = min(release.k for release in releases) if k is None else k
+    comparing = Comparing(releases)
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
-    compared = [(i, j, both) for i, j in pairs if (both := compare(releases[i], releases[j], k)) is not None]
-    changes = [(i, j, few) for i, j, (few, _) in compared if len(few)]
-    homogeneous = [(i, j, many) for i, j, (_, many) in compared if len(many)]
-    updated = {i for i, j in pairs if differs(releases[i], releases[j])}
+    both_of = {(i, j): comparing.compare(releases[i], releases[j], k) for i, j in pairs}
+    compared = [(i, j, both) for (i, j), both in both_of.items() if both is not None]
+    changes = [(i, j, both.few) for i, j, both in compared if len(both.few)]
+    homogeneous = [(i, j, both.homogeneous) for i, j, both in compared if len(both.homogeneous)]
+    updated = {i for i, _, both in compared if both.differs}
     kept = tuple(i for i in range(len(releases)) if i not in updated)
     disclosed = None
     if len(kept) > 1 or len(releases) < 2:
         disclosed = find_disclosed([releases[i] for i in kept], k, progress=progress)
-    n_compared = sum(few.n_compared for *_, (few, _) in compared)
+    n_compared = sum(both.few.n_compared for *_, both in compared)
     return AllExamined(disclosed, kept, changes, homogeneous, n_compared)

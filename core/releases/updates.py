@@ -8,7 +8,7 @@ and another more are one who left and one who came, or one whose diagnosis chang
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -81,145 +81,216 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
 
     k : the smaller one of theirs where None. A count that only one of them shows has changed by an unknown number.
     """
-    regions = same_regions(old, new)
-    if regions is None:
-        return None
-    k = min(old.k, new.k) if k is None else k
-    before, after = _counts(old, None), _counts(new, regions)
-    few, homogeneous = [], []
-    both = sorted(after.keys() & before.keys())
-    for key in both:
-        change = _change(before[key], after[key], key[0] < 0)
-        if 1 <= change.people < k:
-            few.append(change)
-        elif change.people and any(
-            change.one_value(field) for field in dict.fromkeys(field for field, *_ in change.values)
-        ):
-            homogeneous.append(change)
-    return _changes(few, len(both)), _changes(homogeneous, len(both))
+    found = Comparing().compare(old, new, min(old.k, new.k) if k is None else k)
+    return None if found is None else (found.few, found.homogeneous)
 
 
 def differs(old: Published, new: Published) -> bool:
     """Whether releases of the same regions show any count or value differently: they are of other people."""
-    regions = same_regions(old, new)
-    if regions is None:
-        return False
-    before, after = _counts(old, None), _counts(new, regions)
-    shared = (key for key in before.keys() & after.keys() if key[0] < 0 or not new.nested)
-    return any(before[key].records != after[key].records or _difference(before[key], after[key]) for key in shared)
-
-
-Key = tuple[int, int, tuple[str, ...]]
-
-
-@dataclass(eq=False)
-class _Shown:
-    """What a release shows of a class of a region: records, by field and value too."""
-
-    level: int
-    region: int
-    class_of: int
-    records: int = 0
-    values: dict[str, dict[str, int]] = field(default_factory=dict)
-
-    def add(self, records: int, values: Sequence[tuple[str, str, int]]) -> None:
-        self.records += records
-        for name, value, number in values:
-            of_field = self.values.setdefault(name, {})
-            of_field[value] = of_field.get(value, 0) + number
+    found = Comparing().compare(old, new, 1)
+    return found is not None and found.differs
 
 
 @dataclass(frozen=True, eq=False)
-class _Change:
-    before: int
-    after: _Shown
-    total: bool
-    people: int
-    values: tuple[tuple[str, str, int], ...]
+class Compared:
+    """Two releases of the same regions.
 
-    def one_value(self, name: str) -> bool:
-        """Whether all who came, or left, have one value of a field."""
-        return [abs(number) for of, _, number in self.values if of == name] == [self.people]
-
-
-def _change(before: _Shown, after: _Shown, total: bool) -> _Change:
-    values = _difference(before, after)
-    people = abs(after.records - before.records)
-    for name in {of for of, *_ in values}:
-        numbers = [number for of, _, number in values if of == name]
-        people = max(
-            people, sum(number for number in numbers if number > 0), -sum(number for number in numbers if number < 0)
-        )
-    return _Change(before.records, after, total, people, values)
-
-
-def _difference(before: _Shown, after: _Shown) -> tuple[tuple[str, str, int], ...]:
-    """By how many more people of a class have which value, for the fields that both show."""
-    differences = []
-    for name in sorted(before.values.keys() & after.values.keys()):
-        old, new = before.values[name], after.values[name]
-        for value in sorted(old.keys() | new.keys()):
-            if old.get(value, 0) != new.get(value, 0):
-                differences.append((name, value, new.get(value, 0) - old.get(value, 0)))
-    return tuple(differences)
-
-
-def _changes(changes: Sequence[_Change], n_compared: int) -> Changes:
-    rows = [
-        (
-            change.after.level,
-            change.after.region,
-            change.after.class_of,
-            change.before,
-            change.after.records,
-            change.total,
-            change.people,
-        )
-        for change in changes
-    ]
-    level, region, class_of, before, after, total, people = np.array(rows, np.int64).reshape(len(rows), 7).T
-    values = tuple(change.values for change in changes)
-    return Changes(level, region, class_of, before, after, total.astype(bool), people, values, n_compared)
-
-
-def _counts(release: Published, old_number: list[np.ndarray] | None) -> dict[Key, _Shown]:
-    """What is shown of each equivalence class; by level, old number of the region, and values of the quasi-identifiers.
-
-    Under several levels also the totals of the coarsest level, by the level -1.
+    few : counts that differ by 1 to k-1 people; homogeneous : those by k or more, all of one sensitive value; differs :
+    whether they are of other people
     """
-    names = sorted(release.quasi_identifiers)
-    at = [release.quasi_identifiers.index(name) for name in names]
-    of_class = [tuple(row[i] for i in at) for row in release.values_of_classes()]
-    of_equivalence_class = _values_of_equivalence_classes(release)
-    counts: dict[Key, _Shown] = {}
-    last = len(release.levels) - 1
-    rows = zip(*(to_list(column) for column in (release.level, release.region, release.class_of, release.records)))
-    parents = [release.levels.parents(level) for level in range(last)]
-    for equivalence_class, (level, region, class_of, records) in enumerate(rows):
-        number = region if old_number is None else int(old_number[level][region])
-        key = (level, number, of_class[class_of])
-        counts.setdefault(key, _Shown(level, region, class_of)).add(records, of_equivalence_class[equivalence_class])
+
+    few: Changes
+    homogeneous: Changes
+    differs: bool
+
+
+TOTAL = -1  # the level of the totals by region of the coarsest level
+REGION_AT, LEVEL_AT, NO_REGION = 31, 55, (1 << 24) - 1
+"""Where level and region stand in a key, above the class; and the region of what is in none."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What a release shows, by what it shows it of.
+
+    key : (m,) int64 in order: level (TOTAL last of all), region as the first release of these regions numbers it, class
+    records : (m,); level, region, class_of : (m,) of the release itself; number : by level, its own number of each
+    region; fields : by sensitive field, the position in key, the value and the records of what is shown of it
+    """
+
+    key: np.ndarray
+    records: np.ndarray
+    level: np.ndarray
+    region: np.ndarray
+    class_of: np.ndarray
+    number: list[np.ndarray]
+    fields: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class Comparing:
+    """Compares releases of the same regions with each other, many of them or one again and again.
+
+    keep : releases whose counts are kept in order, as they are asked for more than once
+    """
+
+    def __init__(self, keep: Sequence[Published] = ()) -> None:
+        self._keep = {id(release): release for release in keep}
+        self._kept: dict[int, tuple[int, _Shown]] = {}
+        self._first: list[Published] = []  # of all releases of the same regions
+        self._numbers: dict[tuple[int, int, tuple[str, ...]], tuple[object, int, list[np.ndarray]]] = {}
+        self._classes: dict[tuple[str, ...], int] = {}
+        self._values: dict[str, int] = {}
+
+    def compare(self, old: Published, new: Published, k: int) -> Compared | None:
+        """Two releases held against each other, None where their regions, levels or quasi-identifiers differ."""
+        if old.counts_from is not None or new.counts_from is not None:
+            return None
+        (regions, before), (others, after) = self._shown(old), self._shown(new)
+        if regions != others:
+            return None
+        at = np.minimum(np.searchsorted(before.key, after.key), max(len(before.key) - 1, 0))
+        in_new = np.flatnonzero(before.key[at] == after.key) if len(before.key) else at[:0]
+        in_old = at[in_new]
+        people = np.abs(after.records[in_new] - before.records[in_old])
+        changed = people > 0
+        one_value: list[tuple[np.ndarray, np.ndarray]] = []
+        differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
+        for name in sorted(before.fields.keys() & after.fields.keys()):
+            place, value, number = _difference(before, after, name, in_old, in_new)
+            came, left = (
+                np.bincount(place[side], np.abs(number[side]), len(people)).astype(np.int64)
+                for side in (number > 0, number < 0)
+            )
+            people = np.maximum(people, np.maximum(came, left))
+            changed[place] = True
+            differences.append((name, place, value, number))
+            alone = np.bincount(place, minlength=len(people))[place] == 1
+            one_value.append((place[alone], np.abs(number[alone])))
+        few = (people >= 1) & (people < k)
+        homogeneous = np.zeros(len(people), bool)
+        for place, number in one_value:
+            homogeneous[place[number == people[place]]] = True
+        total = after.key[in_new] >> LEVEL_AT == 0
+        differs = bool((changed & (total | (not new.nested))).any())
+        few_told, homogeneous_told = (
+            self._changes(np.flatnonzero(some), before, after, in_old, in_new, people, differences)
+            for some in (few, homogeneous & ~few)
+        )
+        return Compared(few_told, homogeneous_told, differs)
+
+    def _changes(
+        self,
+        some: np.ndarray,
+        before: _Shown,
+        after: _Shown,
+        in_old: np.ndarray,
+        in_new: np.ndarray,
+        people: np.ndarray,
+        differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]],
+    ) -> Changes:
+        """Some of the counts that both show, by level, region and class of the older release."""
+        classes, values = list(self._classes), list(self._values)
+        key = after.key[in_new[some]]
+        total, class_at = key >> LEVEL_AT == 0, key & ((1 << REGION_AT) - 1)
+        number = before.region[in_old[some]]
+        level = after.level[in_new[some]]
+        order = sorted(range(len(some)), key=lambda i: (not total[i], level[i], number[i], classes[class_at[i]]))
+        some, total = some[order], total[order]
+        wanted = {place: at for at, place in enumerate(some.tolist())}
+        of_each: list[list[tuple[str, str, int]]] = [[] for _ in wanted]
+        for name, place, value, by in differences:
+            within = np.isin(place, some)
+            rows = zip(place[within].tolist(), (values[one] for one in value[within].tolist()), by[within].tolist())
+            for at, text, n in sorted(rows):
+                of_each[wanted[at]].append((name, text, n))
+        new, old = in_new[some], in_old[some]
+        return Changes(
+            after.level[new],
+            after.region[new],
+            after.class_of[new],
+            before.records[old],
+            after.records[new],
+            total,
+            people[some],
+            tuple(map(tuple, of_each)),
+            len(in_new),
+        )
+
+    def _shown(self, release: Published) -> tuple[int, _Shown]:
+        """Which regions a release has, by a number, and what it shows."""
+        if id(release) not in self._keep:
+            return self._made(release)
+        if id(release) not in self._kept:
+            self._kept[id(release)] = self._made(release)
+        return self._kept[id(release)]
+
+    def _made(self, release: Published) -> tuple[int, _Shown]:
+        regions, own = self._regions_of(release)
+        names = sorted(release.quasi_identifiers)
+        at = [release.quasi_identifiers.index(name) for name in names]
+        texts = [tuple(row[i] for i in at) for row in release.values_of_classes()]
+        ids = np.array([self._classes.setdefault(text, len(self._classes)) for text in texts], np.int64)
+        numbered = [np.full(len(of_level), NO_REGION, np.int64) for of_level in own]  # own number -> the first one's
+        for of_level, to in zip(own, numbered):
+            to[of_level] = np.arange(len(of_level))
+        columns = [(release.level, release.region, release.level)]
+        last = len(release.levels) - 1
         if last:
-            top = region
-            for lower in range(level, last):
-                top = int(parents[lower][top])
-            number = top if old_number is None else int(old_number[last][top])
-            key = (-1, number, of_class[class_of])
-            counts.setdefault(key, _Shown(last, top, class_of)).add(records, of_equivalence_class[equivalence_class])
-    return counts
+            top = release.coarsest_region
+            columns.append((np.full(len(top), last), top, np.full(len(top), TOTAL)))
+        level, region, shown_as = (np.concatenate(parts) for parts in zip(*columns))
+        number = np.full(len(level), NO_REGION, np.int64)
+        for height, to in enumerate(numbered):
+            here = (level == height) & (region >= 0)
+            number[here] = to[region[here]]
+        class_of = np.tile(release.class_of, len(columns))
+        keys = ((shown_as + 1) << LEVEL_AT) | (number << REGION_AT) | ids[class_of]
+        key, first, position = np.unique(keys, return_index=True, return_inverse=True)
+        position = position.reshape(-1)
+        records = np.bincount(position, np.tile(release.records, len(columns)), len(key)).astype(np.int64)
+        fields: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
+        for one in release.sensitive:
+            values = np.array([self._values.setdefault(text, len(self._values)) for text in to_list(one.categories)])
+            for turn in range(len(columns)):
+                place = position[one.equivalence_class + turn * len(release.records)]
+                fields.setdefault(one.field, []).append((place, values.astype(np.int64)[one.value], one.records))
+        joined: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        for name, parts in fields.items():
+            places, values, numbers = (np.concatenate(column) for column in zip(*parts))
+            joined[name] = places, values, numbers
+        return regions, _Shown(key, records, level[first], region[first], class_of[first], own, joined)
+
+    def _regions_of(self, release: Published) -> tuple[int, list[np.ndarray]]:
+        """Which regions a release has, and of each level, its own number of each region of the first that has them."""
+        told = id(release.areas), id(release.levels), tuple(sorted(release.quasi_identifiers))
+        if told not in self._numbers:
+            numbered = ((position, same_regions(release, first)) for position, first in enumerate(self._first))
+            position, own = next((one for one in numbered if one[1] is not None), (len(self._first), None))
+            if own is None:
+                own = [np.arange(crosswalk.n_regions) for crosswalk in release.levels.crosswalks]
+                self._first.append(release)
+            self._numbers[told] = (release.areas, release.levels), position, own
+        return self._numbers[told][1:]
 
 
-def _values_of_equivalence_classes(release: Published) -> list[list[tuple[str, str, int]]]:
-    """Sensitive field, value and records, of each equivalence class."""
-    of_equivalence_classes: list[list[tuple[str, str, int]]] = [[] for _ in range(len(release.records))]
-    for sensitive_field in release.sensitive:
-        for equivalence_class, value, records in zip(
-            *(
-                to_list(part)
-                for part in (sensitive_field.equivalence_class, sensitive_field.value, sensitive_field.records)
-            )
-        ):
-            of_equivalence_classes[equivalence_class].append(
-                (sensitive_field.field, sensitive_field.categories[value], records)
-            )
-    return of_equivalence_classes
+def _difference(
+    before: _Shown, after: _Shown, name: str, in_old: np.ndarray, in_new: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By how many more people of a class have which value of a sensitive field, where both show it: positions among
+    the counts that both show, values, and numbers that are not zero."""
+    parts, there = [], np.ones(len(in_new), bool)
+    for shown, rows, sign in ((before, in_old, -1), (after, in_new, 1)):
+        place_of = np.full(len(shown.key), -1, np.int64)
+        place_of[rows] = np.arange(len(rows))
+        row, value, records = shown.fields[name]
+        place = place_of[row]
+        there &= np.bincount(place[place >= 0], minlength=len(rows)) > 0
+        parts.append((place, value, sign * records))
+    place, value, records = (np.concatenate(columns) for columns in zip(*parts))
+    kept = (place >= 0) & there[place]
+    place, value, records = place[kept], value[kept], records[kept]
+    width = int(value.max()) + 1 if len(value) else 1
+    pairs, position = np.unique(place * width + value, return_inverse=True)
+    number = np.bincount(position.reshape(-1), records, len(pairs)).astype(np.int64)
+    pairs, number = pairs[number != 0], number[number != 0]
+    return (*np.divmod(pairs, width), number)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas, identifier_text
 from ..profile import Profile
 from ..records.columns import combine_codes
+from ..scientific import sparse
 
 
 def parts_by_value(values: Sequence[object]) -> dict[str, np.ndarray]:

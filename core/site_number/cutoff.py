@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import counted
 from ..arrays import round_half_up
+from ..elementary import log, power
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..profile import Profile
@@ -43,10 +44,7 @@ class GapsModel:
 
         Raises InputError where the numbers of a custom model lead nowhere.
         """
-        try:
-            people = self.coefficient * x**self.exponent
-        except OverflowError:
-            people = np.inf
+        people = self.coefficient * float(power(x, self.exponent)) if x > 0 else 0.0
         if people > LARGEST_CUTOFF and not self.own:
             raise InputError(
                 tr(
@@ -175,7 +173,7 @@ def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
         )
     sizes = profile.class_sizes
     share = sizes[sizes > 0] / profile.n_records
-    return float(max(-(share * np.log(share)).sum() / (np.log(log_base) if log_base else 1.0), 0.0))
+    return float(max(-(share * log(share)).sum() / (float(log(log_base)) if log_base else 1.0), 0.0))
 
 
 def possible_classes(profile: Profile) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Callable
 
+from ..elementary import log, power
 from ..errors import InputError
 from ..language import plural, tr
 from ..profile import Profile
@@ -129,7 +130,7 @@ def _between(below: int, above: int, tried: dict[int, float], budget: float) -> 
     if low <= 0 or budget <= 0 or high <= low or len(tried) % 3 == 0:
         guess = math.sqrt(below * above)
     else:
-        guess = below * (above / below) ** (math.log(budget / low) / math.log(high / low))
+        guess = below * float(power(above / below, log(budget / low) / log(high / low)))
     return min(max(math.floor(guess), below + 1), above - 1)
 
 

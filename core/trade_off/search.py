@@ -17,6 +17,7 @@ from .. import aggregation, site_location
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..configuration import Configuration, LocatedSites, Trials
+from ..elementary import log2
 from ..generalising import Hierarchy, entropy, generalise_profile, records_by_value
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -78,7 +79,7 @@ class Search:
         def worth(node: Node) -> float:
             """Bits that the attributes keep, and those that the regions give."""
             kept = sum(of_level[level] for of_level, level in zip(bits, node))
-            return kept + float(np.log2(max(max(known[node].values()), 1)))
+            return kept + float(log2(max(max(known[node].values()), 1)))
 
         for done, node in enumerate(walk(self.top, worth, most)):
             step = part(progress, done / total, (done + 1) / total)

@@ -6,10 +6,10 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ..errors import VbasError
 from ..language import tr
+from ..scientific import spatial
 from .loads import Loads, Move, smallest_by_group
 
 FIRST_WIDTH = 32  # ways out of a facility that are listed where the nearest facilities are not enough
@@ -121,7 +121,7 @@ class Relief:
     def _all_ways(self, facility: int, members: np.ndarray, width: int) -> WaysOut:
         """The `width` cheapest ways out at the present prices, of those to all facilities."""
         arcs = self.loads.arcs
-        extras = cdist(arcs.points[members], arcs.facilities)
+        extras = spatial.distance.cdist(arcs.points[members], arcs.facilities)
         extras -= self.loads.distance[members][:, None]
         mover = extras.argmin(axis=0)
         extra = extras[mover, np.arange(len(mover))]

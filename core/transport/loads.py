@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from ..arrays import to_list
+from ..elementary import norm
+from ..scientific import spatial
 
 NEAREST = 12  # facilities in the list of each destination
 CHUNK = 2_000_000  # distances held at once where all facilities are examined
@@ -25,7 +25,7 @@ class Arcs:
         self.points = points
         self.facilities = facilities
         count = min(NEAREST, len(facilities))
-        _, targets = cKDTree(facilities).query(points, k=count)
+        _, targets = spatial.cKDTree(facilities).query(points, k=count)
         self.targets = targets.reshape(len(points), count).astype(np.int64)
         self.lengths = distances(points[:, None, :], facilities[self.targets])
         everything = count == len(facilities)
@@ -51,7 +51,7 @@ class Arcs:
         step = max(1, CHUNK // len(self.facilities))
         for first in range(0, len(unsure), step):
             some = unsure[first : first + step]
-            values = cdist(self.points[some], self.facilities) + prices
+            values = spatial.distance.cdist(self.points[some], self.facilities) + prices
             best = values.argmin(axis=1)
             better = values[np.arange(len(some)), best] < lowest[some]
             facility[some[better]] = best[better]
@@ -66,8 +66,7 @@ class Arcs:
 
 def distances(here: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Euclidean distances of arrays of points (..., 2), broadcast."""
-    x, y = here[..., 0] - there[..., 0], here[..., 1] - there[..., 1]
-    return np.sqrt(x * x + y * y)  # takes half the time of np.hypot, whose care with extreme numbers no map needs
+    return norm(here[..., 0] - there[..., 0], here[..., 1] - there[..., 1])
 
 
 Move = tuple[int, int, int]  # destination, from facility, to facility

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from ..arrays import to_list
+from ..scientific import spatial
 from ..voronoi import nearest_site
 from .facilities import recentred
 from .loads import CHUNK, distances
@@ -128,9 +127,9 @@ class SingleMoves:
             return
         here = self.points[destinations]
         if len(destinations) * len(open_) <= CHUNK // 16:  # quicker than building a tree
-            nearest = cdist(here, self.facilities[open_]).argmin(axis=1)
+            nearest = spatial.distance.cdist(here, self.facilities[open_]).argmin(axis=1)
         else:
-            nearest = cKDTree(self.facilities[open_]).query(here)[1]
+            nearest = spatial.cKDTree(self.facilities[open_]).query(here)[1]
         self.room_at[destinations] = open_[nearest]
         self.room_distance[destinations] = distances(here, self.facilities[open_[nearest]])
 

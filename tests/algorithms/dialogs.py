@@ -6,10 +6,21 @@ import time
 from dataclasses import dataclass
 
 from qgis.core import QgsProcessingOutputLayerDefinition, QgsProject
+from qgis.gui import QgsCollapsibleGroupBoxBasic
 from qgis.PyQt.QtCore import QEventLoop, Qt, QTimer
-from qgis.PyQt.QtWidgets import QApplication, QDialogButtonBox, QListView, QMessageBox, QTextEdit, QToolButton
+from qgis.PyQt.QtGui import QTextDocument
+from qgis.PyQt.QtWidgets import (
+    QApplication,
+    QDialogButtonBox,
+    QListView,
+    QMessageBox,
+    QScrollArea,
+    QTextEdit,
+    QToolButton,
+)
 
 SECONDS = 60
+MOST_WORDS = 400  # of a help panel
 
 
 @dataclass
@@ -116,3 +127,21 @@ def _messages(dialog):
     """What the form complains of in its yellow bar, such as a required widget left empty."""
     item = dialog.messageBar().currentItem()
     return [item.text()] if item is not None else []
+
+
+def scrolls_sideways(dialog):
+    """By how many pixels a form is wider than its window at the size QGIS opens it with, all groups open."""
+    area = dialog.mainWidget().findChild(QScrollArea)
+    groups = dialog.findChildren(QgsCollapsibleGroupBoxBasic)
+    for group in groups:
+        group.setCollapsed(False)
+    dialog.resize(688, 560)
+    QApplication.processEvents()
+    return area.horizontalScrollBar().maximum()
+
+
+def words_of_help(algorithm):
+    """How many words the help panel of a form has."""
+    document = QTextDocument()
+    document.setHtml(algorithm.shortHelpString())
+    return len(document.toPlainText().split())

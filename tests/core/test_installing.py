@@ -10,11 +10,26 @@ from pathlib import Path
 import pytest
 
 from vbas.core.engines import PACKAGES
-from vbas.core.installing import DEBIAN_12, DEBIAN_13, MACOS, WINDOWS, lines_for, pip_lines, this_one
+from vbas.core.installing import (
+    DEBIAN_12,
+    DEBIAN_13,
+    FLATPAK,
+    MACOS,
+    WINDOWS,
+    folder_line,
+    into_folder,
+    lines_for,
+    pip_line,
+    pip_lines,
+    this_one,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 UBUNTU_22 = replace(DEBIAN_12, python=(3, 10), managed=False)
 FEDORA = replace(DEBIAN_13, apt=False, managed=False)
+# Of QGIS's default profile, from the folder that a new terminal is in; of the Python that Flatpak has.
+IN_FLATPAK = Path(".var/app/org.qgis.qgis/data/QGIS/QGIS3/profiles/default/python/vbas_packages/3.13")
+OF_FLATPAK = folder_line(["scipy", "shapely==2.*"], IN_FLATPAK, FLATPAK)
 # A Debian with QGIS and without what it only recommends has no scipy either.
 TOLD = [
     (["scipy", "shapely"], DEBIAN_12),
@@ -78,6 +93,30 @@ def test_the_tutorial_tells_the_same_lines_before_the_first_click(page):
     assert told == [lines_for(missing, where) for missing, where in TOLD]
 
 
+@pytest.mark.parametrize("page", ["docs/install.md", "docs/fr/installer.md"])
+def test_the_page_on_installing_tells_the_same_lines(page):
+    told = [lines for lines in fenced((ROOT / page).read_text(encoding="utf-8")) if not lines.startswith("All work")]
+    by_pip = [lines_for(["scipy", "shapely"], where) for where in (WINDOWS, MACOS)]
+    assert told == [*by_pip, OF_FLATPAK, *(lines_for(["scipy", "shapely"], where) for where in (DEBIAN_12, DEBIAN_13))]
+
+
+def test_into_a_folder_nothing_is_built_and_numpy_stays():
+    words = into_folder(["duckdb>=1.4,<3"], Path("C:/Users/a b/x"), replace(WINDOWS, numpy="2.2.4"))
+    assert {"--only-binary=:all:", "--no-input", "numpy==2.2.4"} < set(words) and "--user" not in words
+    assert "--no-deps" in into_folder(["scipy", "shapely==2.*"], Path("x"), WINDOWS)
+    line = folder_line(["duckdb>=1.4,<3"], Path("C:/Users/a b/x"), replace(WINDOWS, numpy="2.2.4"))
+    assert line.startswith("python -m pip install") and line.endswith(
+        '--target "C:/Users/a b/x" "numpy==2.2.4" "duckdb>=1.4,<3"'
+    )
+    assert "'/home/a b/x'" in folder_line(["scipy"], Path("/home/a b/x"), DEBIAN_12)
+
+
+def test_pip_itself_is_got_as_the_system_has_it():
+    assert pip_line(DEBIAN_12) == "sudo apt install python3-pip"
+    assert pip_line(WINDOWS) == "python -m ensurepip --user"
+    assert pip_line(FLATPAK).startswith("flatpak install --user ")
+
+
 def test_readme_tells_the_same_lines():
     assert lines_for(*TOLD[0]) in fenced((ROOT / "README.md").read_text(encoding="utf-8"))
 
@@ -93,6 +132,7 @@ def test_nothing_else_tells_another_way():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     told = {line for page in pages for line in re.findall(".*pip install.*", page.read_text(encoding="utf-8"))}
     known = {line for missing, where in TOLD for line in lines_for(missing, where).splitlines()}
+    known |= {lines_for(["scipy", "shapely"], WINDOWS), lines_for(["scipy", "shapely"], MACOS), OF_FLATPAK}
     of_a_copy = {line for line in told if 'pip install ".[' in line}  # what a researcher needs, from a copy of this
     assert len(told - known - of_a_copy) == 1  # the page on large tables has one of its own, see above
     modules = [ROOT / "__init__.py", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]

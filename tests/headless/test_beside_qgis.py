@@ -51,13 +51,6 @@ def test_the_plugin_loads_it_so_and_before_all_else():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_toolbox_is_there_without_what_is_slow_to_load():
-    """Each start of QGIS would wait for it, and each headless run."""
-    loaded = python("import sys, vbas.algorithms.catalogue; print(*sys.modules)").stdout.split()
-    assert "vbas.algorithms.anonymize" in loaded
-    assert not {"scipy.stats", "pandas", "networkx", "jinja2", "ibis", "duckdb", "pyspark"} & set(loaded)
-
-
 def test_a_shapely_that_cannot_write_is_told_of(tmp_path):
     """As where another plugin has loaded it first."""
     code = (

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...elementary import axes, norms
 from ...voronoi import mean_centres
 from .pieces import pieces_of
 from .regions import Regions
 from .territory import runs
 
-TURN = 0.4  # radians, of the first line of a split around the principal axis
+TURN = 0.4  # the tangent of the angle of the first line of a split around the principal axis
 ROUNDS = 6  # of moving the two middles of a split
 AT_ONCE = 512  # pairs of regions whose counts are added up at once
 
@@ -86,7 +87,7 @@ def joins_of(regions: Regions) -> Divisions:
         position, lengths = runs(begins[region], sizes[region])
         offsets = territory.points[members[position]] - np.repeat(centres, lengths, axis=0)
         pair = np.repeat(np.arange(len(key)), lengths)
-        length += np.bincount(pair, np.hypot(*offsets.T), len(key))
+        length += np.bincount(pair, norms(offsets), len(key))
     return Divisions(first, second, length, lost)
 
 
@@ -99,15 +100,16 @@ def _splits(regions: Regions, draws: np.random.Generator) -> tuple[np.ndarray, D
     points = territory.points
     offsets = points - regions.centres[region_of]
     xx, xy, yy = (np.bincount(region_of, a * b, n_regions) for a, b in _products(offsets))
-    angle = 0.5 * np.arctan2(2 * xy, xx - yy) + draws.normal(0.0, TURN, n_regions)
-    side = np.einsum("ij,ij->i", offsets, np.column_stack([np.cos(angle), np.sin(angle)])[region_of]) > 0
+    axis, turn = axes(xx, xy, yy), draws.normal(0.0, TURN, n_regions)
+    line = axis + turn[:, None] * np.column_stack([-axis[:, 1], axis[:, 0]])
+    side = (offsets * line[region_of]).sum(axis=1) > 0
     for _ in range(ROUNDS):
         middles = mean_centres(points, 2 * region_of + side, 2 * n_regions)
         near, far = (points - middles[2 * region_of + half] for half in (1, 0))
-        side = np.einsum("ij,ij->i", near, near) < np.einsum("ij,ij->i", far, far)
+        side = (near * near).sum(axis=1) < (far * far).sum(axis=1)
     half_of = 2 * region_of + side
     middles = mean_centres(points, half_of, 2 * n_regions)
-    length = np.bincount(region_of, np.hypot(*(points - middles[half_of]).T) - regions.distances, n_regions)
+    length = np.bincount(region_of, norms(points - middles[half_of]) - regions.distances, n_regions)
     halves = territory.lost_of_rows(territory.grouped(half_of, 2 * n_regions))
     lost = halves.reshape(-1, 2).sum(axis=1) - territory.lost(regions.counts).sum(axis=1)
     pieces = pieces_of(territory.adjacency, half_of, 2 * n_regions).reshape(-1, 2)

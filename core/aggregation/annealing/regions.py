@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import counted
+from ...elementary import norms
 from ...errors import InputError
 from ...language import tr
 from ...voronoi import mean_centres
@@ -73,7 +74,7 @@ class Regions:
         self.sizes = np.bincount(region_of, minlength=n_regions)
         self.centres = mean_centres(points, region_of, n_regions)
         offsets = points - self.centres[region_of]
-        self.distances = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+        self.distances = norms(offsets)
         units = offsets / np.maximum(self.distances, np.finfo(float).tiny)[:, None]
         self.pull = np.column_stack([np.bincount(region_of, units[:, axis], n_regions) for axis in (0, 1)])
 
@@ -96,15 +97,15 @@ class Regions:
         """
         points, sources = self.territory.points[areas], self.region_of[areas]
         from_source, from_target = points - self.centres[sources], points - self.centres[targets]
-        left, joined = self.distances[areas], np.sqrt(np.einsum("ij,ij->i", from_target, from_target))
+        left, joined = self.distances[areas], norms(from_target)
         unit = from_source / np.maximum(left, np.finfo(float).tiny)[:, None]
         source_moves = -from_source / np.maximum(self.sizes[sources] - 1, 1)[:, None]
         share = 1.0 / (self.sizes[targets] + 1)
         return (
             joined * (1 - share)
             - left
-            - np.einsum("ij,ij->i", self.pull[sources] - unit, source_moves)
-            - np.einsum("ij,ij->i", self.pull[targets], from_target * share[:, None])
+            - ((self.pull[sources] - unit) * source_moves).sum(axis=1)
+            - (self.pull[targets] * from_target * share[:, None]).sum(axis=1)
         )
 
     def move(self, areas: np.ndarray, targets: np.ndarray, loss_change: np.ndarray) -> None:

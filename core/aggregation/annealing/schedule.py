@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from ...elementary import power
 from ...progress import Progress, silent
 from .joining import join_and_split, joins_of
 from .moves import Batches
@@ -47,10 +46,10 @@ def annealed(
             batches.relist()
             batches.work += 2.5 * territory.counts.nnz
             next_round += ROUNDS_END / ROUNDS
-        batches.make(typical * HOTTEST * (COLDEST / HOTTEST) ** done, price)
+        batches.make(typical * HOTTEST * float(power(COLDEST / HOTTEST, done)), price)
         step = batches.work / total - done
         gain = LANDING_GAIN if done > LANDING else GAIN
-        price *= math.exp(gain * step * math.log((regions.lost + 1.0) / (most_lost + 1.0)))
+        price *= float(power((regions.lost + 1.0) / (most_lost + 1.0), gain * step))
         if done > LANDING:
             best.see(regions)
         n_batches += 1

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from ...adjacency import Adjacency
+from ...elementary import norms
 from ...profile import Profile
+from ...scientific import sparse
 
 MOST_32_BITS = 2**31 - 1
 
@@ -50,7 +51,7 @@ class Territory:
         """A distance that is typical of neighbours, metres: their mean."""
         first, second = self.adjacency.pairs()
         offsets = self.points[first] - self.points[second]
-        return float(np.hypot(*offsets.T).mean()) if len(first) else 0.0
+        return float(norms(offsets).mean()) if len(first) else 0.0
 
     def entries(self, areas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The entries of some areas in `counts`, one area after the other (e,), and how many each has (m,)."""

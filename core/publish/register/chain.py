@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from ...language import as_data, in_turn, tr
 from ...plain_text import visible
 from ...records.sqlite_file import quoted, reading
 from ..geopackage.making import SHORT, TEXT, add_table
+from .packs import PACKED, changed_packs
 
 CHAIN = "vbas_chain"
 COLUMNS = {
@@ -46,6 +47,8 @@ RELEASE_ROWS: dict[str, Sequence[str]] = {
     "vbas_counts": ("release", "vbas_level", "vbas_region", "class", "records"),
     "vbas_values": ("release", "vbas_level", "vbas_region", "class", "field", "value", "records"),
 }
+# Tables that came later: where a release has no row in them, its hash is what it was before there were any.
+LATER_ROWS: dict[str, Sequence[str]] = {PACKED: ("release", "part", "hash")}
 POINTS_ROWS: dict[str, Sequence[str]] = {
     "vbas_maskings": ("masking", "time", "crs"),
     "vbas_points": ("masking", "x", "y"),
@@ -145,14 +148,14 @@ def checked(connection: sqlite3.Connection) -> Chain:
             problems.append(tr("entry {entry:d} of the chain was changed, or one before it is missing", entry=place))
         before = link.hash
     there = {(kind, number) for kind in ("release", "points") for number in _numbers(connection, kind)}
-    held = _held(links)
+    held, changed = _held(links), changed_packs(connection)
     for kind, number in sorted(there | held.keys()):
         told = held.get((kind, number))
         if told is None:
             problems.append(_not_in_chain(kind, number))
         elif (kind, number) not in there:
             problems.append(_missing(kind, number))
-        elif told != content_of(connection, kind, number):
+        elif told != content_of(connection, kind, number, changed):
             problems.append(_changed(kind, number))
     return Chain(links, problems)
 
@@ -170,20 +173,34 @@ def next_number(connection: sqlite3.Connection) -> int:
     return int(last) + 1
 
 
-def content_of(connection: sqlite3.Connection, kind: str, number: int) -> str:
+def content_of(connection: sqlite3.Connection, kind: str, number: int, changed: Collection[str] = ()) -> str:
     """The hash of the rows of a release, or of masked points: SHA-256 of a line for each table, and for each of its
-    rows the JSON array of its cells, in the order of the lines."""
+    rows the JSON array of its cells, in the order of the lines.
+
+    changed : the names of packs that do not have what they are named by; a release with one of them has no hash
+    """
     digest = hashlib.sha256()
-    for table, columns in (RELEASE_ROWS if kind == "release" else POINTS_ROWS).items():
+    of_kind = RELEASE_ROWS if kind == "release" else POINTS_ROWS
+    for table, columns in {**of_kind, **(LATER_ROWS if kind == "release" else {})}.items():
         there = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+        if table not in of_kind and not there:
+            continue
         names = ", ".join(quoted(column) if column in there else "NULL" for column in columns)
         # Names cannot be bound: they are this program's own, and quoted.
         wanted = ("SELECT", names, "FROM", quoted(table), "WHERE", quoted(columns[0]), "= ?")
-        rows = connection.execute(" ".join(wanted), (number,))
+        rows = connection.execute(" ".join(wanted), (number,)).fetchall()
+        if table not in of_kind and not rows:
+            continue
+        if table == PACKED and any(name in changed or not _has_pack(connection, name) for *_, name in rows):
+            return ""
         digest.update(f"{table}\n".encode())
         for line in sorted(_json(list(row)) for row in rows):
             digest.update(f"{line}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _has_pack(connection: sqlite3.Connection, name: object) -> bool:
+    return bool(connection.execute("SELECT 1 FROM vbas_packs WHERE hash = ?", (name,)).fetchone())
 
 
 def _append(connection: sqlite3.Connection, what: str, number: int, time: str, by: str, released: str) -> Link:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError, VbasError
 from ...language import tr
 from ...records.sqlite_file import reading
-from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, append, chain_of
+from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, append, chain_of, checked
 from .entry import (
     SECONDS_TO_WAIT,
     TAKE_OUT,
@@ -22,6 +23,7 @@ from .entry import (
     now,
     written_entry,
 )
+from .packs import size_of, taking_packs_out
 
 LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "
@@ -56,19 +58,19 @@ def releases_in(path: Path) -> list[Listed]:
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute(LISTED).fetchall()
-    chain = chain_of(path)
-    return [_listed(row, path, chain) for row in rows]
+        chain = checked(connection)
+        return [_listed(connection, row, path, chain) for row in rows]
 
 
-def _listed(row: tuple, path: Path, chain: Chain) -> Listed:
+def _listed(connection: sqlite3.Connection, row: tuple, path: Path, chain: Chain) -> Listed:
     try:
-        numbers = [int(row[at]) for at in (0, 3, 5)]
+        release, k, levels = (int(row[at]) for at in (0, 3, 5))
         names = ", ".join(map(str, json.loads(row[4])))
-    except (ValueError, TypeError) as error:
+        counts, records, sensitive = size_of(connection, release) or (row[6], row[7], row[8] or "")
+    except (InputError, ValueError, TypeError, KeyError, IndexError, zlib.error) as error:
         raise damaged(row[0], row[1], path, error) from error
-    release, k, levels = numbers
     who = chain.by(ADDED, release), chain.by(APPROVED, release)
-    return Listed(release, row[1], row[2], k, names, levels, row[6], row[7], row[8] or "", *who)
+    return Listed(release, row[1], row[2], k, names, levels, counts, records, sensitive, *who)
 
 
 def approving(path: Path, release: int, by: str) -> Entry:
@@ -125,7 +127,7 @@ def taking_out(path: Path, release: int, by: str = "") -> Entry:
         connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
         connection.execute("BEGIN IMMEDIATE")
         append(connection, WITHDRAWN, release, now(), by)
-        for statement in TAKE_OUT.values():
+        for statement in (*TAKE_OUT.values(), *taking_packs_out(connection)):
             connection.execute(statement, (release,))
         mark_changed(connection)
     except sqlite3.Error as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,7 @@ from .entry import (
     now,
     written_entry,
 )
+from .packs import Unpacked, add_packed, is_large, taking_packs_out
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -92,7 +94,8 @@ def read_register(path: Path) -> list[Published]:
         check_register(connection, path)
         later = ", ".join(name if is_there(connection, RELEASES, name) else "NULL" for name in LATER)
         rows = connection.execute(READ[RELEASES].format(later=later)).fetchall()
-        releases = [_release(connection, row, path) for row in rows]
+        unpacked = Unpacked()
+        releases = [_release(connection, row, path, unpacked) for row in rows]
     return releases
 
 
@@ -195,7 +198,8 @@ def new_entry(path: Path, release: Published, n_earlier: int, by: str = "", rele
         number = _insert(connection, release)
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
-        return [*((statement, (number,)) for statement in TAKE_OUT.values()), (TAKE_OUT_LAST, (link.entry,))]
+        statements = (*TAKE_OUT.values(), *taking_packs_out(connection))
+        return [*((statement, (number,)) for statement in statements), (TAKE_OUT_LAST, (link.entry,))]
 
     links: list[Link] = []
     entry = written_entry(path, add)
@@ -216,6 +220,9 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
     connection.execute(
         ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *told)
     )
+    if is_large(release):
+        add_packed(connection, number, release)
+        return number
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
         regions = (numbers[region] for region in to_list(crosswalk.region_of))
@@ -246,8 +253,8 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
         yield number, level + 1, shown_as[level][region], classes[class_of], records
 
 
-def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -> Published:
-    """One release of a register."""
+def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path, unpacked: Unpacked) -> Published:
+    """One release of a register; unpacked : what the releases before it had."""
     number, title, k, names, n_levels, bounded, whole, coarsened, of_persons, in_zones = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
@@ -257,10 +264,18 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -
         # The name that releases are given when they are added is read in the language of the user.
         named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
-        sensitive = _sensitive(counts, values)
-        of_rows = replace(release, sensitive=sensitive, coarsened=levels)
-        return replace(of_rows, of_persons=bool(of_persons), in_zones=bool(in_zones))
-    except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        packed = unpacked.release(connection, number, release)
+        if packed is None:
+            release = replace(release, sensitive=_sensitive(counts, values))
+        elif regions or counts or values or len(packed.levels) != int(n_levels):
+            raise ValueError("rows beside packs")
+        else:
+            release = packed
+        if not len(release.areas):
+            raise ValueError("a release of no areas")
+        _check_counts(release)
+        return replace(release, coarsened=levels, of_persons=bool(of_persons), in_zones=bool(in_zones))
+    except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
         raise damaged(number, title, path, error) from error
 
 
@@ -315,15 +330,6 @@ def _published(
     region = np.array([number_of[level - 1][number] for level, number, _, _ in counts], np.int64)
     class_of = np.array([class_at[value] for _, _, value, _ in counts], np.int64)
     records = np.array([n for *_, n in counts], np.int64)
-    if (records < k).any():
-        raise InputError(
-            plural(
-                "{n} count is below its k of {k}",
-                "{n} counts are below its k of {k}",
-                int((records < k).sum()),
-                k=k,
-            )
-        )
     bounded, whole = (bool(stored) for stored in flags)
     return Published(
         title,
@@ -340,3 +346,16 @@ def _published(
         bounded,
         whole,
     )
+
+
+def _check_counts(release: Published) -> None:
+    """Refuse a release that shows counts below its k. Raises InputError."""
+    if (release.records < release.k).any():
+        raise InputError(
+            plural(
+                "{n} count is below its k of {k}",
+                "{n} counts are below its k of {k}",
+                int((release.records < release.k).sum()),
+                k=release.k,
+            )
+        )

@@ -9,6 +9,7 @@ from typing import Callable
 import numpy as np
 
 from ...arrays import to_list
+from ...elementary import norm, norms
 from ...language import tr
 from ...progress import Progress, silent
 from .counts import Terms
@@ -197,7 +198,7 @@ class RefusedRegions:
         self._lower[region], self._upper[region] = visit.lower, visit.upper
         positions = np.concatenate(visit.positions)
         self._centre[region] = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
-        self._radius[region] = np.hypot(*(positions - self._centre[region]).T).max()
+        self._radius[region] = norms(positions - self._centre[region]).max()
         for other in self._rests_on[region]:
             self._resting[other].discard(region)
         on = to_list(np.unique(np.concatenate([*visit.touched, self._state.adjacent(region), [region]])))
@@ -216,7 +217,7 @@ class RefusedRegions:
             self._known[list(self._resting[region])] = False
         areas = self._state.points[change.areas]
         reach = self._state.distances[change.areas]
-        gap = np.hypot(
+        gap = norm(
             areas[:, None, 0] - self._centre[:, 0],
             areas[:, None, 1] - self._centre[:, 1],
         )

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
-from scipy import sparse
 
 from ...arrays import to_list
+from ...scientific import sparse
 
 EXACT_IN_FLOAT32 = 2**24
 CELLS_AT_ONCE = 2**22  # of counts summed at a time: bounds the memory

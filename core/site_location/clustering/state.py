@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.spatial import cKDTree
 
 from ...arrays import to_list
 from ...crosswalk import Crosswalk
+from ...elementary import norms
 from ...neighbours import adjacent_sites
+from ...scientific import sparse, spatial
 from ...voronoi import nearest_site
 from .counts import DenseCounts, LocalCounts, RegionCounts, SparseCounts, Terms, as_they_are, levels_of_groups, terms_of
 
@@ -85,7 +85,7 @@ class ClusteringState:
         self.profile_counts = profile_counts
         self.sites = np.array(sites, dtype=float)
         self._xy = np.ascontiguousarray(points.T)
-        self._tree = cKDTree(self.sites)
+        self._tree = spatial.cKDTree(self.sites)
         distances, nearest = self._tree.query(points, k=3)
         # Row 0 the nearest, then the second and third; infinitely far where there are fewer sites.
         self._distances = np.ascontiguousarray(distances.T)
@@ -210,7 +210,7 @@ class ClusteringState:
     def _within_reach(self, region: int, positions: np.ndarray) -> np.ndarray:
         """The areas that may change their region if the site moves to any of the positions, and some more."""
         centre = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
-        radius = np.hypot(*(positions - centre).T).max()
+        radius = norms(positions - centre).max()
         away = (self._xy[0] - centre[0]) ** 2 + (self._xy[1] - centre[1]) ** 2
         near = away <= ((self.distances + radius) * (1 + 1e-9)) ** 2
         return np.flatnonzero(near | (self.region_of == region) | self._tied)
@@ -246,7 +246,7 @@ class ClusteringState:
             concerned |= rank == moved
         areas = np.flatnonzero(concerned | self._tied)
         region_before, distance_before = self.region_of[areas], self.distances[areas]
-        self._tree = cKDTree(self.sites)
+        self._tree = spatial.cKDTree(self.sites)
         distances, nearest = self._tree.query(self.points[areas], k=3)
         self._distances[:, areas], self._nearest[:, areas] = distances.T, nearest.T
         self._settle_ties()

@@ -1,0 +1,97 @@
+"""Choices as the window shows them: in the user's language, with the word that is typed headless behind it.
+
+The words themselves are the same in every language: models, scripts and job files hold them.
+"""
+
+from __future__ import annotations
+
+from ...core.language import tr
+
+# Names of institutions and formats read alike in all languages, and are not listed.
+LABELS = {
+    "centroid": tr("centroid"),
+    "point on surface": tr("point on surface"),
+    "basic Voronoi": tr("basic Voronoi"),
+    "iterative Voronoi": tr("iterative Voronoi"),
+    "site optimisation": tr("site optimisation"),
+    "alternating location-allocation": tr("alternating location-allocation"),
+    "transportation-location": tr("transportation-location"),
+    "population floor": tr("population floor"),
+    "anonymity exchange": tr("anonymity exchange"),
+    "stop": tr("stop"),
+    "suppress": tr("suppress"),
+    "repair": tr("repair"),
+    "the same in all periods": tr("the same in all periods"),
+    "each period by itself": tr("each period by itself"),
+    "least suppression": tr("least suppression"),
+    "all-rounder": tr("all-rounder"),
+    "all-rounder by transport": tr("all-rounder by transport"),
+    "fastest": tr("fastest"),
+    "most compact": tr("most compact"),
+    "compact with less suppression": tr("compact with less suppression"),
+    "compact by transport": tr("compact by transport"),
+    "custom": tr("custom"),
+    "one level": tr("one level"),
+    "nested levels": tr("nested levels"),
+    "none": tr("none"),
+    "max combinations": tr("max combinations"),
+    "max combinations (2018)": tr("max combinations (2018)"),
+    "entropy": tr("entropy"),
+    "population cut-off": tr("population cut-off"),
+    "given number": tr("given number"),
+    "suppression budget": tr("suppression budget"),
+    "from the identifiers": tr("from the identifiers"),
+    "Western Canada": tr("Western Canada"),
+    "Central Canada": tr("Central Canada"),
+    "Eastern Canada": tr("Eastern Canada"),
+    "balanced density": tr("balanced density"),
+    "anonymity-driven clustering": tr("anonymity-driven clustering"),
+    "anonymity-driven clustering (2015)": tr("anonymity-driven clustering (2015)"),
+    "random": tr("random"),
+    "a class has k": tr("a class has k"),
+    "no small count follows": tr("no small count follows"),
+    "areas": tr("areas"),
+    "configuration": tr("configuration"),
+    "mean distance": tr("mean distance"),
+    "non-uniform entropy": tr("non-uniform entropy"),
+    "fixed": tr("fixed"),
+    "secret": tr("secret"),
+    "released records": tr("released records"),
+    "population of the areas": tr("population of the areas"),
+    "high rates": tr("high rates"),
+    "low rates": tr("low rates"),
+    "either": tr("either"),
+    "where level 1 shows the class": tr("where level 1 shows the class"),
+    "in zones": tr("in zones"),
+    "take it as weights": tr("take it as weights"),
+    "longest border": tr("longest border"),
+    "nearest": tr("nearest"),
+    "smallest population": tr("smallest population"),
+    "join the nearest": tr("join the nearest"),
+    "leave alone": tr("leave alone"),
+    "uniform in distance": tr("uniform in distance"),
+    "uniform in area": tr("uniform in area"),
+    "drawn by the group's rate": tr("drawn by the group's rate"),
+    "as counted": tr("as counted"),
+    "independent attributes": tr("independent attributes"),
+    "whole rows": tr("whole rows"),
+    "centre": tr("centre"),
+    "lower left corner": tr("lower left corner"),
+    "edge": tr("edge"),
+    "edge or corner": tr("edge or corner"),
+    "within a distance": tr("within a distance"),
+    "the population reaches the cut-off": tr("the population reaches the cut-off"),
+    "the records are k-anonymous": tr("the records are k-anonymous"),
+    "own number": tr("own number"),
+    "British census": tr("British census"),
+    "random growth": tr("random growth"),
+    "compact growth": tr("compact growth"),
+    "kernel": tr("kernel"),
+    "empirical Bayes": tr("empirical Bayes"),
+}
+
+
+def choice_label(word: str) -> str:
+    """A choice as it is read: in another language than English with the word itself, which help and logs name."""
+    label = LABELS.get(word, word)
+    return label if label == word else tr("{label} ({word})", label=label, word=word)

@@ -1,0 +1,93 @@
+"""A plugin of pytest: which tests run which lines of some rooms, so that a break of a line is held against those alone.
+
+Wants two environment variables: REACHED_LINES_OF, the folders whose lines count, and REACHED_LINES_TO, the file that is
+written, {"tests": [[id, seconds], …], "lines": {file: {line: [places in tests]}}}. What a fixture of a module runs
+belongs to the test that asked for it first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Generator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Callable
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EVERY = 50  # tests, after which is written what is known: a run may be ended before its end
+
+Tracer = Callable[[FrameType, str, Any], Any]
+
+
+class Reached:
+    """The lines that the test which runs now has reached, and those of all tests before."""
+
+    def __init__(self, folders: list[str], to: Path) -> None:
+        self.folders = tuple(f"{os.sep}{folder}{os.sep}" for folder in folders)
+        self.to = to
+        self.tests: list[tuple[str, float]] = []
+        self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._now: set[tuple[str, int]] = set()
+        self._file_of: dict[CodeType, str] = {}
+
+    def traced(self, frame: FrameType, event: str, argument: Any) -> Tracer | None:
+        """What Python calls as a function begins: lines are noted in the rooms alone."""
+        file = self._file(frame.f_code)
+        if not file:
+            return None
+        self._now.add((file, frame.f_lineno))
+
+        def note(inner: FrameType, what: str, value: Any) -> Tracer:
+            if what == "line":
+                self._now.add((file, inner.f_lineno))
+            return note
+
+        return note
+
+    def _file(self, code: CodeType) -> str:
+        known = self._file_of.get(code)
+        if known is None:
+            path = code.co_filename
+            here = next((path.index(folder) + 1 for folder in self.folders if folder in path), None)
+            known = self._file_of[code] = "" if here is None else path[here:]
+        return known
+
+    def ended(self, test: str, seconds: float) -> None:
+        """Keep what the test reached."""
+        self.tests.append((test, round(seconds, 3)))
+        for file, line in self._now:
+            self.lines[file][line].append(len(self.tests) - 1)
+        self._now.clear()
+        if len(self.tests) % EVERY == 0:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is known."""
+        self.to.write_text(json.dumps({"tests": self.tests, "lines": self.lines}), encoding="utf-8")
+
+
+REACHED = Reached(os.environ.get("REACHED_LINES_OF", "").split(), Path(os.environ.get("REACHED_LINES_TO", os.devnull)))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
+    """Trace one test with its fixtures."""
+    began = time.process_time()
+    threading.settrace(REACHED.traced)
+    sys.settrace(REACHED.traced)
+    yield
+    sys.settrace(None)
+    threading.settrace(None)
+    REACHED.ended(item.nodeid, time.process_time() - began)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write all of it."""
+    REACHED.write()

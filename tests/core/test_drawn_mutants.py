@@ -1,0 +1,118 @@
+"""Breaks drawn at random: each is code, differs from what stood there, and is held against the tests that reach it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+
+import pytest
+
+from ..scripts import ROOT, script
+
+drawing = script("drawn_mutants")
+BREAKS = drawing.all_breaks(("core/privacy",))
+
+CODE = b'''"""A small room."""
+
+SMALLEST = 2
+
+
+def shown(records: int, k: int = SMALLEST) -> bool:
+    """Whether a class is shown."""
+    if k < SMALLEST:
+        raise ValueError("too small")
+    return records >= k and k is not None
+
+
+def unreached() -> int:
+    """What no test runs."""
+    return 7
+'''
+TESTS = """
+from vbas.core.privacy.small import shown
+
+def test_least():
+    assert shown(2) and not shown(1)
+
+def test_more():
+    assert shown(7, 7)
+"""
+
+
+def test_every_break_is_another_code_and_has_a_key_of_its_own():
+    assert len({one.key for one in BREAKS}) == len(BREAKS) > 500
+    for one in BREAKS[::40]:
+        code = (ROOT / one.file).read_bytes()
+        assert ast.dump(ast.parse(one.applied(code))) != ast.dump(ast.parse(code)), one.key
+
+
+def test_the_same_are_drawn_where_other_code_changes():
+    first = drawing.drawn(BREAKS, 30, 1)
+    assert first == drawing.drawn(BREAKS[::-1], 30, 1) and first != drawing.drawn(BREAKS, 30, 2)
+    others = [one for one in BREAKS if one in first or one.file != first[0].file]
+    assert drawing.drawn(others, 30, 1) == first
+
+
+def test_a_break_is_held_against_the_cheapest_tests_that_reach_it_within_the_budget():
+    one = next(one for one in BREAKS if one.statement[1])
+    lines = {one.file: {str(one.statement[0]): [0, 1, 2], "1": [3]}}
+    reached = drawing.Reached([("dear", 9.0), ("cheap", 1.0), ("next", 2.0), ("elsewhere", 0.1)], lines)
+    assert reached.of(one, 3.5) == ["cheap", "next"]
+    assert reached.of(one, 0.5) == ["cheap"]  # never none
+    outside = drawing.Break(one.file, "", 1, 0, 1, "x", "y", (0, 0))
+    assert reached.of(outside, 3.5) == ["elsewhere", "cheap", "next"]  # whatever runs with the file loaded
+
+
+def test_reasons_are_of_breaks_that_can_be_drawn():
+    breaks = {one.key for one in drawing.all_breaks()}
+    told = drawing.reasons()
+    assert [key for key in told if key not in breaks] == [] and all(told.values())
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A small checkout, and what its tests reach."""
+    root = tmp_path_factory.mktemp("small") / "tree"
+    for folder in ("core/privacy", "tests/core", "build/package", "scripts"):
+        (root / folder).mkdir(parents=True)
+    (root / "build" / "package" / "vbas").symlink_to(root)
+    (root / ".venv").symlink_to(sys.prefix)
+    for package in ("", "core", "core/privacy"):
+        (root / package / "__init__.py").touch()
+    (root / "core" / "privacy" / "small.py").write_bytes(CODE)
+    (root / "tests" / "core" / "test_small.py").write_text(TESTS)
+    (root / "scripts" / "reached_lines.py").write_bytes((ROOT / "scripts" / "reached_lines.py").read_bytes())
+    drawing.note_reached(root, ["tests/core"], root / "reached.json")
+    return root
+
+
+@pytest.mark.slow
+def test_lines_are_noted_with_the_tests_that_reach_them(tree):
+    noted = json.loads((tree / "reached.json").read_text())
+    assert [test for test, _ in noted["tests"]] == [
+        f"tests/core/test_small.py::test_{name}" for name in ("least", "more")
+    ]
+    (lines,) = noted["lines"].values()
+    assert lines["10"] == [0, 1] and "9" not in lines and "15" not in lines
+
+
+@pytest.mark.slow
+def test_outcomes_are_true(tree):
+    reached, trial = drawing.read_reached([tree / "reached.json"]), drawing.Trial(tree)
+    breaks = {f"{one.text} -> {one.instead}": one for one in drawing.all_breaks(("core/privacy",), tree)}
+
+    def outcome(told, tests=None):
+        one = breaks[told]
+        return trial.outcome(one, tests or reached.of(one, 60), 60)
+
+    assert outcome("records >= k -> (records > k)") == ("killed", "tests/core/test_small.py::test_least")
+    assert outcome("k is not None -> (k is None)")[0] == "killed"
+    assert outcome("k < SMALLEST -> (k <= SMALLEST)")[0] == "killed"
+    assert reached.of(breaks["return 7 -> return None"], 60) == []
+    # Only whoever passes without the break has noticed it.
+    (tree / "tests" / "core" / "test_wrong.py").write_text("def test_it():\n    assert False\n")
+    wrong = "tests/core/test_wrong.py::test_it"
+    assert outcome("records >= k -> (records > k)", [wrong])[0] == "not run"
+    assert outcome("7 -> 8", [wrong, "tests/core/test_small.py::test_more"]) == ("survived", "")
+    assert (tree / "core" / "privacy" / "small.py").read_bytes() == CODE

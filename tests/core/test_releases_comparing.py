@@ -1,0 +1,150 @@
+"""Releases of the same regions held against each other: all counts at once, and one by one as the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.published import Published
+from vbas.core.disclosure.values import Values
+from vbas.core.levels import Levels
+from vbas.core.releases.updates import Comparing, compare, differs, same_regions
+
+
+@st.composite
+def releases(draw):
+    """Two to three releases of the same areas in one order or another, most of them of the same regions."""
+    nested, n = draw(st.booleans()), 6
+    region_of = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return [release(draw, nested, np.array(region_of), f"r{i}") for i in range(draw(st.integers(2, 3)))]
+
+
+def release(draw, nested, region_of, title):
+    order = np.array(draw(st.permutations(range(6))))
+    fine = region_of if draw(st.integers(0, 5)) else np.zeros(6, int)
+    shuffled = np.array(draw(st.permutations(range(3))))[fine][order]  # the same regions under other numbers
+    crosswalks = [number_compactly(shuffled)[0]]
+    if nested:
+        crosswalks.append(number_compactly(np.zeros(6, int))[0])
+    levels = Levels(tuple(crosswalks))
+    names = draw(st.permutations(("age", "sex")))
+    of = {"age": np.array(["old", "young"], dtype=object), "sex": np.array(["F", "M"], dtype=object)}
+    classes = np.array([(0, 0), (0, 1), (1, 0)])
+    there = [
+        (level, region, at)
+        for level, crosswalk in enumerate(crosswalks)
+        for region in range(crosswalk.n_regions)
+        for at in range(3)
+        if draw(st.integers(0, 3))
+    ]
+    level, region, class_of = np.array(there, np.int64).reshape(len(there), 3).T
+    records = np.array([draw(st.sampled_from((5, 6, 8, 12, 13))) for _ in there], np.int64)
+    return Published(
+        title,
+        5,
+        np.array(list("abcdef"), dtype=object)[order],
+        levels,
+        tuple(names),
+        tuple(of[name] for name in names),
+        classes,
+        level,
+        region,
+        class_of,
+        records,
+        sensitive=tuple(shown(draw, field, records) for field in draw(st.sampled_from(((), ("ill",), ("ill", "pay"))))),
+    )
+
+
+def shown(draw, field, records):
+    some = [draw(st.integers(0, n)) if draw(st.booleans()) else 0 for n in records.tolist()]
+    rows = [(at, value, n) for at, one in enumerate(some) for value, n in ((0, one), (1, int(records[at]) - one)) if n]
+    equivalence_class, value, number = np.array(rows, np.int64).reshape(len(rows), 3).T
+    return Values(field, np.array(["flu", "none"], dtype=object), equivalence_class, value, number)
+
+
+def one_by_one(old, new, k):
+    """What `compare` and `differs` say, in dictionaries: (few, homogeneous, differs)."""
+    regions = same_regions(old, new)
+    if regions is None:
+        return None
+    before, after = (counted(one, of) for one, of in ((old, None), (new, regions)))
+    few, homogeneous, other = [], [], False
+    for key in sorted(before.keys() & after.keys()):
+        (n, values), (m, others) = before[key], after[key]
+        by = {
+            field: {
+                value: others[field].get(value, 0) - values[field].get(value, 0)
+                for value in values[field].keys() | others[field].keys()
+            }
+            for field in values.keys() & others.keys()
+        }
+        by = {field: {value: d for value, d in sorted(found.items()) if d} for field, found in sorted(by.items())}
+        people = max(
+            [abs(m - n)]
+            + [sum(d for d in found.values() if d * sign > 0) * sign for found in by.values() for sign in (1, -1)]
+        )
+        told = tuple((field, value, d) for field, found in by.items() for value, d in found.items())
+        row = key, n, m, people, told
+        if 1 <= people < k:
+            few.append(row)
+        elif people and any([abs(d) for d in found.values()] == [people] for found in by.values()):
+            homogeneous.append(row)
+        other |= (key[0] < 0 or not new.nested) and (n != m or bool(told))
+    return few, homogeneous, other
+
+
+def counted(release, regions):
+    names = np.argsort(release.quasi_identifiers)
+    texts = [tuple(row[i] for i in names) for row in release.values_of_classes()]
+    last = len(release.levels) - 1
+    found: dict[tuple, tuple[int, dict[str, dict[str, int]]]] = {}
+    for at, (level, region, of) in enumerate(zip(release.level, release.region, release.class_of)):
+        keys = [(int(level), int(region) if regions is None else int(regions[level][region]), texts[of])]
+        if last:
+            top = release.coarsest_region[at]
+            keys.append((-1, int(top) if regions is None else int(regions[last][top]), texts[of]))
+        for key in keys:
+            n, values = found.get(key, (0, {}))
+            for one in release.sensitive:
+                for row in np.flatnonzero(one.equivalence_class == at):
+                    there = values.setdefault(one.field, {})
+                    value = one.categories[one.value[row]]
+                    there[value] = there.get(value, 0) + int(one.records[row])
+            found[key] = n + int(release.records[at]), values
+    return found
+
+
+def rows_of(changes, old, new):
+    regions = same_regions(old, new)
+    assert regions is not None
+    names = np.argsort(new.quasi_identifiers)
+    texts = [tuple(row[i] for i in names) for row in new.values_of_classes()]
+    return [
+        (
+            (-1 if total else int(level), int(regions[level][region]), texts[of]),
+            *(int(before), int(after), int(people), values),
+        )
+        for level, region, of, before, after, total, people, values in zip(
+            *(changes.level, changes.region, changes.class_of, changes.before, changes.after, changes.total),
+            *(changes.people, changes.values),
+        )
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(releases(), st.integers(2, 7))
+def test_all_counts_at_once_are_as_one_by_one(several, k):
+    kept = Comparing(several[:-1])
+    for old in several:
+        for new in several:
+            expected, found = one_by_one(old, new, k), compare(old, new, k)
+            again = kept.compare(old, new, k)
+            assert (found is None) == (expected is None) == (again is None)
+            if expected is None or found is None or again is None:
+                continue
+            few, homogeneous, other = expected
+            assert rows_of(found[0], old, new) == few == rows_of(again.few, old, new)
+            assert rows_of(found[1], old, new) == homogeneous == rows_of(again.homogeneous, old, new)
+            assert differs(old, new) == other == again.differs
