@@ -19,7 +19,6 @@ from processing.gui.AlgorithmDialog import AlgorithmDialog
 from processing.modeler.ModelerDialog import ModelerDialog
 from qgis.core import QgsApplication, QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsCollapsibleGroupBoxBasic
-from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QPoint, Qt, QTimer
 from qgis.PyQt.QtGui import QPixmap, QTextCursor
 from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
@@ -160,8 +159,10 @@ def run(
 
 
 def advanced_inputs(dialog: QDialog, parameter: str) -> Steps:
-    """The advanced parameters, unfolded, from this one on."""
-    sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
+    """The folded parameters from this one on, in the group that it opens."""
+    widget = dialog.mainWidget().wrappers[parameter].wrappedWidget()
+    for group in dialog.findChildren(QgsCollapsibleGroupBoxBasic):
+        group.setCollapsed(not group.isAncestorOf(widget))
     dialog.findChild(QWidget, "textShortHelp").hide()
     dialog.resize(780, 420)
     yield 2 * MOMENT

@@ -21,7 +21,7 @@ from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
-from vbas.core.language import tr
+from vbas.core.language import ENGLISH, language, tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
@@ -480,8 +480,9 @@ def test_every_form_of_the_toolbox_is_here(provider):
     assert set(FORMS) == {algorithm.name() for algorithm in provider.algorithms()}
 
 
-# Each form once with temporary layers; with files with everything else that can be asked of it, too.
-RUN = [(form, False) for form in FORMS] + [(form, True) for form in (*FORMS, *OTHERS)]
+# Each form with files, also with everything else that can be asked of it; with temporary layers where it speaks another
+# language (test_french.py).
+RUN = [(form, True) for form in (*FORMS, *OTHERS)] if language() == ENGLISH else [(form, False) for form in FORMS]
 
 
 @pytest.mark.slow
