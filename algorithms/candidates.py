@@ -13,6 +13,8 @@ from ..core.errors import Cancelled, VbasError
 from ..core.evaluation import Measures, evaluate_by_value, worst_group
 from ..core.job.words import AREAS, NESTED
 from ..core.language import plural, tr
+from ..core.policy import policies_for_lists
+from ..core.privacy.derivable import NO_SMALL_COUNT
 from .explorer_data import Choices, ExplorerData, Reading
 
 LITTLE = 1.0  # per cent that may be suppressed, of the candidate that looks for the most regions within
@@ -53,16 +55,22 @@ def wanted_candidates(choices: Choices, n_sites: int) -> list[Wanted]:
         tr("Nested levels from the regions you looked at") if choices.nested else tr("The regions you looked at")
     )
     return [
-        Wanted(looked_at, choices.parameters(n_sites)),
+        Wanted(looked_at, {**choices.parameters(n_sites), **(_disclosure() if choices.nested else {})}),
         Wanted(
             tr("One level, at most {percent:g} % suppressed", percent=LITTLE),
             {**within, "SITE_NUMBER": "suppression budget", "BUDGET": LITTLE},
         ),
         Wanted(
             tr("Nested levels from the areas on"),
-            {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS},
+            {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
         ),
     ]
+
+
+def _disclosure() -> dict[str, object]:
+    """What a policy of the house asks of nested levels; nothing where none does."""
+    asked = [policy.disclosure for policy in policies_for_lists() if policy.disclosure]
+    return {"DISCLOSURE": NO_SMALL_COUNT if NO_SMALL_COUNT in asked else asked[0]} if asked else {}
 
 
 def candidates_of(

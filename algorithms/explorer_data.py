@@ -23,6 +23,7 @@ from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
 from ..core.job.making import READ, aggregations_used, look_at_neighbours, looked_at
+from ..core.job.policy import hold_before_a_place
 from ..core.job.words import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
 from ..core.levels import Levels
@@ -193,8 +194,10 @@ class Reading:
         return Settings(ask, configuration, replace(configuration, site_number=number), options)
 
     def account(self, explorer_data: ExplorerData, feedback: QgsProcessingFeedback) -> Account:
-        """What the run of the main algorithm with these parameters would give, of data that were read before."""
+        """What the run of the main algorithm with these parameters would give, of data that were read before. Raises
+        VbasError for what it refuses, and for what a policy of the house does not have."""
         form = self._form(feedback, spelled=True)
+        hold_before_a_place(form)
         if look_at_neighbours(aggregations_used(form)):
             explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
         return looked_at(form, explorer_data.areas, explorer_data.records)

@@ -44,9 +44,13 @@ def is_crosswalk(layer: QgsVectorLayer) -> bool:
 
 
 class Joins:
-    """How tables join areas; what a layer holds is read once, so that one is for one question, not for a session."""
+    """How tables join areas; what a layer holds is read once, so that one is for one question, not for a session.
 
-    def __init__(self) -> None:
+    most : of a layer with more areas no value is read, as of one that is far away
+    """
+
+    def __init__(self, most: int = MOST_AREAS) -> None:
+        self._most = most
         self._keys: dict[tuple[str, str], dict[str, set[str]]] = {}
         self._samples: dict[str, dict[str, Column]] = {}
 
@@ -61,7 +65,8 @@ class Joins:
         """The fields that identify areas, with their values."""
         asked = areas.id(), region_id
         if asked not in self._keys:
-            known = _values(areas, [region_id] if region_id else areas.fields().names(), MOST_AREAS)
+            few = areas.featureCount() <= self._most
+            known = _values(areas, [region_id] if region_id else areas.fields().names(), self._most) if few else {}
             self._keys[asked] = keys_of(_columns(known))
         return self._keys[asked]
 
@@ -71,17 +76,19 @@ class Joins:
         return self._samples[records.id()]
 
 
-def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
+def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "", most: int = MOST_AREAS) -> Join | None:
     """The fields by which records join areas best; None where none do. region_id : the field of the areas, if known"""
-    return Joins().best(areas, records, region_id)
+    return Joins(most).best(areas, records, region_id)
 
 
-def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> QgsVectorLayer | None:
+def area_layer(
+    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, most: int = MOST_AREAS
+) -> QgsVectorLayer | None:
     """The layer of areas: polygons, else points, that a table joins, the active one before others; None for none."""
     candidates = [
         layer for layer in layers if geometry_kind(layer) in ("polygon", "point") and not is_own_output(layer)
     ]
-    tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins()
+    tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins(most)
 
     def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool]:
         return (
@@ -94,10 +101,14 @@ def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> 
 
 
 def record_layer(
-    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, areas: QgsMapLayer | None, region_id: str = ""
+    layers: Sequence[QgsVectorLayer],
+    active: QgsMapLayer | None,
+    areas: QgsMapLayer | None,
+    region_id: str = "",
+    most: int = MOST_AREAS,
 ) -> QgsVectorLayer | None:
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
-    candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins()
+    candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins(most)
 
     def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
         join = joins.best(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
@@ -112,18 +123,24 @@ def record_layer(
     return best if best is not None and (rank(best)[0] or not best.isSpatial()) else None
 
 
-def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str]) -> str:
+def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], most: int = MOST_AREAS) -> str:
     """The field that identifies areas: of a usual name, else one that a table of the project repeats; empty: none."""
     if not isinstance(areas, QgsVectorLayer):
         return ""
     named = usual_field(areas.fields().names(), usual)
-    joins, layers = Joins(), [] if named else [layer for layer in vector_layers() if not is_own_output(layer)]
+    joins, layers = Joins(most), [] if named else [layer for layer in vector_layers() if not is_own_output(layer)]
     found = (joins.best(areas, layer) for layer in layers)
     best = max((join for join in found if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
 
 
-def area_field_of(areas: QgsMapLayer | None, region_id: str, records: QgsMapLayer | None, usual: Iterable[str]) -> str:
+def area_field_of(
+    areas: QgsMapLayer | None,
+    region_id: str,
+    records: QgsMapLayer | None,
+    usual: Iterable[str],
+    most: int = MOST_AREAS,
+) -> str:
     """The field of the records that says their area: one of a usual name whose values are areas, else any such field,
     else that of a usual name; empty for none."""
     if not isinstance(records, QgsVectorLayer):
@@ -131,7 +148,7 @@ def area_field_of(areas: QgsMapLayer | None, region_id: str, records: QgsMapLaye
     named = usual_field(records.fields().names(), usual)
     if not isinstance(areas, QgsVectorLayer) or not region_id:
         return named
-    join = join_of(areas, records, region_id)
+    join = join_of(areas, records, region_id, most)
     if join is None or join.record_region == named:
         return named
     by_name = _values(records, [named], SAMPLE).get(named, []) if named else []

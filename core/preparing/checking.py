@@ -22,7 +22,7 @@ from .roles import Looks, proposed_roles
 class DataChecked:
     """What was found.
 
-    n_areas, n_records : rows; counted_records : their sum, where rows are counted already
+    n_areas, n_records : rows; chosen : whether both fields that join them are
     twice : identifiers that several areas have; without_area, unknown_area : records whose area is missing, or is none
     of the areas; unknown : some such values; empty_areas : areas without records
     joins : the pairs of fields by which records join areas, the best first; persons : the column that says whose a row
@@ -31,6 +31,7 @@ class DataChecked:
 
     n_areas: int
     n_records: int
+    chosen: bool
     twice: tuple[str, ...] = ()
     without_area: int = 0
     unknown_area: int = 0
@@ -45,7 +46,7 @@ class DataChecked:
     def share(self) -> float:
         """The share of the records whose area is known."""
         lost = self.without_area + self.unknown_area
-        return (self.n_records - lost) / self.n_records if self.n_records else 0.0
+        return (self.n_records - lost) / self.n_records if self.n_records and self.chosen else 0.0
 
     def sentences(self) -> list[str]:
         """What there is, and what joins."""
@@ -65,7 +66,7 @@ class DataChecked:
     @property
     def joined(self) -> bool:
         """Whether any record joins an area by the fields that are chosen."""
-        return self.n_records > self.without_area + self.unknown_area
+        return self.chosen and self.n_records > self.without_area + self.unknown_area
 
     def problems(self) -> list[str]:
         """What has to be mended, or decided."""
@@ -80,6 +81,8 @@ class DataChecked:
                     first=first_values(self.twice),
                 )
             )
+        if not self.chosen:
+            return told
         if self.n_records and not self.joined:
             told.append(tr("No record has the code of an area: choose the fields that hold the same codes."))
             return told
@@ -117,7 +120,8 @@ def check_data(
     progress(0.7)
     looks = proposed_roles(records, record_region, persons.name if persons else "")
     progress(1.0)
-    return DataChecked(n_areas, n_records, *checked, joins, persons, looks, records)
+    chosen = region_id in areas and record_region in records
+    return DataChecked(n_areas, n_records, chosen, *checked, joins, persons, looks, records)
 
 
 def _joined(areas: Column | None, records: Column | None) -> tuple[tuple[str, ...], int, int, tuple[str, ...], int]:

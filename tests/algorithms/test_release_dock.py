@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from qgis.core import QgsCoordinateTransformContext, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
-from vbas.core.preparing.roles import LEAVE_OUT, PERSON, QUASI, SENSITIVE
+from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
+from vbas.vbas_plugin.release import data as data_step
 
-from .conftest import make_grid
+from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, settle, wait_for
 from .test_explorer import entry
 
@@ -121,3 +122,92 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     assert dock.hand_over.compared.text() == "“release-internal-job.toml” asks for the same."
     dock.hand_over.compare(tmp_path / "release" / "datapackage.json")
     assert "asks for the same" in dock.hand_over.compared.text()
+
+
+CASES = {
+    "sensitive": ({"diagnosis": SENSITIVE}, {}, 2, False),
+    "persons, coarser, nested": ({"pid": PERSON, "diagnosis": SENSITIVE}, {"age": ("bands 2, 4", 1)}, 3, True),
+    "period, household": ({"year": PERIOD, "hh": HOUSEHOLD}, {}, 1, False),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
+    roles, coarser, different, nested = CASES[case]
+    areas, _ = make_grid()
+    rng = np.random.default_rng(4)
+    homes = [feature["da"] for feature in areas.getFeatures()]
+    n = len(homes) * 30
+    records = make_layer(
+        {
+            "home": np.repeat(homes, 30).tolist(),
+            "pid": (np.arange(n) // 2).tolist(),
+            "hh": (np.arange(n) // 4).tolist(),
+            "year": (2024 + np.arange(n) % 2).tolist(),
+            "age": np.repeat(rng.integers(0, 6, n // 2), 2).tolist(),
+            "sex": np.repeat(rng.choice(["F", "M"], n // 2), 2).tolist(),
+            "diagnosis": rng.choice(["flu", "cold", "flu", "flu"], n).tolist(),
+        }
+    )
+    for layer, name in ((areas, "areas"), (records, "people")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    walk = Walk(dock)
+    walk.settle()
+    for name in dock.state.fields:
+        if name != "home":
+            dock.roles.choose(name, roles.get(name, QUASI if name in ("age", "sex") else LEAVE_OUT))
+    dock.state.coarser.update(coarser)
+    dock.state.l_diversity = different
+    dock.look.choices.nested.setChecked(nested)
+    dock.go_to(2)
+    walk.settle()
+    dock.look.chooser.number.setValue(20)
+    walk.settle()
+    state = dock.look.session.state
+    assert state is not None, dock.look.message.text()
+    told = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:").results
+    assert_same(state.shown.measures, told)
+    assert state.shown.measures.n_suppressed > 0 or nested
+    if not nested:
+        assert state.curve.point(20).percent == pytest.approx(told["SUPPRESSION_PERCENT"])
+        lost = [state.account(0, number).suppressed for number in state.shown.levels.crosswalks[0].numbers.tolist()]
+        assert sum(lost) == told["N_SUPPRESSED"]
+    dock.go_to(3)
+    walk.settle()
+    assert len(dock.decide.found) == 3
+    for row, candidate in enumerate(dock.decide.found):
+        dock.decide.table.setCurrentCell(row, 0)
+        if candidate.measures is not None:
+            assert_same(candidate.measures, run("anonymize", **dock.state.job(), RELEASED_RECORDS="memory:").results)
+        else:
+            assert candidate.problem and not dock.state.decision
+
+
+def assert_same(measures, told):
+    assert (measures.n_suppressed, measures.n_records) == (told["N_SUPPRESSED"], told["N_RECORDS"])
+    assert measures.suppression_percent == pytest.approx(told["SUPPRESSION_PERCENT"])
+    assert measures.mean_distance == pytest.approx(told["MEAN_DISTANCE"])
+
+
+def test_many_areas_are_joined_by_what_is_read_behind_the_window(entry, monkeypatch):
+    monkeypatch.setattr(data_step, "READ_AT_ONCE", 10)
+    areas, _ = make_grid()
+    codes = [f"Q{number}" for number in range(36)]
+    areas.startEditing()
+    for feature, code in zip(areas.getFeatures(), codes):
+        areas.changeAttributeValue(feature.id(), 0, code)
+    areas.commitChanges()
+    records = make_layer({"n": list(range(360)), "where": [codes[i % 36] for i in range(360)], "age": [1, 2, 3] * 120})
+    for layer, name in ((areas, "areas"), (records, "people")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    Walk(dock).settle()
+    assert (dock.state.region_id, dock.state.record_region) == ("da", "where")
+    dock.data.record_region.setField("age")  # by hand, which stays
+    Walk(dock).settle()
+    assert dock.state.record_region == "age" and "No record has the code" in dock.data.problems.text()

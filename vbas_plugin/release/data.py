@@ -21,6 +21,7 @@ from ...core import counted
 from ...core.errors import Cancelled
 from ...core.language import tr
 from ...core.preparing.checking import DataChecked, check_data
+from ...core.preparing.joining import ENOUGH
 from ...core.preparing.roles import LEAVE_OUT, PERSON, QUASI
 from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from ...core.progress import part
@@ -33,6 +34,8 @@ from .state import ReleaseState
 
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
+# Areas whose codes are read while the window waits; of more the fields' names have to do until they are read behind it.
+READ_AT_ONCE = 2_000
 
 
 class DataStep(QWidget):
@@ -54,6 +57,7 @@ class DataStep(QWidget):
         self.record_region, self.record_count = QgsFieldComboBox(), QgsFieldComboBox()
         self.leave_out, self.several = QCheckBox(tr("Suppress")), QCheckBox()
         self.said, self.problems, self.bar = wrapped(), wrapped(), QProgressBar()
+        self._by_hand = self._proposing = False  # whether the fields that join were chosen by the user
         self._columns: dict[str, dict[str, Column]] = {}  # of the layers that were read, by their id
         self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
         self._build()
@@ -157,7 +161,9 @@ class DataStep(QWidget):
     def _connect(self) -> None:
         self.regions.layerChanged.connect(self._take_areas)
         self.records.layerChanged.connect(self._take_records)
-        for field_box in (self.region_id, self.population, self.record_region, self.record_count):
+        for field_box in (self.region_id, self.record_region):
+            field_box.fieldChanged.connect(lambda *_: self._take_joining())
+        for field_box in (self.population, self.record_count):
             field_box.fieldChanged.connect(lambda *_: self._take())
         self.leave_out.toggled.connect(lambda *_: self._take())
         self.several.clicked.connect(self._take_persons)
@@ -182,6 +188,11 @@ class DataStep(QWidget):
         self.changed.emit()
         self._soon.start()
 
+    def _take_joining(self) -> None:
+        """A field that joins was chosen, by the user where it was not proposed."""
+        self._by_hand = self._by_hand or not self._proposing
+        self._take()
+
     def _take_persons(self, on: bool) -> None:
         persons = None if self.found is None else self.found.persons
         if persons is not None:
@@ -193,25 +204,28 @@ class DataStep(QWidget):
         """What comes in is proposed while what is chosen is none, of our own making, or without shapes the areas."""
         every = vector_layers()
         if _is_unfit(self.regions.currentLayer(), layers):
-            areas = area_layer(every, None)
+            areas = area_layer(every, None, READ_AT_ONCE)
             if areas is not None:
                 self.regions.setLayer(areas)
         areas, chosen = self.regions.currentLayer(), self.records.currentLayer()
         if _is_unfit(chosen, layers) or chosen is areas or _joins_nothing(areas, chosen):
-            records = record_layer(every, None, areas)
+            records = record_layer(every, None, areas, most=READ_AT_ONCE)
             if records is not None:
                 self.records.setLayer(records)
 
     def _take_areas(self, layer: QgsMapLayer | None) -> None:
+        self._by_hand, self._proposing = False, True
         names = _names(layer)
         for chooser, parameter in ((self.region_id, "REGION_ID"), (self.population, "POPULATION")):
             chooser.setLayer(layer)
             chooser.setField(usual_field(names, USUAL_FIELDS[parameter]))
-        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"]))
+        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"], READ_AT_ONCE))
         self._propose_area_of_record()
+        self._proposing = False
         self._take()
 
     def _take_records(self, layer: QgsMapLayer | None) -> None:
+        self._by_hand, self._proposing = False, True
         for chooser in (self.record_region, self.record_count):
             chooser.setLayer(layer)
         self.record_count.setField("")
@@ -221,13 +235,14 @@ class DataStep(QWidget):
         if layer is not None:
             state.recall(kept_answers(layer.id()))
         self._propose_area_of_record()
+        self._proposing = False
         self._take()
 
     def _propose_area_of_record(self) -> None:
         names = _names(self.records.currentLayer())
         wanted = [name for name in (self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]) if name]
         areas, records = self.regions.currentLayer(), self.records.currentLayer()
-        field = area_field_of(areas, self.region_id.currentField(), records, wanted)
+        field = area_field_of(areas, self.region_id.currentField(), records, wanted, READ_AT_ONCE)
         self.record_region.setField(field or usual_field(names, wanted))
 
     # What is found
@@ -275,10 +290,26 @@ class DataStep(QWidget):
 
     def _take_found(self, result: tuple[DataChecked, dict[str, dict[str, Column]]], warnings: list[str]) -> None:
         self.found, self._columns = result
+        if self._join_better():
+            return  # and look again
         self.state.proposed = {name: look.role for name, look in self.found.looks.items()}
         self._show_found(warnings)
         self.changed.emit()
         self.checked.emit()
+
+    def _join_better(self) -> bool:
+        """Take the fields that join best where those that were proposed by their names join hardly any record."""
+        found, state = self.found, self.state
+        if found is None or self._by_hand or found.share >= ENOUGH or not found.joins:
+            return False
+        best = found.joins[0]
+        if best.share < ENOUGH or (best.region_id, best.record_region) == (state.region_id, state.record_region):
+            return False
+        self._proposing = True
+        self.region_id.setField(best.region_id)
+        self.record_region.setField(best.record_region)
+        self._proposing = False
+        return True
 
     def _fail(self, error: Exception) -> None:
         self.found = None
@@ -331,7 +362,7 @@ def _is_unfit(layer: QgsMapLayer | None, new: list[QgsMapLayer]) -> bool:
 def _joins_nothing(areas: QgsMapLayer | None, records: QgsMapLayer | None) -> bool:
     """Whether no field of the records holds areas, so that any table that comes may be the one."""
     known = isinstance(areas, QgsVectorLayer) and isinstance(records, QgsVectorLayer)
-    return known and join_of(areas, records) is None
+    return known and join_of(areas, records, most=READ_AT_ONCE) is None
 
 
 def _names(layer: QgsMapLayer | None) -> list[str]:
