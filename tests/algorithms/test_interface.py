@@ -81,6 +81,12 @@ PROMISED = {
         f"LEVELS_COARSER REGISTER REGISTER_ACTION ALIASES {HELD_AGAINST} {PUBLISHED} FOLDER_FORMAT LICENCE {SIGNED}",
         "RELEASED_RECORDS RELEASE_FOLDER SIGN_PAGE N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
+    "updaterelease": (
+        f"{RECORDS} CROSSWALK CROSSWALK_ID REGISTER ENTRY UPDATE K UNMATCHED REGIONS REGION_ID POPULATION LOSS ALIASES "
+        f"{PUBLISHED} FOLDER_FORMAT LICENCE {SIGNED}",
+        "RELEASED_RECORDS RELEASE_FOLDER SIGN_PAGE RELEASE_REPORT N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT N_SAME "
+        "N_CHANGED N_GONE N_NEW MOVED_PERCENT",
+    ),
     "evaluate": (
         f"{REGIONS} {RECORDS} PERIOD PERIODS CROSSWALK SITES K LOSS {HELD_AGAINST}",
         f"REGION_AUDIT REPORT {MEASURES} N_LEVELS MEAN_DISTANCE",
@@ -169,6 +175,7 @@ CHOICES = {
     ("releaserecords", "LOSS"): ("mean distance", "non-uniform entropy"),
     ("anonymize", "DISCLOSURE"): ("a class has k", "no small count follows"),
     ("anonymize", "TIES"): ("fixed", "secret"),
+    ("updaterelease", "UPDATE"): ("a further period", "the same people updated"),
     ("releaserecords", "TIES"): ("fixed", "secret"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
     ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner", "within a distance"),
