@@ -124,6 +124,7 @@ SETTINGS = {
         Setting("REGISTER", FILE),
         _choice("REGISTER_ACTION", ACTIONS, STOP_BESIDE_EARLIER),
         Setting("ALIASES", ROWS),
+        Setting("SERIES", TEXT),
         _choice("TIES", CHOICES, FIXED),
         _choice("FOLDER_FORMAT", FORMATS, CSV),
         Setting("LICENCE", TEXT),
