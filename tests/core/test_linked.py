@@ -15,7 +15,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
-from vbas.core.linked import source
+from vbas.core.linked import signatures, source
 from vbas.core.linked.source import IN_PART, LEFT_OUT, SHOWN, link, new_keys
 from vbas.core.linked.tables import ALL_ROWS, ONE_ROW, PERSON, LinkedTable, persons_by_key, persons_of_rows
 from vbas.core.linked.withholding import Shown
@@ -312,3 +312,24 @@ def test_the_second_count_finds_what_the_first_lets_through(monkeypatch: pytest.
     for known in (ALL_ROWS, ONE_ROW):
         with pytest.raises(PrivacyError, match="fewer than 3 people who look alike"):
             made(everybody, known)
+
+
+class _Dull:
+    """Draws the same number for all items the first time."""
+
+    def __init__(self) -> None:
+        self.drawn, self.rng = 0, np.random.Generator(np.random.PCG64(0))
+
+    def integers(self, low: int, high: int, size: int, kind: type) -> np.ndarray:
+        self.drawn += 1
+        return np.ones(size, np.uint64) if self.drawn == 1 else self.rng.integers(low, high, size, kind)
+
+
+def test_hashes_that_collide_make_nobody_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    dull = _Dull()
+    monkeypatch.setattr(signatures.np.random, "default_rng", lambda seed: dull)
+    person, item = np.array([0, 0, 1, 1, 2, 2, 4]), np.array([0, 1, 1, 0, 1, 1, 0])
+    numbers = signatures.multisets(person, item, 2, np.bincount(person, minlength=6))
+    assert dull.drawn == 2
+    assert numbers[0] == numbers[1] and numbers[3] == numbers[5]
+    assert len({*numbers.tolist()}) == 4
