@@ -71,7 +71,7 @@ def _release(town):
 
 
 def _update(town):
-    """Mostly of a register of another geography, which is refused: tests/core/test_updates_carried_on.py draws others."""
+    """Mostly of a register of another geography, which is refused; test_updates_carried_on.py draws others."""
     given = {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
     return {**given, "REGISTER": earlier_register(town)}
 
