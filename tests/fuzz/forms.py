@@ -145,6 +145,8 @@ def _register(town):
     given = {"REGISTER": drawn_register(dice)}
     if dice.chance(0.7):
         given |= {"REMOVE": dice.randint(1, 8), "NEVER_PUBLISHED": dice.pick(True, True, True, False)}
+    elif dice.chance(0.3):
+        given |= {"DETAIL": "memory:", **town.regions()}
     return given
 
 
