@@ -35,6 +35,7 @@ from vbas.benchmarks.nested_rivals import losses_of, mean_loss
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
+from vbas.core.disclosure.published import Published
 from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
@@ -245,7 +246,7 @@ def updates(areas: Areas, first: Profile, nested: bool) -> list[Month]:
     levels = build_levels(areas, first)
     if not nested:
         levels = Levels((aggregate(areas, first, _configuration(), terms=Terms(K)).aggregation.crosswalk,))
-    published, rows, figures = [], [], []
+    published, rows, figures = list[Published](), list[tuple[Shown, Shown]](), list[Month]()
     for area, codes in months(first, MONTHS + 1):
         columns = {name: Column(codes[:, i], first.categories[i]) for i, name in enumerate(first.quasi_identifiers)}
         profile, cell_of = profile_records(area, columns, len(areas))
@@ -309,7 +310,7 @@ def _shown(account: Account) -> tuple[Shown, Shown]:
 
 
 def _few(old: Shown, new: Shown) -> int:
-    return sum(0 < abs(new[key] - old[key]) < K for key in old.keys() & new.keys())
+    return len([key for key in old.keys() & new.keys() if 0 < abs(new[key] - old[key]) < K])
 
 
 def one_level(town: Town) -> dict[str, object]:
