@@ -98,7 +98,8 @@ def test_people_look_alike_in_all_tables_of_the_file(run, town, tmp_path, releas
     persons, months, drugs = (rows_of(tmp_path / "released.gpkg", table) for table in ("records", "stays", "drugs"))
     place = [name for name in ("vbas_level", "vbas_region") if name in persons[0]]
     by_key = {row["vbas_person"]: row for row in persons}
-    known, number = defaultdict(list), Counter()
+    known: defaultdict[int, list[int]] = defaultdict(list)
+    number: Counter[int] = Counter()
     for row in months:
         known[row["vbas_person"]].append(row["month"])
     for row in drugs:
