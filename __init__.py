@@ -8,19 +8,24 @@ if TYPE_CHECKING:
     from qgis.gui import QgisInterface
 
     from .core.library.anonymizing import anonymize
+    from .core.library.linking import anonymize_linked
     from .vbas_plugin.provider import VbasPlugin
 
-__all__ = ["anonymize", "classFactory"]
+__all__ = ["anonymize", "anonymize_linked", "classFactory"]
 
 
 def __getattr__(name: str) -> object:
-    """The door of the library, opened once it is asked for: QGIS, which loads this module first, has to choose the
+    """The doors of the library, opened once they are asked for: QGIS, which loads this module first, has to choose the
     language before anything of core is imported."""
-    if name != "anonymize":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .core.library.anonymizing import anonymize
+    if name == "anonymize":
+        from .core.library.anonymizing import anonymize
 
-    return anonymize
+        return anonymize
+    if name == "anonymize_linked":
+        from .core.library.linking import anonymize_linked
+
+        return anonymize_linked
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def classFactory(iface: QgisInterface | None) -> VbasPlugin:

@@ -29,6 +29,7 @@ from .release import Release, apply
 
 if TYPE_CHECKING:
     from .engines.releasing import StagedInPlace
+    from .linked.rows import LinkedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,14 @@ class ReleasedRows:
     """What a plan releases, recounted.
 
     release : the rows, or of records in an engine what they show, counted; kept : what the kept fields tell; staged :
-    of records in an engine, the rows that were written and that nobody sees yet
+    of records in an engine, the rows that were written and that nobody sees yet; linked : the rows of the tables that
+    belong to them
     """
 
     release: Release
     kept: Sequence[KeptField]
     staged: StagedInPlace | None = None
+    linked: tuple[LinkedRows, ...] = ()
 
 
 class Source(Protocol):
@@ -142,7 +145,7 @@ class RecordSource:
         progress: Progress = silent,
     ) -> ReleasedRows:
         """The rows that a plan shows, recounted. Raises InputError and PrivacyError as `apply` does."""
-        records, whole = self.records, not requirement.asks_for_values
+        records, whole = self.records, not (requirement.asks_for_values or plan.in_part)
         if coarser is not None:
             kept = examine_coarser(coarser.plan, coarser.places, records)
             release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)

@@ -34,6 +34,7 @@ TOGETHER = {
             "tests/core/test_engine_conformance.py",
             "tests/core/test_engine_spark.py",
             "tests/core/test_engines_sensitive.py",
+            "tests/core/test_engines_spreading.py",
         ],
         "Spark",
     ),

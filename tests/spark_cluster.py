@@ -17,6 +17,7 @@ MASTER = "local-cluster[1,2,1024]"  # two tasks at a time, in a process apart fr
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 AS_WRITTEN = {
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
 
@@ -45,7 +46,7 @@ def running(folder: Path) -> Iterator[Cluster]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "1",
         **AS_WRITTEN,
         "spark.sql.warehouse.dir": str(folder / "tables"),
         "spark.local.dir": str(folder / "own"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..algorithms.form.help_panel import help_panel
 from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
-from ..algorithms.layers.delivery.groups import one_group
+from ..algorithms.layers.delivery.groups import one_group, title_of_run
 from ..algorithms.layers.inputs import Inputs
 from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
@@ -126,7 +127,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
             settled = settled_by_combination(inputs)
             for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
-        with one_group(self._group_title(inputs)):
+        attributes = inputs.field_names("QUASI_IDENTIFIERS")
+        with one_group(title_of_run(self._group_title(inputs), attributes, datetime.now().astimezone())):
             return super().processAlgorithm(inputs.parameters, context, feedback)
 
     def _group_title(self, inputs: Inputs) -> str:

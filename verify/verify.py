@@ -70,6 +70,7 @@ def read_description(folder: Path) -> dict[str, Any] | None:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         ours = package["vbas"]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
+        _ = [(str(one["table"]), bool(one["count_known"]), int(one["k"])) for one in ours.get("linked", [])]
         paths = [str(resource["path"]) for resource in package["resources"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -167,11 +168,10 @@ def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
 
         return reader
 
-    truth: dict[Any, bool] = {"true": True, "false": False, 1: True, 0: False}
     readers: dict[str, Any] = {
         "integer": int if text else only(int),
         "number": lambda value: float(value) + 0.0,
-        "boolean": truth.__getitem__,
+        "boolean": {"true": True, "false": False, 1: True, 0: False}.__getitem__,
         "string": only(str),
         "date": only(str),
         "datetime": only(str),
@@ -189,10 +189,8 @@ def content_hash(table: Table) -> str:
     for row, copies in table.rows.items():
         cells = ",".join(map(cell, row, table.types))
         lines.append(f"[{cells}]\t{copies}\n".encode("utf-8", "surrogatepass"))
-    digest = hashlib.sha256((as_json(table.names) + "\n").encode("utf-8", "surrogatepass"))
-    for line in sorted(lines):
-        digest.update(line)
-    return digest.hexdigest()
+    names = (as_json(table.names) + "\n").encode("utf-8", "surrogatepass")
+    return hashlib.sha256(names + b"".join(sorted(lines))).hexdigest()
 
 
 def as_json(value: Any) -> str:
@@ -216,9 +214,9 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
             yield judged(f"file {path}", same, "its bytes are those described", "it was changed after it was written")
         except OSError as error:
             yield f"file {path}", FAILS, str(error.strerror)
-    tables: dict[str, Table] = {}
-    hashes: dict[str, str] = {}
-    for name in TABLES:
+    tables, hashes = dict[str, Table](), dict[str, str]()
+    linked = {str(one["table"]): (bool(one["count_known"]), int(one["k"])) for one in ours.get("linked", [])}
+    for name in (*TABLES, *linked):
         try:
             tables[name] = read_table(folder, name, resources[name])
             yield f"fields {name}", HOLDS, "names and types are those of the schema"
@@ -235,7 +233,7 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         yield judged(f"content {name}", (hashes[name], len(table)) == described, found, found)
         wrong = ", ".join(fields_with_other_values(table))
         yield judged(f"values {name}", not wrong, "all are listed in the schema", f"not listed: {wrong}")
-    if len(hashes) == len(TABLES):
+    if len(hashes) == len(TABLES) + len(linked):
         lines = "".join(f"{name}\t{hashes[name]}\n" for name in sorted(hashes))
         whole = hashlib.sha256(lines.encode()).hexdigest()
         yield judged("content", whole == ours.get("content_sha256"), whole, whole)
@@ -246,6 +244,8 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
     else:
         yield "k", UNSEEN, CANNOT_READ
     yield from claims_of_places(tables, len(ours["levels"]))
+    if linked:
+        yield from run_path(str(Path(__file__).with_name("linked.py")))["claims_of_linked"](tables, linked, k or 0)
 
 
 def judged(name: str, holds: bool, good: str, bad: str) -> tuple[str, str, str]:
@@ -293,7 +293,7 @@ def claims_of_classes(table: Table, ours: dict[str, Any], k: int) -> Iterator[tu
 
 def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[str, str, str]]:
     """That the regions of records are there, that levels nest, and that regions have the records counted for them."""
-    if len(tables) < len(TABLES):
+    if not set(TABLES) <= set(tables):
         yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "levels", "counts"))
         return
     records, crosswalk, regions = (tables[name] for name in TABLES)

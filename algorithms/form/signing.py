@@ -34,7 +34,7 @@ LARGEST_FONT, SMALLEST_FONT, STEP = 9.5, 5.0, 0.5  # points
 def signing_conditions(report: bool = True) -> Conditions:
     """Where what the page says counts; report : whether the form has an internal report"""
     pages: Condition = {SIGN_PAGE: GIVEN, **({REPORT: GIVEN} if report else {})}
-    return {RECIPIENT: [pages], PURPOSE: [pages], PREPARED_BY: [{**pages, REGISTER: GIVEN}]}
+    return {name: [{**pages, REGISTER: GIVEN}] for name in (RECIPIENT, PURPOSE, PREPARED_BY)}
 
 
 def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -42,11 +42,11 @@ def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     told = {
         RECIPIENT: (
             tr("To sign: for whom the release is"),
-            tr("Who receives it, for the page that is signed. The project remembers it."),
+            tr("Who receives it, for the page that is signed and for the register. The project remembers it."),
         ),
         PURPOSE: (
             tr("To sign: for which purpose"),
-            tr("What it will be used for, for the page that is signed. The project remembers it."),
+            tr("What it will be used for, for the page that is signed and for the register. The project remembers it."),
         ),
         PREPARED_BY: (
             tr("To sign: prepared by"),

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable
 from ..language import tr
 from ..package.content_hash import content_hash, hash_of_all
 from ..package.table import DataTable
+from ..publish.register import told
 from ..report.sign import FileToSign, Signing
 from ..version import commit, version
 from .given import Asked
 
 RECIPIENT, PURPOSE, PREPARED_BY = "RECIPIENT", "PURPOSE", "PREPARED_BY"
 SAID = (RECIPIENT, PURPOSE, PREPARED_BY)
+SERIES = "SERIES"
+IN_REGISTER = {SERIES: told.SERIES, RECIPIENT: told.RECIPIENT, PURPOSE: told.PURPOSE}
 ABBREVIATED = 12  # characters of a commit
 
 
@@ -22,6 +25,11 @@ def made_by() -> str:
     if code:
         return tr("VBAS {version}, commit {commit}", version=version(), commit=code)
     return tr("VBAS {version}, commit unknown", version=version())
+
+
+def told_of(asked: Asked) -> dict[str, str]:
+    """What the register keeps of what a job says of its release: series, recipient, purpose."""
+    return {what: asked.text(name) for name, what in IN_REGISTER.items() if asked.has(name)}
 
 
 def content_of(tables: Iterable[DataTable]) -> str:

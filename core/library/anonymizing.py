@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Union
 
+from ..job.linked import Linking, linked_source
 from ..job.making import aggregations_used, is_nested, look_at_neighbours, released
 from ..job.policy import hold_to_policies
 from ..job.reading import records_of, table_of
@@ -16,6 +17,7 @@ from ..policy import policies
 from ..progress import Progress, part, silent
 from .frames import frame_of
 from .job import job_of
+from .linked import AnonymizedLinked
 from .places import places_of
 from .released import Anonymized
 
@@ -220,11 +222,13 @@ def made_of(
     log: Log | None = None,
     command: str = "",
     folder: bool | None = None,
+    linking: Linking | None = None,
 ) -> Anonymized:
     """A release of frames and settings by name, as `anonymize` and the command make it.
 
     values : settings by the names of the form; command : what does the same again, for the report; folder :
-    whether it will be written as a folder, None where that is not known yet
+    whether it will be written as a folder, None where that is not known yet; linking : of tables that belong to the
+    persons
     Raises InputError and PrivacyError.
     """
     for policy in policies():
@@ -244,7 +248,10 @@ def made_of(
     people = places.areas
     if not places.has_population:
         people = people.with_population(matched.profile.area_sizes)
-    return Anonymized(job, places, released(job, people, matched), heard.said, command)
+    source = None if linking is None else linked_source(job, linking, matched, places.areas)
+    made = released(job, people, matched, source)
+    kind = Anonymized if linking is None else AnonymizedLinked
+    return kind(job, places, made, heard.said, command)
 
 
 class _Heard:

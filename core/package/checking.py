@@ -20,27 +20,17 @@ from ..errors import InputError
 from ..language import plural, tr
 from ..publish.files import DISK, FileSystem
 from ..records.columns import combine_codes
+from .claims import Claim
 from .content_hash import content_hash, hash_of_all
 from .dataset import CROSSWALK, RECORDS, REGIONS
 from .descriptor import FILE, LAYOUT, OURS, fields_of, file_hash
+from .linked import claims_of_linked
 from .reading import NotAsDescribed, read_table
 from .table import AREA, COUNT, LEVEL, QUASI, REGION, SENSITIVE, DataTable
 
 TABLES = (RECORDS, CROSSWALK, REGIONS)
 TOLERANCE = 1e-12  # of a share, relative
 LEFT_OUT = -(2**62)  # in the place of a region's number
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Something that a folder claims.
-
-    name : such as “k”, or “content records”; holds : None where it could not be looked at; says : a sentence
-    """
-
-    name: str
-    holds: bool | None
-    says: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +59,7 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
         package = json.loads(files.read_bytes(folder / FILE).decode("utf-8"))
         ours, named = package[OURS], [str(resource["path"]) for resource in package["resources"]]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
+        _linked_of(ours)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             tr(
@@ -83,6 +74,11 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
             tr("{folder}: its {file} is of a newer version than this one reads, or damaged.", folder=folder, file=FILE)
         )
     return dict(package)
+
+
+def _linked_of(ours: Mapping[str, Any]) -> dict[str, tuple[bool, int]]:
+    """By the name of each linked table, whether others may know how many rows a person has in it, and its k."""
+    return {str(one["table"]): (bool(one["count_known"]), int(one["k"])) for one in ours.get("linked", [])}
 
 
 def check_folder(folder: Path, k: int | None = None) -> Checked:
@@ -111,7 +107,8 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
         claims.append(_file_claim(folder, resource))
     by_name = {str(resource["name"]): resource for resource in package["resources"]}
     hashes: dict[str, str] = {}
-    for name in TABLES:
+    linked = _linked_of(ours)
+    for name in (*TABLES, *linked):
         table, claim = _read(folder, name, by_name.get(name))
         claims.append(claim)
         if table is None:
@@ -121,7 +118,7 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
         hashes[name] = content_hash(table)
         claims.append(_content_claim(table, by_name[name], hashes[name]))
         claims.append(_values_claim(table, by_name[name]))
-    if len(hashes) == len(TABLES):
+    if len(hashes) == len(TABLES) + len(linked):
         same = hash_of_all(hashes) == ours.get("content_sha256")
         claims.append(
             Claim(
@@ -141,6 +138,7 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
     else:
         claims.append(_unseen("k"))
     claims += _claims_of_places(tables, ours)
+    claims += claims_of_linked(tables, linked, k or 0)
     return Checked(tuple(claims), tables, asked, smallest)
 
 
@@ -267,7 +265,7 @@ def _claims_of_classes(classes: _Classes, table: DataTable, ours: Mapping[str, A
 
 
 def _claims_of_places(tables: Mapping[str, DataTable], ours: Mapping[str, Any]) -> Iterator[Claim]:
-    if len(tables) < len(TABLES):
+    if not set(TABLES) <= set(tables):
         yield from map(_unseen, ("regions", "levels", "counts"))
         return
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,14 +11,18 @@ from ..anonymise import Account
 from ..arrays import to_list
 from ..language import tr
 from ..levels import Levels
+from ..linked.rows import LinkedRows
+from ..linked.tables import OURS, PERSON
 from ..records.columns import Column, smallest_integers
 from ..records.table import COUNT_FIELD
 from ..release import Release
+from ..tables import linked as declared_linked
 from ..tables import regions as declared
 from ..tables.schema import OutputField, OutputTable
 from .table import (
     AREA,
     COUNT,
+    FLAG,
     INTEGER,
     KEPT,
     LEVEL,
@@ -32,6 +37,7 @@ from .table import (
     column_of,
     typed,
 )
+from .table import PERSON as WHOSE
 
 RECORDS, CROSSWALK, REGIONS = "records", "crosswalk", "regions"
 ROLES = {"vbas_level": LEVEL, "vbas_region": REGION, "vbas_parent": PARENT, COUNT_FIELD: COUNT}
@@ -80,12 +86,38 @@ def tables_of_release(
         _records(account, account.release if release is None else release),
         _crosswalk(account, area_field),
         _regions(account, shapes, crs),
+        *linked_tables_of_release(account),
     )
+
+
+def linked_tables_of_release(account: Account) -> tuple[DataTable, ...]:
+    """The released rows of the linked tables, in the order of the account; none where there are none."""
+    return () if account.rows is None else tuple(_linked(account, rows) for rows in account.rows.linked)
+
+
+def _linked(account: Account, rows: LinkedRows) -> DataTable:
+    says = declared_linked.RELEASED_LINKED
+    numbers = np.zeros_like(rows.region)
+    for level, crosswalk in enumerate(account.levels.crosswalks):
+        here = rows.level == level
+        numbers[here] = crosswalk.numbers[rows.region[here]]
+    own = {"vbas_level": rows.level + 1} if account.nested else {}
+    own = {**({} if rows.person is None else {PERSON: rows.person}), **own, "vbas_region": numbers}
+    fields = [_own(says, name, WHOSE if name == PERSON else "") for name in own]
+    columns = [_numbers(values) for values in own.values()]
+    for position, (name, column) in enumerate(rows.fields.items()):
+        kind, plain = typed(column)
+        role = QUASI if position < rows.known else SENSITIVE if name in rows.sensitive else KEPT
+        fields.append(DataField(name, kind, name, "", "", role))
+        columns.append(plain)
+    title = tr("Released rows of “{table}”", table=rows.name)
+    return _table(rows.name, replace(says, title=title), fields, columns, np.ones(len(rows), np.int64))
 
 
 def _records(account: Account, release: Release) -> DataTable:
     table, nested, levels = account.source.values(), account.nested, account.levels
     sensitive = {shares.field for shares in account.requirement.shares}
+    flags = {OURS + rows.name for rows in ([] if account.rows is None else account.rows.linked)}
     numbers = np.zeros_like(release.region)
     for level, crosswalk in enumerate(levels.crosswalks):
         here = release.level == level
@@ -97,6 +129,10 @@ def _records(account: Account, release: Release) -> DataTable:
         columns.append(_numbers(values))
     for position, (name, column) in enumerate(release.fields.items()):
         kind, plain = typed(column)
+        if name in flags or name == PERSON:
+            fields.append(_own(declared_linked.RELEASED_PERSONS, name, WHOSE if name == PERSON else FLAG))
+            columns.append(plain)
+            continue
         role = QUASI if position < len(table.quasi_identifiers) else SENSITIVE if name in sensitive else KEPT
         coarsened = table.coarsened.get(name)
         said = tr("Coarser at the last levels than at the first.") if name in levels.coarser else ""

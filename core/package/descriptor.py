@@ -108,6 +108,9 @@ def described(
     }
     if account.nested:
         ours["disclosure"] = account.ask.disclosure
+    linked = () if account.rows is None else account.rows.linked
+    if linked:
+        ours["linked"] = [{"table": rows.name, "count_known": rows.count_known, "k": rows.k} for rows in linked]
     if said.register:
         ours["register"] = said.register
     if said.rule:

@@ -17,8 +17,8 @@ from ..records.columns import Column, column_from_values, smallest_integers
 INTEGER, NUMBER, STRING, BOOLEAN, DATE, DATETIME = "integer", "number", "string", "boolean", "date", "datetime"
 TYPES = (INTEGER, NUMBER, STRING, BOOLEAN, DATE, DATETIME)
 # What a field is for.
-LEVEL, REGION, AREA, QUASI, SENSITIVE, KEPT, COUNT, PARENT = (
-    *("level", "region", "area", "quasi-identifier", "sensitive", "kept", "count", "parent"),
+LEVEL, REGION, AREA, QUASI, SENSITIVE, KEPT, COUNT, PARENT, PERSON, FLAG = (
+    *("level", "region", "area", "quasi-identifier", "sensitive", "kept", "count", "parent", "person", "shown"),
 )
 NAMES = {"QDate": DATE, "QDateTime": DATETIME}  # of types that are known by their name alone
 KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, date: DATE, datetime: DATETIME}

@@ -15,6 +15,7 @@ from ..language import plural, tr
 from ..release import NOTHING_RELEASED
 from .certificate import certificate_section
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
+from .linked import linked_section
 from .map_data import MapData, before_and_after, lost_map
 from .numbers import shown
 from .page import Report, Section, render
@@ -137,6 +138,7 @@ def anonymisation_report(
     """
     sections = [
         *_what_it_cost(account, audit, map_data, costs),
+        linked_section(account),
         protection_section(account),
         certificate_section(account),
         convergence_section(convergence),

@@ -28,6 +28,7 @@ from .cost import (
     measures_section,
     person_section,
 )
+from .linked import linked_section
 from .map_data import MapData, drawn
 from .numbers import shown
 from .page import Report, Section, render
@@ -73,6 +74,7 @@ def nested_report(
         _maps_section(audit, map_data),
         classes_section(plan),
         measures_section(measures),
+        linked_section(account),
         *([protection_section(account)] if account.rows else []),
         *([price_section(account), _narrowing_section(account)] if account.coarser is None else []),
         _limits_section(account),

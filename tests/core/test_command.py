@@ -110,6 +110,7 @@ def test_what_is_set_on_the_line_counts(job, tmp_path, capsys):
     ("changes", "code", "sentence"),
     [
         ({"QUASI_IDENTIFIER": ["sex"]}, INPUT, "“QUASI_IDENTIFIER” is no setting: did you mean “QUASI_IDENTIFIERS”?"),
+        ({"ZZZZ": 5}, INPUT, "“ZZZZ” is no setting, and none is called nearly so: docs/library.md lists them."),
         ({"k": 5}, INPUT, "“k” is no setting: did you mean “K”?"),
         ({"RECORDS": "people.csv"}, INPUT, "RECORDS: there is no file"),
         ({"RECORDS": None}, INPUT, "RECORDS is needed, and is not given."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 
@@ -76,9 +77,11 @@ def test_both_agree_on_damaged_folders(tmp_path):
 
 
 @pytest.mark.slow
-def test_both_agree_on_a_thousand_damaged_folders(tmp_path):
-    found = agree_on_drawn_folders(tmp_path, range(60, 1060))
-    assert sum(map(len, found.values())) == 1000 and len(found) == 7
+def test_both_agree_on_many_damaged_folders(tmp_path):
+    """On a thousand where others are drawn than usual."""
+    n = 1000 if os.environ.get("VBAS_EXPLORE") else 200
+    found = agree_on_drawn_folders(tmp_path, range(60, 60 + n))
+    assert sum(map(len, found.values())) == n and len(found) == 7
     assert all(found["class"]) and np.mean(found["crosswalk"]) > 0.5
 
 

@@ -109,7 +109,7 @@ ASKED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("earlier", ["none", "one level", "nested"])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_zones_stay_zones(asked, earlier, seed, k):
     areas, records, levels = town(seed)
     before = {
@@ -139,7 +139,7 @@ def test_zones_stay_zones(asked, earlier, seed, k):
 @pytest.mark.parametrize("margins", ["", "sex; age"])
 @pytest.mark.parametrize("earlier", ["none", "one level"])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_what_moves_beside_others_is_held_against_the_people_of_all_classes_again(margins, earlier, seed, k):
     """All people are in the records, so that they tell what all classes together leave."""
     areas, records, levels = town(seed)
@@ -156,7 +156,7 @@ def test_what_moves_beside_others_is_held_against_the_people_of_all_classes_agai
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_levels_that_show_coarser_values_are_zones_too(seed, k):
     areas, records, levels = town(seed, 40)
     ask = Ask(

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from .loaded import loaded_qgis
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -52,10 +54,29 @@ def qgis_process(headless_home):
 
 
 @pytest.fixture(scope="session")
-def city(qgis_process, tmp_path_factory):
+def loaded(tmp_path_factory):
+    """QGIS loaded once, for runs that are copies of its process."""
+    with loaded_qgis(tmp_path_factory.mktemp("loaded")) as qgis:
+        yield qgis
+
+
+@pytest.fixture(scope="session")
+def qgis_loaded(loaded):
+    """qgis_loaded("run", …) -> Done: as qgis_process, but for what that reads itself, at a tenth of the time."""
+
+    def run(*arguments, **environment):
+        process = loaded.start(*arguments, variables=environment)
+        stdout, stderr = process.communicate(timeout=300)
+        return Done(process.returncode, stdout, stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def city(qgis_loaded, tmp_path_factory):
     """The demonstration city as files: areas.gpkg and records.gpkg."""
     folder = tmp_path_factory.mktemp("city")
-    done = qgis_process(
+    done = qgis_loaded(
         "run",
         "vbas:demonstrationcity",
         "--",

@@ -19,15 +19,31 @@ from .conftest import ROOT
 from .jobs import inputs, outputs, query, wait_until
 
 
-def start(headless_home, *arguments, limit=None, **environment):
-    return subprocess.Popen(
-        [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), **environment},
-        preexec_fn=None if limit is None else lambda: limit_files(limit),
-    )
+@pytest.fixture
+def start_qgis(headless_home):
+    """start_qgis(parameters, limit, variables) -> a run of `qgis_process` that has begun."""
+
+    def start(*arguments, limit=None, **environment):
+        return subprocess.Popen(
+            [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), **environment},
+            preexec_fn=None if limit is None else lambda: limit_files(limit),
+        )
+
+    return start
+
+
+@pytest.fixture
+def start_loaded(loaded):
+    """The same in a copy of a QGIS that is loaded."""
+
+    def start(*arguments, limit=None, **environment):
+        return loaded.start("run", "vbas:anonymize", "--", *arguments, variables=environment, limit=limit)
+
+    return start
 
 
 def limit_files(size):
@@ -36,13 +52,14 @@ def limit_files(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-@pytest.mark.parametrize("pause", [0, 0.4])
-def test_two_runs_on_one_target_never_mix(headless_home, town, tmp_path, pause):
+@pytest.mark.parametrize(("way", "pause"), [("start_qgis", 0), ("start_loaded", 0.1), ("start_loaded", 0.4)])
+def test_two_runs_on_one_target_never_mix(request, town, tmp_path, way, pause):
     """Each gives another number of regions; all outputs come of one of them."""
+    start = request.getfixturevalue(way)
     processes = []
     for sites in (4, 9):
         wanted = ["COMBINATION=custom", "SITE_NUMBER=given number", f"N_SITES={sites}"]
-        processes.append(start(headless_home, *inputs(town), *wanted, *outputs(tmp_path)))
+        processes.append(start(*inputs(town), *wanted, *outputs(tmp_path)))
         time.sleep(pause)
     said = [process.communicate(timeout=120) for process in processes]
     ended = [process.returncode for process in processes]
@@ -59,16 +76,16 @@ def test_two_runs_on_one_target_never_mix(headless_home, town, tmp_path, pause):
     )
 
 
-def test_a_killed_run_does_not_stand_in_the_way(headless_home, town, tmp_path):
+def test_a_killed_run_does_not_stand_in_the_way(start_qgis, town, tmp_path):
     staging, final = tmp_path / "staging", tmp_path / "final"
     staging.mkdir()
     final.mkdir()
-    process = start(headless_home, *inputs(town), *outputs(final), TMPDIR=str(staging))
+    process = start_qgis(*inputs(town), *outputs(final), TMPDIR=str(staging))
     wait_until(lambda: any(staging.glob("vbas-*/[A-Z]*/*")), process)  # it has begun to write
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert any(path.name.endswith(".lock") for path in final.iterdir())
-    process = start(headless_home, *inputs(town), *outputs(final))
+    process = start_qgis(*inputs(town), *outputs(final))
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, out + err
     assert not [path for path in final.iterdir() if path.name.startswith(".")]
@@ -94,8 +111,11 @@ def people(town, tmp_path_factory):
 def stop(process):
     """Let it rest, and wait until it does or has ended."""
     process.send_signal(signal.SIGSTOP)
-    with suppress(ChildProcessError):
-        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    while process.poll() is None:
+        state = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        if state in "TZ":
+            break
+        time.sleep(0.002)
 
 
 def kill(process):
@@ -115,12 +135,12 @@ def names_in(folder):
     return [path for path in folder.rglob("*") if path.is_file() and RAW in path.read_bytes()]
 
 
-def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(headless_home, people, tmp_path):
+def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(start_loaded, people, tmp_path):
     """Killed at one moment after the other; a run that is alive (here it is stopped) keeps its folder."""
     staging, final = tmp_path / "staging", tmp_path / "final"
     staging.mkdir()
     final.mkdir()
-    process = start(headless_home, *inputs(people), *outputs(final), TMPDIR=str(staging))
+    process = start_loaded(*inputs(people), *outputs(final), TMPDIR=str(staging))
     wait_until(lambda: any(staging.glob("vbas-*/[A-Z]*/*")), process)
     stop(process)
     (living,) = (path for path in staging.glob("vbas-*") if any(path.glob("[A-Z]*/*")))
@@ -128,7 +148,7 @@ def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(headless_hom
     for output, after in [(False, 0), (False, 0.3), (False, 0.6), (False, 1), (True, 0), (True, 0.1), (True, 0.3)]:
         other = tmp_path / f"other {left}"
         other.mkdir(exist_ok=True)
-        killed = start(headless_home, *inputs(people), *outputs(other), TMPDIR=str(staging))
+        killed = start_loaded(*inputs(people), *outputs(other), TMPDIR=str(staging))
         before = set(staging.glob("vbas-*"))
         written = "[A-Z]*/*" if output else "*"
         wait_until(lambda: any(any(path.glob(written)) for path in set(staging.glob("vbas-*")) - before), killed)  # noqa: B023
@@ -141,13 +161,13 @@ def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(headless_hom
     process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, out + err
-    done = start(headless_home, *inputs(people), *outputs(final), TMPDIR=str(staging))
+    done = start_loaded(*inputs(people), *outputs(final), TMPDIR=str(staging))
     out, err = done.communicate(timeout=120)
     assert done.returncode == 0, out + err
     assert list(staging.glob("vbas-*")) == []
 
 
-def test_a_run_that_is_killed_while_it_looks_into_an_old_log_copies_no_rows_elsewhere(headless_home, town, tmp_path):
+def test_a_run_that_is_killed_while_it_looks_into_an_old_log_copies_no_rows_elsewhere(start_loaded, town, tmp_path):
     """The table with names that stood there has a log that belongs to nobody: what is in it counts."""
     staging, final = tmp_path / "staging", tmp_path / "final"
     staging.mkdir()
@@ -167,12 +187,12 @@ def test_a_run_that_is_killed_while_it_looks_into_an_old_log_copies_no_rows_else
         file.truncate(500_000_000)
     assert len(names_in(final)) == 2
     before = {path.name for path in final.iterdir()}
-    process = start(headless_home, *inputs(town), *outputs(final), TMPDIR=str(staging))
+    process = start_loaded(*inputs(town), *outputs(final), TMPDIR=str(staging))
     wait_until(lambda: any(staging.glob("*/copy*")) or any(final.glob(".*/copy*")), process)
     kill(process)
     assert names_in(staging) == []
     assert {path.name for path in final.iterdir()} > before  # it is in the folder where its rows are anyway
-    done = start(headless_home, *inputs(town), *outputs(final), TMPDIR=str(staging))
+    done = start_loaded(*inputs(town), *outputs(final), TMPDIR=str(staging))
     out, err = done.communicate(timeout=120)
     assert done.returncode == 0, out + err
     assert sorted(path.name for path in final.iterdir()) == sorted(
@@ -181,12 +201,12 @@ def test_a_run_that_is_killed_while_it_looks_into_an_old_log_copies_no_rows_else
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.parametrize("limit", [2_000, 60_000, 200_000])
-def test_a_limit_on_the_size_of_files_is_a_sentence(headless_home, town, tmp_path, limit):
+@pytest.mark.parametrize(("way", "limit"), [("start_loaded", 2_000), ("start_qgis", 60_000), ("start_loaded", 200_000)])
+def test_a_limit_on_the_size_of_files_is_a_sentence(request, town, tmp_path, way, limit):
     final = tmp_path / "final"
     final.mkdir()
     (final / "crosswalk.csv").write_text("old")
-    process = start(headless_home, *inputs(town), *outputs(final), limit=limit)
+    process = request.getfixturevalue(way)(*inputs(town), *outputs(final), limit=limit)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "Traceback" not in out + err

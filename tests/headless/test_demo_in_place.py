@@ -30,7 +30,7 @@ def rows(town, headless_home, tmp_path_factory):
         shutil.copy(town / "areas.gpkg", folder / "city_areas.gpkg")
         some = ["ogr2ogr", "-limit", str(RECORDS), str(folder / "city_records.gpkg"), str(town / "records.gpkg")]
         subprocess.run(some, check=True, capture_output=True)
-        settings = {"spark.sql.shuffle.partitions": "2", **AS_WRITTEN}
+        settings = {"spark.sql.shuffle.partitions": "1", **AS_WRITTEN}
         lines = "".join(f"{name} {value}\n" for name, value in settings.items())
         (folder / "spark-defaults.conf").write_text(lines, encoding="utf-8")
         quick = {"SPARK_CONF_DIR": str(folder), "JDK_JAVA_OPTIONS": QUICK}

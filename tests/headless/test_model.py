@@ -52,9 +52,9 @@ COARSER = [
         ],
     ],
 )
-def test_model_equals_the_main_algorithm(qgis_process, town, tmp_path, choices):
+def test_model_equals_the_main_algorithm(qgis_loaded, town, tmp_path, choices):
     common = [*inputs(town), "K=6", "KEEP_FIELDS=diagnosis", *choices]
-    main = qgis_process(
+    main = qgis_loaded(
         "run",
         "vbas:anonymize",
         "--",
@@ -63,7 +63,7 @@ def test_model_equals_the_main_algorithm(qgis_process, town, tmp_path, choices):
         f"CROSSWALK={tmp_path / 'main.csv'}",
     )
     assert main.returncode == 0, main.stderr
-    model = qgis_process(
+    model = qgis_loaded(
         "run",
         "vbas:anonymizestepbystep",
         "--",
@@ -94,10 +94,10 @@ def test_model_equals_the_main_algorithm(qgis_process, town, tmp_path, choices):
     ],
     ids=["all-rounder", "settings", "approaches", "fields, shown coarser"],
 )
-def test_nested_model_equals_the_main_algorithm(qgis_process, town, tmp_path, of_main, of_model):
+def test_nested_model_equals_the_main_algorithm(qgis_loaded, town, tmp_path, of_main, of_model):
     of_model = [one for one in of_main if not one.startswith("COMBINATION")] if of_model is None else of_model
     common = [*inputs(town), "K=6", "KEEP_FIELDS=diagnosis"]
-    main = qgis_process(
+    main = qgis_loaded(
         "run",
         "vbas:anonymize",
         "--",
@@ -109,7 +109,7 @@ def test_nested_model_equals_the_main_algorithm(qgis_process, town, tmp_path, of
         f"REGION_AUDIT={tmp_path / 'main_audit.gpkg'}",
     )
     assert main.returncode == 0, main.stderr
-    model = qgis_process(
+    model = qgis_loaded(
         "run",
         "vbas:nestedstepbystep",
         "--",
@@ -137,7 +137,7 @@ def test_nested_model_equals_the_main_algorithm(qgis_process, town, tmp_path, of
 
 
 @pytest.mark.parametrize("levels", ["one level", "nested levels"])
-def test_model_in_place_equals_the_main_algorithm(qgis_process, town, tmp_path, levels):
+def test_model_in_place_equals_the_main_algorithm(qgis_loaded, town, tmp_path, levels):
     """Profiled there, anonymised here, released there: what “Anonymise records” releases of the loaded table."""
     arrow, files = needed("pyarrow"), needed("pyarrow.parquet")
     for package in ("ibis", "duckdb"):
@@ -146,7 +146,7 @@ def test_model_in_place_equals_the_main_algorithm(qgis_process, town, tmp_path, 
     rows = query(town / "records.gpkg", f"select {', '.join(names)} from records")
     files.write_table(arrow.table(dict(zip(names, map(list, zip(*rows))))), tmp_path / "people.parquet")
     common = ["K=6", "KEEP_FIELDS=diagnosis", f"RELEASE={levels}"]
-    main = qgis_process(
+    main = qgis_loaded(
         "run",
         "vbas:anonymize",
         "--",
@@ -156,7 +156,7 @@ def test_model_in_place_equals_the_main_algorithm(qgis_process, town, tmp_path, 
         f"CROSSWALK={tmp_path / 'main.csv'}",
     )
     assert main.returncode == 0, main.stderr
-    model = qgis_process(
+    model = qgis_loaded(
         "run",
         "vbas:inplacestepbystep",
         "--",

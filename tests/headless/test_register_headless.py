@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 
-def test_a_second_release_is_held_against_the_register(qgis_process, town, tmp_path):
+def test_a_second_release_is_held_against_the_register(qgis_process, qgis_loaded, town, tmp_path):
     """Twice headless with one register: the second run stops, then is repaired; a trial is taken out again."""
     register = tmp_path / "register.gpkg"
 
     def anonymize(n_sites, name, *more):
-        return qgis_process(
-            "--json",
+        return qgis_loaded(
             "run",
             "vbas:anonymize",
+            "--json",
             "--",
             f"REGIONS={town / 'areas.gpkg'}",
             "REGION_ID=area",
@@ -28,7 +28,7 @@ def test_a_second_release_is_held_against_the_register(qgis_process, town, tmp_p
         )
 
     def edit(*more):
-        done = qgis_process("--json", "run", "vbas:editregister", "--", f"REGISTER={register}", *more)
+        done = qgis_loaded("run", "vbas:editregister", "--json", "--", f"REGISTER={register}", *more)
         assert done.returncode == 0, done.stderr
         return done.results
 
@@ -40,6 +40,7 @@ def test_a_second_release_is_held_against_the_register(qgis_process, town, tmp_p
     assert edit()["N_RELEASES"] == 1
     repaired = anonymize(13, "second.gpkg", "REGISTER_ACTION=repair")
     assert repaired.returncode == 0, repaired.stderr
+    # By `qgis_process` itself, which the others stand for.
     checked = qgis_process("--json", "run", "vbas:checkreleases", "--", f"REGISTER={register}")
     assert (checked.results["N_PINNED"], checked.results["N_UNDECIDED"]) == (0, 0)
     assert edit("REMOVE=2", "NEVER_PUBLISHED=true")["N_RELEASES"] == 1

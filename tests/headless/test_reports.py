@@ -24,11 +24,11 @@ PAGES = [f"{prefix}{name}.html" for prefix in KINDS.values() for name in ("repor
 
 
 @pytest.fixture(scope="session")
-def pages(qgis_process, town, tmp_path_factory):
+def pages(qgis_loaded, town, tmp_path_factory):
     """A folder with both reports of both kinds of release, and what was released."""
     folder = tmp_path_factory.mktemp("pages")
     for release, prefix in KINDS.items():
-        done = qgis_process(
+        done = qgis_loaded(
             "run",
             "vbas:anonymize",
             "--",
@@ -128,7 +128,7 @@ def test_no_page_is_wider_than_a_phone(pages, evaluated, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def evaluated(qgis_process, town, pages, tmp_path_factory):
+def evaluated(qgis_loaded, town, pages, tmp_path_factory):
     """A folder with the pages of an evaluation and of a comparison at two k."""
     folder = tmp_path_factory.mktemp("evaluated")
     for name, *more in (
@@ -139,7 +139,7 @@ def evaluated(qgis_process, town, pages, tmp_path_factory):
             *(f"COMPARISON={folder / 'table.csv'}", f"REPORT={folder / 'comparison.html'}"),
         ),
     ):
-        done = qgis_process("run", f"vbas:{name}", "--", *inputs(town), *more)
+        done = qgis_loaded("run", f"vbas:{name}", "--", *inputs(town), *more)
         assert done.returncode == 0, done.stderr
     return folder
 

@@ -35,11 +35,11 @@ def number(text, name):
     return float(match[1])
 
 
-def test_a_person_who_wants_at_most_1_percent_gets_it_with_one_run(qgis_process, city, bands, tmp_path):
+def test_a_person_who_wants_at_most_1_percent_gets_it_with_one_run(qgis_loaded, city, bands, tmp_path):
     asked = [*inputs(city), "COMBINATION=custom", f"HIERARCHIES={bands}"]
 
     def anonymize(name, *further):
-        done = qgis_process(
+        done = qgis_loaded(
             "run",
             "vbas:anonymize",
             "--",

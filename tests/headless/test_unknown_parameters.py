@@ -36,9 +36,11 @@ CASES = [("anonymize", *case) for case in UNKNOWN] + [
 @pytest.mark.parametrize(
     ("algorithm", "given", "words"), CASES, ids=[f"{name} {given[-1]}" for name, given, _ in CASES]
 )
-def test_what_is_not_understood_stops_the_run(qgis_process, town, tmp_path, algorithm, given, words):
+def test_what_is_not_understood_stops_the_run(qgis_process, qgis_loaded, town, tmp_path, algorithm, given, words):
     place = f"{RELEASED[algorithm]}={tmp_path / 'released.gpkg'}"
-    done = qgis_process("run", f"vbas:{algorithm}", "--", *inputs(town), place, *given)
+    # QGIS gives on what it does not know, and several values of one name: seen once each, and of its own options.
+    started = algorithm == "anonymize" and (given[0] == "k=20" or len(given) > 1 or given[0].startswith("ELLIPSOID"))
+    done = (qgis_process if started else qgis_loaded)("run", f"vbas:{algorithm}", "--", *inputs(town), place, *given)
     assert done.returncode != 0
     assert words.format(TITLES[algorithm], report=REPORTS[algorithm]) in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
@@ -68,8 +70,8 @@ def test_what_qgis_reads_itself_lets_the_run_go_on(qgis_process, town, tmp_path)
     assert names == ["fid", "area", "sex", "age_group", "records"]
 
 
-def test_the_model_warns_of_what_counts_for_nothing(qgis_process, town, tmp_path):
-    done = qgis_process(
+def test_the_model_warns_of_what_counts_for_nothing(qgis_loaded, town, tmp_path):
+    done = qgis_loaded(
         "run",
         "vbas:anonymizestepbystep",
         "--",
@@ -89,8 +91,8 @@ def test_the_model_warns_of_what_counts_for_nothing(qgis_process, town, tmp_path
 
 
 @pytest.mark.parametrize("told", ["entropy;given number", "1,3"])
-def test_several_choices_by_words_and_numbers(qgis_process, town, tmp_path, told):
-    done = qgis_process(
+def test_several_choices_by_words_and_numbers(qgis_loaded, town, tmp_path, told):
+    done = qgis_loaded(
         "run",
         "vbas:compare",
         "--json",

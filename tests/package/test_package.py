@@ -56,7 +56,8 @@ def city(profile):
 
 
 def test_the_site_would_find_nothing(package):
-    assert list(site_checks.problems(package)) == []
+    """In the code; `scripts/package`, without which nothing is published, looks into all texts, too."""
+    assert list(site_checks.problems(package, texts=False)) == []
 
 
 def test_it_holds_the_plugin_and_no_more(package):

@@ -1,0 +1,175 @@
+"""Linked tables, as a job names them: read, and linked with the persons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..anonymity import SMALLEST_K
+from ..areas import Areas
+from ..errors import InputError, first_values
+from ..language import plural, tr
+from ..linked.source import LinkedSource, link, refused_together
+from ..linked.tables import LinkedTable, persons_by_key, persons_of_rows
+from ..policy import policies
+from ..privacy.derivable import NO_SMALL_COUNT
+from ..records.columns import Column
+from ..records.matching import STOP, Records
+from .fields import field_named
+from .given import Given
+from .rules import rule_of
+from .words import NESTED
+
+KEY, KNOWN, KEEP, SENSITIVE = "KEY", "LINKED_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE"
+REFUSED = ("RECORD_COUNT", "PERSON_ID", "LEVELS_COARSER", "REGISTER")
+
+
+class ReadTable(Protocol):
+    """A table that can be read."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Its fields."""
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Some of its fields."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linking:
+    """What is asked of linked tables.
+
+    key : the field of the persons, and of the tables but for those that `keys` names one of; tables : by name
+    known, kept, sensitive : by table, names of fields that others may know, that are released, and of which the people
+    of a class must not have one value in common
+    count_known : whether others may know how many rows a person has; new_key : whether rows say whose they are
+    k : how many people must look alike in all tables together; 0 for K
+    """
+
+    key: str
+    tables: Mapping[str, ReadTable]
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sensitive: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+    count_known: bool = True
+    new_key: bool = True
+    k: int = 0
+
+
+def linked_source(given: Given, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
+    """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
+    for name in REFUSED:
+        if given.has(name) and given.given(name):
+            raise refused_together(name)
+    if given.text("RELEASE") == NESTED and given.has("DISCLOSURE") and given.text("DISCLOSURE") == NO_SMALL_COUNT:
+        raise refused_together("DISCLOSURE")
+    if not linking.tables:
+        raise InputError(tr("LINKED_TABLES is empty: choose the tables that belong to the persons."))
+    for parameter, of in ((KNOWN, linking.known), (KEEP, linking.kept), (SENSITIVE, linking.sensitive)):
+        strange = [name for name in of if name not in linking.tables]
+        if strange:
+            raise _no_such_table(parameter, strange[0], linking.tables)
+    unmatched = given.text("UNMATCHED") if given.has("UNMATCHED") else STOP
+    key = field_named(given.fields("RECORDS"), linking.key, KEY, "RECORDS")
+    persons = persons_by_key(given.columns("RECORDS", [key])[key])
+    tables = [_read(name, linking, persons, unmatched) for name in linking.tables]
+    for table in tables:
+        lost = int((table.person < 0).sum())
+        if lost:
+            given.warn(
+                plural(
+                    "Table “{table}”: {n} row has a key that no person has, and is left out.",
+                    "Table “{table}”: {n} rows have a key that no person has, and are left out.",
+                    lost,
+                    table=table.name,
+                )
+            )
+    return link(records, tables, areas, linking.new_key, key, _least(given, linking.k))
+
+
+def _least(given: Given, k: int) -> int:
+    """How many people must look alike in all tables. Raises InputError for more than in the classes of the persons, and
+    PrivacyError for fewer than a policy allows."""
+    classes = given.whole("K")
+    if not k:
+        return classes
+    if not SMALLEST_K <= k <= classes:
+        raise InputError(
+            tr(
+                "LINKED_K is {k}: give a number from {least} to K, {classes}, which is asked of the persons alone.",
+                k=k,
+                least=SMALLEST_K,
+                classes=classes,
+            )
+        )
+    for policy in policies():
+        policy.refuse_k("LINKED_K", k)
+    rule = rule_of(given) if given.has("RULE") else None
+    return max(k, rule.k) if rule else k
+
+
+def _read(name: str, linking: Linking, persons: Mapping[str, int], unmatched: str) -> LinkedTable:
+    table = linking.tables[name]
+    key = field_named(table.names, linking.keys.get(name, linking.key), "LINKED_KEYS", name)
+    known = [field_named(table.names, of, KNOWN, name) for of in linking.known.get(name, ())]
+    sensitive = [field_named(table.names, of, SENSITIVE, name) for of in linking.sensitive.get(name, ())]
+    kept = [field_named(table.names, of, KEEP, name) for of in linking.kept.get(name, ())]
+    kept = list(dict.fromkeys([*kept, *sensitive]))
+    both = [of for of in sensitive if of in known]
+    if both:
+        raise InputError(
+            tr(
+                "{parameter}: “{field}” of table “{table}” is in LINKED_KNOWN too: what others know of a person cannot "
+                "be hidden from them. Take it out of one of the two.",
+                parameter=SENSITIVE,
+                field=both[0],
+                table=name,
+            )
+        )
+    columns = table.columns(list(dict.fromkeys([key, *known, *kept])))
+    person = persons_of_rows(name, columns[key], persons, unmatched)
+    return LinkedTable(
+        name,
+        person,
+        {of: columns[of] for of in known},
+        {of: columns[of] for of in kept},
+        tuple(sensitive),
+        linking.count_known,
+    )
+
+
+def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dict[str, list[str]]:
+    """Fields as they are typed, `stays.month`, by table. Raises InputError for one of no table."""
+    found: dict[str, list[str]] = {}
+    for typed in names:
+        text = typed.strip()
+        table = next(
+            (name for name in sorted(tables, key=len, reverse=True) if text.lower().startswith(f"{name.lower()}.")),
+            None,
+        )
+        if table is None or len(text) == len(table) + 1:
+            raise InputError(
+                tr(
+                    "{parameter} names “{typed}”: name a field by its table and a point, such as “{example}”. The "
+                    "tables are {tables}.",
+                    parameter=parameter,
+                    typed=text,
+                    example=f"{tables[0] if tables else 'stays'}.month",
+                    tables=first_values(tables, 12),
+                )
+            )
+        found.setdefault(table, []).append(text[len(table) + 1 :])
+    return found
+
+
+def _no_such_table(parameter: str, name: str, tables: Mapping[str, object]) -> InputError:
+    return InputError(
+        tr(
+            "{parameter} names the table “{table}”, which is none of the linked tables: {tables}.",
+            parameter=parameter,
+            table=name,
+            tables=first_values(tables, 12),
+        )
+    )

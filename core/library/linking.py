@@ -1,0 +1,128 @@
+"""`anonymize_linked`: persons and the tables that belong to them in, a release of all of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Union, cast
+
+from ..errors import InputError
+from ..job.linked import Linking
+from ..job.settings import SETTINGS, TABLE, refuse_unknown
+from ..language import tr
+from ..log import Log
+from ..progress import Progress, silent
+from .anonymizing import made_of
+from .frames import frame_of
+from .linked import AnonymizedLinked
+
+ByTable = Mapping[str, Union[str, Sequence[str]]]
+
+
+def anonymize_linked(
+    areas: object,
+    persons: object,
+    tables: Mapping[str, object],
+    *,
+    key: str,
+    known: ByTable | None = None,
+    keep: ByTable | None = None,
+    sensitive: ByTable | None = None,
+    linked_keys: Mapping[str, str] | None = None,
+    count_known: bool = True,
+    new_key: bool = True,
+    linked_k: int = 0,
+    area: str | None = None,
+    crs: object = None,
+    progress: Progress = silent,
+    log: Log | None = None,
+    **settings: Any,
+) -> AnonymizedLinked:
+    """Release persons and the tables that belong to them in one geography: what the toolbox's “Anonymise linked tables”
+    makes.
+
+    The persons are released as `anonymize` does it. The rows of a table are shown of those whom at least k people share
+    everything with that others may know of them, in all tables together; of the others they are left out, and the
+    person's field `vbas_<table>` says so. Nobody is suppressed for them.
+
+    Parameters
+    ----------
+    areas : GeoDataFrame, frame or mapping of arrays
+        The small areas, as for `anonymize`.
+    persons : frame or mapping of arrays
+        One row for each person.
+    tables : mapping of str to frame
+        By the name that each has in the release, the tables that belong to persons, such as stays and drugs. What is to
+        be left out first stands last.
+    key : str
+        The field of the persons, and of the tables, that says whose a row is; it is not released.
+    known : mapping of str to names of fields, optional
+        By table, what others may know of each of a person's rows, such as the month of a stay. It is released.
+    keep, sensitive : mapping of str to names of fields, optional
+        By table, further fields to release as they are; of the sensitive ones, the people who look alike must not have
+        one value in common: see `l_diversity` and `max_share`.
+    linked_keys : mapping of str to str, optional
+        The key of tables that call it otherwise.
+    count_known : bool
+        Whether others may know how many rows a person has in a table of which they know nothing else.
+    new_key : bool
+        Whether a key that is drawn anew, `vbas_person`, says which rows are of one person.
+    linked_k : int
+        How many people must look alike in all tables together; 0 for k. Where k is larger, the classes of the persons
+        are, and more linked rows are shown.
+    area, crs, progress, log
+        As for `anonymize`.
+    **settings
+        All other keywords of `anonymize`, such as `quasi_identifiers` and `k`.
+
+    Returns
+    -------
+    AnonymizedLinked
+        As `anonymize` gives it, and `tables`, the released rows by table.
+
+    Raises
+    ------
+    InputError
+        For what cannot be used as given, in one sentence that names the field and the values.
+    PrivacyError
+        Where a release would give something away.
+
+    Examples
+    --------
+    >>> from vbas import anonymize_linked
+    >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    >>> people = {"id": list(range(24)), "area": list("abcd") * 6, "sex": ["F", "M"] * 12}
+    >>> stays = {"id": list(range(24)) + [0, 1], "month": ["May", "June"] * 13}
+    >>> release = anonymize_linked(
+    ...     areas, people, {"stays": stays}, key="id", known={"stays": "month"}, area="area", quasi_identifiers="sex"
+    ... )
+    >>> release.smallest, len(release.records["sex"]), len(release.tables["stays"]["month"])
+    (12, 24, 0)
+    """
+    known_settings = {setting.keyword: setting for setting in SETTINGS.values()}
+    refuse_unknown(list(settings), [name for name in known_settings if name not in ("regions", "records")])
+    chosen = {"region_id": area, "record_region": area, **settings}
+    values = {
+        setting.name: chosen[name]
+        for name, setting in known_settings.items()
+        if chosen.get(name) is not None and not (setting.kind != TABLE and chosen[name] == setting.default)
+    }
+    if not isinstance(tables, Mapping):
+        raise InputError(tr("LINKED_TABLES: give the linked tables by name."))
+    linking = Linking(
+        key,
+        {name: frame_of(frame, name) for name, frame in tables.items()},
+        _names(known),
+        _names(keep),
+        _names(sensitive),
+        dict(linked_keys or {}),
+        count_known,
+        new_key,
+        linked_k,
+    )
+    return cast(AnonymizedLinked, made_of(areas, persons, values, crs, progress, log, linking=linking))
+
+
+def _names(by_table: ByTable | None) -> dict[str, list[str]]:
+    """Names of fields by table, one of them or several."""
+    given = by_table or {}
+    return {table: [names] if isinstance(names, str) else list(names) for table, names in given.items()}

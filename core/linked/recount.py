@@ -1,0 +1,131 @@
+"""A second count of persons and linked rows as they are released: from what they show, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import PrivacyError
+from ..language import plural, tr
+from ..privacy.diversity import shares_of
+from ..privacy.requirement import Requirement
+from ..records.columns import Column, combine_codes
+from ..records.table import PERSONS
+from .rows import LinkedRows
+from .tables import PERSON
+
+
+def check_linked_rows(
+    places: tuple[np.ndarray, np.ndarray],
+    fields: dict[str, Column],
+    n_quasi_identifiers: int,
+    flags: Sequence[np.ndarray],
+    tables: Sequence[LinkedRows],
+    requirement: Requirement,
+) -> int | None:
+    """Count the people who look alike in all released tables together; the fewest, None where nobody is released.
+
+    places : level and region of each of n released persons; fields : their columns, the quasi-identifiers first, and
+    PERSON; flags : for each table (n,) bool, whether the person's rows are shown; tables : with the new key
+    Raises PrivacyError for fewer than k, for values that too many have in common, and for rows that are not of a
+    person, or not where the person is.
+    """
+    person = _numbers(fields[PERSON])
+    n = len(person)
+    if not n:
+        if any(len(rows) for rows in tables):
+            raise _strange()
+        return None
+    position = np.full(int(person.max()) + 1, -1, np.int64)
+    position[person] = np.arange(n)
+    if len(np.unique(person)) < n:
+        raise _strange()
+    columns = list(fields.values())[:n_quasi_identifiers]
+    codes = [*places, *(np.asarray(flag, np.int64) for flag in flags), *(column.codes for column in columns)]
+    label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
+    n_labels, whose = len(labels), []
+    for rows, flag in zip(tables, flags):
+        if rows.person is None:  # which is left out only once all was counted
+            raise _strange()
+        key = rows.person
+        of = np.where(key < len(position), position[np.minimum(key, len(position) - 1)], -1)
+        astray = (of < 0) | ~flag[of] | (places[0][of] != rows.level) | (places[1][of] != rows.region)
+        if astray.any():
+            raise _strange()
+        whose.append(of)
+        label, n_labels = _refined(label, n_labels, of, rows)
+    _, label = np.unique(label, return_inverse=True)
+    label = label.reshape(-1)
+    sizes = np.bincount(label)
+    below = int((sizes < requirement.k).sum())
+    if below:
+        raise PrivacyError(
+            plural(
+                "The linked tables would show {n} group of fewer than {k} people who look alike: nothing was written.",
+                "The linked tables would show {n} groups of fewer than {k} people who look alike: nothing was written.",
+                below,
+                k=requirement.k,
+            )
+        )
+    if requirement.l_diversity > 1 or requirement.max_share < 100:
+        for rows, of in zip(tables, whose):
+            _check_values(rows, of, label, requirement)
+    return int(sizes.min())
+
+
+def _refined(label: np.ndarray, n_labels: int, of: np.ndarray, rows: LinkedRows) -> tuple[np.ndarray, int]:
+    """The labels, told apart by the known values of a table: those of each person's first row, second row and so on."""
+    if not rows.known:
+        if not rows.count_known:
+            return label, n_labels
+        number = np.bincount(of, minlength=len(label))
+        label, labels = combine_codes([label, number], [n_labels, int(number.max()) + 1])
+        return label, len(labels)
+    known = list(rows.fields.values())[: rows.known]
+    item, _ = combine_codes([column.codes for column in known], [len(column.categories) for column in known])
+    order = np.lexsort((item, of))
+    of, item = of[order], item[order]
+    times = np.bincount(of, minlength=len(label))
+    start = np.cumsum(times) - times
+    there = np.flatnonzero(times)
+    for rank in range(int(times.max(initial=0))):
+        there = there[times[there] > rank]
+        own, width = np.unique(label[there], return_inverse=True)[1].reshape(-1), int(item.max()) + 1
+        finer = np.unique(own * width + item[start[there] + rank], return_inverse=True)[1].reshape(-1)
+        label[there] = n_labels + finer
+        n_labels += int(finer.max()) + 1
+    return label, n_labels
+
+
+def _check_values(rows: LinkedRows, of: np.ndarray, label: np.ndarray, requirement: Requirement) -> None:
+    """Count the sensitive values of each label's people once more; raises PrivacyError."""
+    of_label = label[of]
+    here, group = np.unique(of_label, return_inverse=True)
+    cells = np.arange(len(here))
+    for name in rows.sensitive:
+        shares = shares_of(name, group.reshape(-1), rows.fields[name].codes, None, {PERSONS: of})
+        asked = Requirement(requirement.k, (), (shares,), requirement.l_diversity, requirement.max_share)
+        wrong = int((~asked.holds(cells, cells, len(here))).sum()) if len(here) else 0
+        if wrong:
+            raise PrivacyError(
+                plural(
+                    "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
+                    "group of people: nothing was written.",
+                    "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
+                    "groups of people: nothing was written.",
+                    wrong,
+                    field=name,
+                    table=rows.name,
+                )
+            )
+
+
+def _numbers(column: Column) -> np.ndarray:
+    return np.asarray(column.categories.tolist(), np.int64)[column.codes]
+
+
+def _strange() -> PrivacyError:
+    return PrivacyError(
+        tr("A linked table would show a row of nobody, or in another region than its person: nothing was written.")
+    )

@@ -1,0 +1,91 @@
+"""The rows of a linked table that are released, in an order that tells nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..records.columns import Column, combine_codes
+from .tables import LinkedTable
+from .withholding import NOWHERE
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedRows:
+    """The released rows of a linked table, (R,), and what became of the others.
+
+    level, region : (R,) int64, those of the person, 0-based; person : (R,) int64, the new key; None where rows do not
+    say whose they are
+    fields : columns by name, the known ones first; known : how many of them others may know; sensitive : the names of
+    those of which people must not have one value in common; count_known : whether others may know how many rows a
+    person has
+    n_given, n_persons : rows that were given, and persons who have any
+    n_left_out : persons whose record is released and whose rows are not, though they have some
+    k : how many people look alike at least in all tables together
+    flagged : persons who are released with their rows marked as left out, whether they have any or not
+    """
+
+    name: str
+    level: np.ndarray
+    region: np.ndarray
+    person: np.ndarray | None
+    fields: Mapping[str, Column]
+    known: int
+    sensitive: tuple[str, ...]
+    count_known: bool
+    n_given: int
+    n_persons: int
+    n_left_out: int
+    flagged: int
+    k: int
+
+    def __len__(self) -> int:
+        return len(self.region)
+
+
+def linked_rows(
+    table: LinkedTable,
+    level: np.ndarray,
+    region: np.ndarray,
+    shown: np.ndarray,
+    key: np.ndarray | None,
+    k: int,
+) -> LinkedRows:
+    """The rows of the persons whose rows are shown, sorted by what rows show.
+
+    level, region : (N,) of each person, level NOWHERE for suppressed ones; shown : (N,) bool; key : (N,) the new keys
+    k : as in `LinkedRows`
+    """
+    released = level != NOWHERE
+    mine = np.flatnonzero(table.person >= 0)
+    mine = mine[(shown & released)[table.person[mine]]]
+    person = table.person[mine]
+    has = np.bincount(table.person[table.person >= 0], minlength=len(level)) > 0
+    fields = {name: Column(column.codes[mine], column.categories) for name, column in table.fields.items()}
+    first = [key[person]] if key is not None else []
+    order = _order([*first, level[person], region[person], *(column.codes for column in fields.values())])
+    return LinkedRows(
+        table.name,
+        level[person][order],
+        region[person][order],
+        None if key is None else key[person][order],
+        {name: Column(column.codes[order], column.categories) for name, column in fields.items()},
+        len(table.known),
+        table.sensitive,
+        table.count_known,
+        len(table),
+        int(has.sum()),
+        int((has & released & ~shown).sum()),
+        int((released & ~shown).sum()),
+        k,
+    )
+
+
+def _order(codes: list[np.ndarray]) -> np.ndarray:
+    """The order by these codes, the first before the second."""
+    if not len(codes[0]):
+        return np.empty(0, np.int64)
+    number, _ = combine_codes(codes, [int(code.max()) + 1 for code in codes])
+    return np.argsort(number, kind="stable")

@@ -1,0 +1,310 @@
+"""Persons in arrays with the tables that belong to them, as a source of a release."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..areas import Areas, identifier_text
+from ..disclosure.values import KeptValues
+from ..errors import InputError
+from ..generalising.hierarchies import Hierarchy
+from ..language import as_data, tr
+from ..nesting.coarser_places import Places
+from ..nesting.recount import check_where_shown
+from ..nesting.views import CoarserLevels
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..privacy.diversity import Shares, shares_of, tallies_of
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import examine_values, rows_looked_at
+from ..privacy.requirement import Requirement
+from ..privacy.weights import CountedRows
+from ..profile import Profile
+from ..progress import Progress, part, silent
+from ..records.columns import Column, smallest_integers
+from ..records.matching import Records, area_copy, requirement_of
+from ..records.table import PERSONS, RecordTable
+from ..release import apply
+from ..source import RecordSource, ReleasedRows
+from .recount import check_linked_rows
+from .rows import LinkedRows, linked_rows
+from .signatures import signatures_of
+from .tables import PERSON, LinkedTable, check_linked
+from .withholding import NOWHERE, Shown, withhold
+
+SHOWN, LEFT_OUT = as_data("shown"), as_data("left out")
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedSource:
+    """Persons, one record each, and the tables that belong to them.
+
+    new_key : whether a key that is drawn anew links the released rows of a person; k : how many people must look alike
+    in all tables together, None for as many as in the classes of the persons
+    """
+
+    records: Records
+    tables: tuple[LinkedTable, ...]
+    new_key: bool = True
+    k: int | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """The persons' counts by area and class."""
+        return self.records.profile
+
+    @property
+    def n_unmatched(self) -> int:
+        """Persons of no known area."""
+        return self.records.n_unmatched
+
+    @cached_property
+    def _persons(self) -> RecordSource:
+        return RecordSource(self.records)
+
+    def values(self) -> RecordTable:
+        """The persons themselves."""
+        return self.records.table
+
+    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
+        """What is asked of every class of these persons. Raises InputError."""
+        return self._persons.requirement(k, l_diversity, max_share)
+
+    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
+        """The sensitive fields of the persons, which are released."""
+        return self._persons.sensitive_values(requirement)
+
+    def counted_rows(self) -> CountedRows | None:
+        """None: every row is a person."""
+        return None
+
+    def as_text(
+        self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
+    ) -> tuple[LinkedSource, dict[str, Hierarchy]]:
+        """Refused: linked tables know one kind of values. Raises InputError."""
+        raise refused_together("LEVELS_COARSER")
+
+    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+        """Never asked: `as_text` refuses what would ask."""
+
+    def release(
+        self,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress = silent,
+    ) -> ReleasedRows:
+        """The persons as a plan shows them, and the rows of their tables, all recounted. Raises InputError and
+        PrivacyError."""
+        records, k = self.records, plan.k
+        equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
+        released = equivalence_class != SUPPRESSED
+        together = k if self.k is None else min(self.k, k)
+        asked = _Asked(records, self.tables, replace(requirement, k=together))
+        step = part(progress, 0.0, 0.5)
+        signatures = []
+        for i, table in enumerate(self.tables):
+            signatures.append(signatures_of(table, len(records.table)))
+            step((i + 1) / len(self.tables))
+        shown = withhold(equivalence_class, signatures, asked)
+        level, region = self._places(plan, equivalence_class)
+        kept = self._examined(plan, shown, (level, region), together)
+        progress(0.6)
+        key = new_keys(released)
+        keyed = replace(records, table=_with_fields(records.table, self.tables, shown, key, released))
+        release = apply(plan, keyed, kept, requirement)
+        if nested:
+            check_where_shown(release, records, plan.levels, not requirement.asks_for_values)
+        rows = []
+        for i, table in enumerate(self.tables):
+            rows.append(linked_rows(table, level, region, shown.of_table[i], key, together))
+            progress(0.7 + 0.2 * (i + 1) / len(self.tables))
+        of = release.rows
+        fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
+        check_linked_rows(
+            (release.level[of], release.region[of]),
+            fields,
+            len(records.table.quasi_identifiers),
+            [fields[table.flag].categories[fields[table.flag].codes] == SHOWN for table in self.tables],
+            rows,
+            replace(requirement, k=together),
+        )
+        if not self.new_key:
+            unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, None, released))
+            release = apply(plan, unkeyed, kept, requirement)
+            rows = [
+                linked_rows(table, level, region, shown.of_table[i], None, together)
+                for i, table in enumerate(self.tables)
+            ]
+        progress(1.0)
+        return ReleasedRows(release, kept, linked=tuple(rows))
+
+    def _places(self, plan: Plan, equivalence_class: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The level and the region at which each person is shown, (N,) int64; NOWHERE for nobody."""
+        at = np.append(plan.level, NOWHERE)[equivalence_class], np.append(plan.region, NOWHERE)[equivalence_class]
+        return at[0].astype(np.int64), at[1].astype(np.int64)
+
+    def _examined(
+        self,
+        plan: Plan,
+        shown: Shown,
+        places: tuple[np.ndarray, np.ndarray],
+        k: int,
+    ) -> list[KeptField]:
+        """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
+        table = self.records.table
+        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
+        region = first[places[0]] + places[1]
+        area = np.append(area_of_cells(plan.profile), SUPPRESSED)[self.records.cell_of]
+
+        def examined(rows: np.ndarray, columns: Mapping[str, Column], known: Mapping[str, Column]) -> list[KeptField]:
+            quasi = {**table.quasi_identifiers, **known}
+            coarsened = {
+                name: (table.quasi_identifiers[name].codes[rows], column.original.codes[rows])
+                for name, column in table.coarsened.items()
+            }
+            codes = {name: column.codes[rows] if name not in known else column.codes for name, column in quasi.items()}
+            return examine_values(shown.label[rows], region[rows], area[rows], columns, codes, k, coarsened)
+
+        def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
+            return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
+
+        kept: list[KeptField] = []
+        if table.kept:
+            rows = rows_looked_at(shown.label, shown.n_labels, 0)
+            kept += examined(rows, taken(table.kept, rows), {})
+        for linked, there in zip(self.tables, shown.of_table):
+            if not linked.kept:
+                continue
+            label = np.append(np.where(there, shown.label, NOWHERE), NOWHERE)[linked.person]
+            rows = rows_looked_at(label, shown.n_labels, 0)
+            for name, column in linked.kept.items():
+                once = _once(linked.person[rows], column.codes[rows], len(column.categories))
+                at = rows[once]
+                called = {f"{linked.name}.{name}": Column(column.codes[at], column.categories)}
+                known = {f"{linked.name}.{own}": of for own, of in taken(linked.known, at).items()}
+                kept += examined(linked.person[at], called, known)
+        return kept
+
+
+def link(
+    records: Records,
+    tables: Sequence[LinkedTable],
+    areas: Areas,
+    new_key: bool = True,
+    key: str = "",
+    k: int | None = None,
+) -> LinkedSource:
+    """Persons with the tables that belong to them, checked.
+
+    records : one a person, matched with the areas; key : the field that links them, for messages;
+    k : as in `LinkedSource`
+    Raises InputError for rows that stand for several people, names that cannot be released, and fields that repeat the
+    person's area.
+    """
+    table = records.table
+    if table.counts is not None:
+        raise refused_together("RECORD_COUNT")
+    if PERSONS in table.members:
+        raise refused_together("PERSON_ID")
+    check_linked(tables, [*table.quasi_identifiers, *table.kept], key)
+    area = np.append(area_of_cells(records.profile), SUPPRESSED)[records.cell_of]
+    for linked in tables:
+        inside = linked.person >= 0
+        home = area[linked.person[inside]]
+        for name, column in linked.fields.items():
+            texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
+            position = areas.codes_of(texts)
+            if len(home) and (position >= 0).any() and np.mean(position[column.codes[inside]] == home) > 0.5:
+                raise area_copy(f"{linked.name}.{name}")
+    return LinkedSource(records, tuple(tables), new_key, k)
+
+
+def refused_together(name: str) -> InputError:
+    """What is said of a parameter that linked tables do not know."""
+    return InputError(
+        tr(
+            "{name} and linked tables do not go together yet: what they tell together cannot be checked. Leave {name} "
+            "as it is by default.",
+            name=name,
+        )
+    )
+
+
+def new_keys(released: np.ndarray) -> np.ndarray:
+    """A new key for each released person, 1..n in an order from the system's own source; 0 for the others, (N,) int64.
+
+    The old keys and their order have no part in it, and it is kept nowhere.
+    """
+    rows = np.flatnonzero(released)
+    drawn = np.frombuffer(secrets.token_bytes(16 * len(rows)), np.uint64).reshape(len(rows), 2)
+    keys = np.zeros(len(released), np.int64)
+    keys[rows[np.lexsort(drawn.T)]] = np.arange(1, len(rows) + 1)
+    return keys
+
+
+class _Asked:
+    """What is asked of people who look alike: each person is a cell of its own."""
+
+    def __init__(self, records: Records, tables: Sequence[LinkedTable], requirement: Requirement) -> None:
+        self.k = requirement.k
+        alone = replace(records, cell_of=np.arange(len(records.table)))
+        self._of_persons = requirement_of(alone, requirement.k, requirement.l_diversity, requirement.max_share)
+        self._of_values = replace(requirement, members=(), shares=(), series=None)
+        asks = requirement.l_diversity > 1 or requirement.max_share < 100
+        self._shares: list[list[Shares]] = [self._values_of(table) if asks else [] for table in tables]
+
+    @staticmethod
+    def _values_of(table: LinkedTable) -> list[Shares]:
+        there = table.person >= 0
+        person = table.person[there]
+        return [
+            shares_of(name, person, table.kept[name].codes[there], None, {PERSONS: person}) for name in table.sensitive
+        ]
+
+    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
+        """Whether the people of each label are enough, and different enough, (n_labels,) bool."""
+        inside = np.flatnonzero(label >= 0)
+        enough = np.bincount(label[inside], minlength=n_labels) >= self.k
+        if self._of_persons.asks_for_more:
+            enough &= self._of_persons.holds(inside, label[inside], n_labels)
+        return enough
+
+    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
+        """Whether what a table shows of the people of each label is different enough; of those who have any rows."""
+        fits = np.ones(n_labels, bool)
+        for shares in self._shares[table]:
+            inside = np.flatnonzero(label >= 0)
+            asked = replace(self._of_values, shares=(shares,))
+            has = np.zeros(n_labels, bool)
+            for tally in tallies_of(label, shares, n_labels):
+                has |= tally.people > 0
+            fits &= asked.holds(inside, label[inside], n_labels) | ~has
+        return fits
+
+
+def _with_fields(
+    table: RecordTable, linked: Sequence[LinkedTable], shown: Shown, key: np.ndarray | None, released: np.ndarray
+) -> RecordTable:
+    """The persons with a field for each table that says whether its rows are shown, and with the new key."""
+    words = np.array([LEFT_OUT, SHOWN], dtype=object)
+    more = {of.flag: Column(there.astype(np.int8), words) for of, there in zip(linked, shown.of_table)}
+    if key is not None:
+        n = int(released.sum())
+        numbers = np.empty(max(n, 1), dtype=object)
+        numbers[:] = np.arange(1, max(n, 1) + 1).tolist()
+        more[PERSON] = Column(smallest_integers(np.maximum(key - 1, 0), max(n, 1)), numbers)
+    return replace(table, kept={**table.kept, **more})
+
+
+def _once(person: np.ndarray, codes: np.ndarray, n_codes: int) -> np.ndarray:
+    """The first row of each person and value."""
+    return np.unique(person * max(n_codes, 1) + codes, return_index=True)[1]
+
+
+__all__ = ["LEFT_OUT", "SHOWN", "LinkedRows", "LinkedSource", "link", "new_keys", "refused_together"]

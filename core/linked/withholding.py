@@ -1,0 +1,131 @@
+"""Whose rows of which linked table are shown: of those who are hidden by k people in everything that may be known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..records.columns import combine_codes
+
+NOWHERE = -1
+ONE_BY_ONE = 3  # classes that join those who are left over one at a time; then all of their class of persons do
+
+
+class Holds(Protocol):
+    """What is asked of people who look alike."""
+
+    k: int
+
+    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
+        """Whether the people of each label are enough, and different enough, (n_labels,) bool."""
+
+    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
+        """Whether what a table shows of the people of each label is different enough, (n_labels,) bool."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is shown of each of N persons.
+
+    of_table : (m, N) bool, whether the person's rows of each table are shown; where they are not, the release says so
+    label : (N,) int64, a number for all that may be known of the person and is shown; NOWHERE for suppressed persons
+    """
+
+    of_table: np.ndarray
+    label: np.ndarray
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are."""
+        return int(self.label.max(initial=NOWHERE)) + 1
+
+
+def withhold(equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], asked: Holds) -> Shown:
+    """Show linked rows where everybody who is shown alike is one of k: leave out a table's rows, never the person.
+
+    equivalence_class : (N,) that of each person's record, NOWHERE for none, each of which holds what is asked;
+    signatures : for each table (N,), equal for people of whom the same may be known
+
+    First goes what is too rare by itself, then the tables from the last to the first. Who is left over, fewer than k of
+    a class without any rows, is joined by the smallest other part of the class.
+    """
+    n, tables = len(equivalence_class), len(signatures)
+    inside = np.flatnonzero(equivalence_class >= 0)
+    of_class = equivalence_class[inside]
+    own = [signature[inside] for signature in signatures]
+    shown = np.ones((tables, len(inside)), bool)
+    for table, signature in enumerate(own):
+        label, n_labels = _labels(of_class, [signature], shown[table : table + 1])
+        shown[table] = (np.bincount(label, minlength=n_labels) >= asked.k)[label]
+
+    def everywhere(label: np.ndarray) -> np.ndarray:
+        whole = np.full(n, NOWHERE, np.int64)
+        whole[inside] = label
+        return whole
+
+    for table in [*reversed(range(tables))] * 2:
+        label, n_labels = _labels(of_class, own, shown)
+        whole = everywhere(label)
+        holds = asked.people(whole, n_labels) & _values_hold(asked, table, shown[table], label, whole, n_labels)
+        shown[table] &= holds[label]
+    rounds = 0
+    while True:
+        label, n_labels = _labels(of_class, own, shown)
+        whole = everywhere(label)
+        holds = asked.people(whole, n_labels)
+        for table in range(tables):
+            holds &= _values_hold(asked, table, shown[table], label, whole, n_labels)
+        shows = np.zeros(n_labels, bool)
+        shows[label] = shown.any(axis=0)
+        closed = ~holds & shows
+        closed |= _company(label, n_labels, of_class, shows, ~holds & ~shows, rounds >= ONE_BY_ONE)
+        if not closed.any():
+            of_table = np.zeros((tables, n), bool)
+            of_table[:, inside] = shown
+            return Shown(of_table, whole)
+        shown[:, closed[label]] = False
+        rounds += 1
+
+
+def _labels(of_class: np.ndarray, signatures: Sequence[np.ndarray], shown: np.ndarray) -> tuple[np.ndarray, int]:
+    """A number for each combination of class and what is shown of the tables, and how many there are."""
+    codes = [of_class, *(np.where(there, signature + 1, 0) for signature, there in zip(signatures, shown))]
+    label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
+    return label, len(labels)
+
+
+def _values_hold(
+    asked: Holds, table: int, shown: np.ndarray, label: np.ndarray, whole: np.ndarray, n_labels: int
+) -> np.ndarray:
+    """Whether the values of a table hold where it is shown, (n_labels,) bool."""
+    there = np.zeros(n_labels, bool)
+    there[label] = shown
+    return asked.values(table, whole, n_labels) | ~there
+
+
+def _company(
+    label: np.ndarray, n_labels: int, of_class: np.ndarray, shows: np.ndarray, alone: np.ndarray, all_of_it: bool
+) -> np.ndarray:
+    """The labels whose rows are left out so that those left over are not too few, (n_labels,) bool.
+
+    shows : (n_labels,) whether any rows are shown; alone : (n_labels,) those of whom none are, and who are too few;
+    all_of_it : whether all labels of their class, or the smallest
+    """
+    closed = np.zeros(n_labels, bool)
+    if not alone.any():
+        return closed
+    class_of = np.zeros(n_labels, np.int64)
+    class_of[label] = of_class
+    asking = np.zeros(int(of_class.max()) + 1, bool)
+    asking[class_of[alone]] = True
+    others = np.flatnonzero(asking[class_of] & shows)
+    if all_of_it:
+        closed[others] = True
+        return closed
+    sizes = np.bincount(label, minlength=n_labels)
+    order = others[np.lexsort((others, sizes[others], class_of[others]))]
+    closed[order[np.diff(class_of[order], prepend=-1) != 0]] = True
+    return closed
