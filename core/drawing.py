@@ -13,15 +13,15 @@ from .voronoi import voronoi_cells
 
 MULTI_POLYGON = shapely.GeometryType.MULTIPOLYGON
 SURFACES = (shapely.GeometryType.POLYGON, MULTI_POLYGON)
-POINTS_AT_ONCE = 100_000  # coordinates that GEOS dissolves in one call, which cannot be cancelled
+POINTS_AT_ONCE = 30_000  # coordinates that GEOS dissolves in one call, which cannot be cancelled
 
 
 def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = silent) -> np.ndarray:
     """The union of each region's areas, (n_regions,) polygons or multipolygons.
 
-    shapes : (n,) valid polygons. A region of one area has its shape. A coverage (areas that share edges and do not
-    overlap) is dissolved along its edges, which is exact and fast; where the result's surface or validity shows that
-    the areas overlap, they are united as polygons.
+    shapes : (n,) valid polygons. A coverage (areas that share edges and do not overlap) is dissolved along its edges,
+    which is exact and fast; where the result's surface or validity shows that the areas overlap, they are united
+    as polygons.
     """
     regions = np.empty(crosswalk.n_regions, dtype=object)
     surface = shapely.area(shapes)
@@ -29,14 +29,10 @@ def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = sile
     starts = np.searchsorted(crosswalk.region_of[order], np.arange(crosswalk.n_regions + 1))
     # Borders that were digitised twice differ by rounding: so fine a grid closes such gaps and moves nothing visibly.
     grid = 1e-9 * float(np.abs(shapely.total_bounds(shapes)).max())
-    sizes = np.diff(starts)
-    regions[sizes == 0] = shapely.MultiPolygon()
-    alone = np.flatnonzero(sizes == 1)
-    alone = alone[_are_surfaces(shapes[order[starts[alone]]])]
-    regions[alone] = shapes[order[starts[alone]]]
-    rest = np.flatnonzero(shapely.is_missing(regions))
+    has_areas = np.diff(starts) > 0
+    regions[~has_areas] = shapely.MultiPolygon()
     n_points = shapely.get_num_coordinates(shapes)
-    for some in _at_once(rest, starts, n_points[order]):
+    for some in _at_once(np.flatnonzero(has_areas), starts, n_points[order]):
         progress(some[0] / crosswalk.n_regions)
         members = [order[starts[region] : starts[region + 1]] for region in some.tolist()]
         regions[some] = _coverage_unions(shapes, surface, members)
@@ -79,7 +75,8 @@ def _coverage_unions(shapes: np.ndarray, surface: np.ndarray, members: list[np.n
     united[thin] = [surface_of(shape) for shape in united[thin]]
     expected = np.bincount(of_set, surface[which], len(members))
     whole = shapely.is_valid(united) & (np.abs(shapely.area(united) - expected) <= 1e-9 * expected)
-    return np.where(whole, united, None)
+    united[~whole] = None
+    return united
 
 
 def _are_surfaces(shapes: np.ndarray) -> np.ndarray:

@@ -170,7 +170,7 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
     """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
     twice as fast, and takes the memory once."""
     feature, last, kinds = QgsFeature(table.qgs_fields), None, []
-    shapes = None if table.shapes is None else shapely.to_wkb(_as_written(table))
+    shapes = None if table.shapes is None else shapely.to_wkb(_as_written(table.shapes, table.geometry))
     for start, rows in table.chunks():
         progress(start / max(len(table), 1))
         for i, row in enumerate(rows):
@@ -193,5 +193,5 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                 )
 
 
-def _as_written(table: Table) -> np.ndarray:
-    return multi_polygons(table.shapes) if table.geometry == "polygons" else np.asarray(table.shapes, dtype=object)
+def _as_written(shapes: np.ndarray, geometry: str) -> np.ndarray:
+    return multi_polygons(shapes) if geometry == "polygons" else np.asarray(shapes, dtype=object)
