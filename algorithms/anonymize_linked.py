@@ -76,8 +76,6 @@ class AnonymizeLinked(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def conditions(self) -> Conditions:
-        signed = signing_conditions()
-        signed = {**signed, "PREPARED_BY": signed["PURPOSE"]}  # there is no register that keeps it
         asked: Condition = {"SENSITIVE": GIVEN, "LINKED_SENSITIVE": GIVEN}
         own: Conditions = {
             **nested_levels.conditions(),
@@ -87,7 +85,7 @@ class AnonymizeLinked(VbasAlgorithm):
             **GENERALISING,
             **published.CONDITIONS,
             **IN_A_FOLDER,
-            **signed,
+            **signing_conditions(register=False),
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
         return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL]})

@@ -38,10 +38,14 @@ RESOLUTION, MARGIN = 300, 15.0  # dots an inch, millimetres
 LARGEST_FONT, SMALLEST_FONT, STEP = 9.5, 5.0, 0.5  # points
 
 
-def signing_conditions(report: bool = True) -> Conditions:
-    """Where what the page says counts; report : whether the form has an internal report"""
-    pages: Condition = {SIGN_PAGE: GIVEN, **({REPORT: GIVEN} if report else {})}
-    return {name: [{**pages, REGISTER: GIVEN}] for name in (RECIPIENT, PURPOSE, PREPARED_BY)}
+def signing_conditions(report: bool = True, register: bool = True) -> Conditions:
+    """Where what the page says counts; report, register : whether the form has an internal report, and a register"""
+    pages: Condition = {
+        SIGN_PAGE: GIVEN,
+        **({REPORT: GIVEN} if report else {}),
+        **({REGISTER: GIVEN} if register else {}),
+    }
+    return {name: [pages] for name in (RECIPIENT, PURPOSE, PREPARED_BY)}
 
 
 def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
