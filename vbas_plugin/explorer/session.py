@@ -93,9 +93,7 @@ class ExplorerSession(QObject):
         _, settings = self._understood(data, choices)
         if settings is None:
             return
-        self._run(
-            tr("VBAS release: regions"), lambda job: _first(data, choices, settings, explorer_data, n_sites, job)
-        )
+        self._run(tr("VBAS release: regions"), lambda job: _first(data, choices, settings, explorer_data, n_sites, job))
 
     def number(self, n_sites: int) -> None:
         """Another number of regions."""
