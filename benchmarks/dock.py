@@ -2,9 +2,9 @@
 
     PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python benchmarks/dock.py [areas …, 1000 5000 20000]
 
-Square areas, in a GeoPackage, of 100 records each, in a CSV. Of each step the seconds until it is done, and in brackets the
-longest time, in milliseconds, in which the window could do nothing else; both are of the clock, so let nothing else run.
-Adding the layers is the work of QGIS, and not counted.
+Square areas, in a GeoPackage, of 100 records each, in a CSV. Of each step the seconds until it is done, and in brackets
+the longest time, in milliseconds, in which the window could do nothing else; both are of the clock, so let nothing else
+run. Adding the layers is the work of QGIS, and not counted.
 """
 
 from __future__ import annotations
