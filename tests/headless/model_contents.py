@@ -1,7 +1,7 @@
 """What a model says, whichever QGIS wrote it: run by test_model.py in its own process, as QGIS may crash at its end.
 
-`python model_contents.py FOLDER KEPT…` makes the models again into a folder, under the same names, and prints of each by
-its name what both say as JSON.
+`python model_contents.py FOLDER KEPT…` makes the models again into a folder, under the same names, and prints of each
+by its name what both say as JSON.
 """
 
 from __future__ import annotations
