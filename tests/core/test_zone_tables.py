@@ -30,7 +30,6 @@ from . import zone_attacker
 from .nested_cases import profile_of
 from .test_zone_attacker import in_zones, territories, written
 
-
 # The larger ones, which take a minute, where other cases are drawn than usual.
 REAL_PLACES = [("Winnipeg", 1, 11)]
 if os.environ.get("VBAS_EXPLORE"):
