@@ -75,7 +75,7 @@ def cells_of(profile):
 
 
 @pytest.mark.slow
-@settings(max_examples=125, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(cases(counted=True), st.sampled_from(list(LOSSES)))
 def test_every_equivalence_class_has_k_records_and_only_what_is_too_rare_at_the_last_level_is_suppressed(case, loss):
     areas, records, places, k = case
@@ -110,7 +110,7 @@ def values(column):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(cases(most_areas=4, most_rows=12, most_levels=2), st.sampled_from(list(LOSSES)))
 def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
     """Fewest suppressed, then fewest coarser, are brute force's; the geography is never better, and rarely worse."""
@@ -155,7 +155,7 @@ def cost(places, cells, choice, metres, k):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cases(orders=((),), counted=True), st.sampled_from(list(LOSSES)))
 def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
     areas, records, places, k = case
@@ -166,7 +166,7 @@ def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(with_kept=True), st.integers(0, 2**32 - 1))
 def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
     areas, records, places, k = case
@@ -233,7 +233,7 @@ def test_levels_that_do_not_become_coarser_are_refused():
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(orders=ORDERS[1:]), st.integers(0, 2**32 - 1))
 def test_the_recount_refuses_rows_that_show_what_nobody_is(case, seed):
     """A row moved to another value, level or region is found wherever more would then be shown than live there."""

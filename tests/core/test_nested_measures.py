@@ -48,7 +48,7 @@ def rows_of(release):
 
 
 @pytest.mark.slow
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(releases())
 def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
     areas, records, _levels, plan, release = case
@@ -63,7 +63,7 @@ def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(releases())
 def test_measures_equal_a_plain_recount(case):
     areas, records, levels, plan, release = case
@@ -105,7 +105,7 @@ def test_measures_equal_a_plain_recount(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(releases())
 def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
     areas, records, levels, nested, _ = case
@@ -129,7 +129,7 @@ def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(releases(), st.integers(0, 3))
 def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous(case, target):
     _areas, _, levels, plan, release = case
@@ -147,7 +147,7 @@ def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(releases())
 def test_the_recount_passes_what_the_records_give(case):
     _, records, levels, _, release = case
@@ -155,7 +155,7 @@ def test_the_recount_passes_what_the_records_give(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(releases(), st.integers(0, 2**32 - 1))
 def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(case, seed):
     _, records, levels, _, release = case
@@ -176,7 +176,7 @@ def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(cas
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(releases())
 def test_one_level_of_a_crosswalk_is_the_release_of_one_level(case):
     areas, records, levels, nested, _ = case
