@@ -69,8 +69,8 @@ def both(kept, folder):
 
 
 if __name__ == "__main__":
-    place, *models = sys.argv[1:]
+    folder, *models = sys.argv[1:]
     started = make_model.start_qgis()
-    print(json.dumps({Path(kept).name: both(kept, Path(place)) for kept in models}, default=str))
+    print(json.dumps({Path(kept).name: both(kept, Path(folder)) for kept in models}, default=str))
     sys.stdout.flush()
     os._exit(0)
