@@ -31,6 +31,7 @@ from .steps.profile_records import ProfileRecords
 from .steps.release_records import ReleaseRecords
 from .steps.site_location import SiteLocation
 from .steps.site_number import SiteNumber
+from .steps.update_release import UpdateRelease
 from .testdata.demonstration_city import DemonstrationCity
 from .testdata.estimate_distributions import EstimateDistributions
 from .testdata.generate_records import GenerateRecords
@@ -44,6 +45,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     LocateAllocate,
     NestLevels,
     ReleaseRecords,
+    UpdateRelease,
     Evaluate,
     FlattenRelease,
     ProfileDatabase,

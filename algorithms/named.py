@@ -48,6 +48,7 @@ PAGES = {
     "inplacestepbystep": "large-tables",
     "checkrelease": "privacy",
     "checkreleases": "privacy",
+    "updaterelease": "over-time",
 }
 # By id: title and group.
 TOOLBOX = {
@@ -59,6 +60,7 @@ TOOLBOX = {
     "locateallocate": (tr("Locate and allocate by transport"), "steps"),
     "nestlevels": (tr("Nest levels"), "steps"),
     "releaserecords": (tr("Release records"), "steps"),
+    "updaterelease": (tr("Update a release"), "anonymise"),
     "evaluate": (tr("Evaluate regions"), "steps"),
     "flattenrelease": (tr("Flatten a nested release"), "steps"),
     "profiledatabase": (tr("Profile records in a database"), "databases"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -48,7 +48,10 @@ from .progress import Progress, part, silent
 from .records.matching import Records
 from .records.table import PERSONS
 from .release import Release, smallest_class
-from .releases.earlier import Earlier, held_against_earlier
+from .releases.carrying_on import CarriedOn, carried_on
+from .releases.earlier import REPAIR, Earlier, held_against_earlier
+from .releases.update_said import say_what_changed
+from .releases.updating import Changed, Update
 from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
 
@@ -114,6 +117,8 @@ class Ask:
         The quasi-identifier that is the period of a record, such as its year; empty for none.
     periods : str
         How the classes of several periods go together (PERIODS).
+    update : Update, optional
+        The earlier release that is carried on, whose labels stay as they were wherever that may be.
 
     Examples
     --------
@@ -142,6 +147,7 @@ class Ask:
     rule: str = NO_RULE
     period: str = ""
     periods: str = THE_SAME
+    update: Update | None = None
 
     @property
     def the_same_in_all(self) -> bool:
@@ -221,6 +227,8 @@ class Account:
         Counts that were tried beside what others publish and beside earlier releases.
     policies : tuple of Policy
         Those of the house that it holds.
+    changed : Changed, optional
+        Of an update, what it changes beside the release that it carries on.
 
     Examples
     --------
@@ -251,6 +259,7 @@ class Account:
     seconds: Mapping[str, float] = field(default_factory=dict)
     tried: tuple[Family, ...] = ()
     policies: tuple[Policy, ...] = ()
+    changed: Changed | None = None
 
     @property
     def levels(self) -> Levels:
@@ -363,7 +372,23 @@ def anonymise(
     if isinstance(source, LinkedSource):
         _refuse_with_linked(levels, ask)
     _refuse_small_regions(areas, levels, ask)
-    at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
+    carried: CarriedOn | None = None
+    if ask.update is not None and ask.earlier is not None:
+        _refuse_with_update(levels, ask)
+        carried = carried_on(
+            areas,
+            source,
+            levels,
+            ask.earlier,
+            ask.update,
+            ask.k,
+            ask.loss if ask.is_nested(levels) else None,
+            part(progress, 0.0, PLANNED),
+        )
+        ask = replace(ask, earlier=replace(ask.earlier, action=REPAIR, updated=carried.positions))
+        at_hand, requirement, plan, coarser = carried.source, carried.requirement, carried.plan, None
+    else:
+        at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
     plan, coarser, held = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
@@ -378,6 +403,10 @@ def anonymise(
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
     log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
+    what_changed = None
+    if carried is not None and ask.update is not None:
+        what_changed = carried.changed_by(plan)
+        said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
     clock.has_taken(MEASURES)
     return Account(
         ask,
@@ -396,6 +425,7 @@ def anonymise(
         clock.seconds,
         held.tried,
         policies,
+        what_changed,
     )
 
 
@@ -469,6 +499,27 @@ def _planned(
     else:
         plan = suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
     return at_hand, requirement, plan, None
+
+
+def _refuse_with_update(levels: Levels, ask: Ask) -> None:
+    """Refuse what an update does not know yet. Raises InputError."""
+    if levels.coarser:
+        refuse_with_coarser(["ENTRY"])
+    if ask.disclosure == NO_SMALL_COUNT and ask.is_nested(levels):
+        raise InputError(
+            tr(
+                "An update does not go with DISCLOSURE “{disclosure}”: its regions lack the people who wait, so that "
+                "what somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
+                disclosure=NO_SMALL_COUNT,
+            )
+        )
+    if ask.period:
+        raise InputError(
+            tr(
+                "An update is of one period: leave PERIOD empty, and release the period by itself, under the name of "
+                "its file.",
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)

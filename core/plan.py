@@ -38,6 +38,7 @@ class Plan:
     level_of : (m,) int8, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
     people : (L,) int64, who is behind each: its records, or fewer persons or households; None for the records
     in_zones : whether a region shows all records of a class that no region within shows: nobody passes it by
+    in_part : whether classes that are shown may lack some of their people, as those of an update do
     """
 
     profile: Profile
@@ -51,6 +52,7 @@ class Plan:
     level_of: np.ndarray | None = None
     people: np.ndarray | None = None
     in_zones: bool = False
+    in_part: bool = False
 
     @property
     def sizes(self) -> np.ndarray:

@@ -145,7 +145,7 @@ class RecordSource:
         progress: Progress = silent,
     ) -> ReleasedRows:
         """The rows that a plan shows, recounted. Raises InputError and PrivacyError as `apply` does."""
-        records, whole = self.records, not requirement.asks_for_values
+        records, whole = self.records, not (requirement.asks_for_values or plan.in_part)
         if coarser is not None:
             kept = examine_coarser(coarser.plan, coarser.places, records)
             release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)

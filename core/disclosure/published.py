@@ -95,6 +95,8 @@ def publish(
     """
     profile, released = plan.profile, plan.released
     held_back, bounded, whole = _held_back(plan)
+    if plan.in_part:
+        held_back, bounded, whole = np.empty((0, 2), np.int64), False, False
     used = np.union1d(plan.class_of[released], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
     categories, codes = _shown_categories(profile.categories, profile.classes[used])

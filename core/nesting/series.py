@@ -108,7 +108,9 @@ def keep_together(plan: Plan, requirement: Requirement) -> Plan:
     level_of = together(plan.profile, plan.levels, before, requirement, series)
     if np.array_equal(level_of, before):
         return plan
-    new = replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones)
+    new = replace(
+        plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
+    )
     if not requirement.members:
         return new
     return replace(new, people=requirement.people(new.equivalence_class_of, new.records))

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..language import tr
 from ..publish.files import DISK, FileSystem
+from ..publish.replacing import refuse_if_not_replaceable
 from .folder import files_of
 
 # Hidden beside a folder: `.vbas-<which folder>-<chance>.folder-new` is to become it, `….folder-old` is what stood there
@@ -25,7 +26,7 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
     """Raise InputError where something stands in the place of a release's folder that it may not replace.
 
     name : of the output, for the message. What may stand there is nothing, an empty folder, or an earlier release with
-    no other files beside it.
+    no other files beside it, none of which is open elsewhere on Windows.
     """
     try:
         mode = files.status(folder).st_mode
@@ -68,6 +69,8 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
                 other=others[0],
             )
         )
+    for one in sorted(there):  # of which Windows moves none, nor the folder, while another program has it open
+        refuse_if_not_replaceable(folder / one, name, files)
 
 
 class FolderPlace:

@@ -163,7 +163,9 @@ def hold_against_counts(
     if not moved and not suppressed:
         return HeldAgainstCounts(plan, coarser, followed, anyway, left, n_tried=tried)
     if coarser is None:
-        new = replace(_with_levels(plan, level_of, requirement), in_zones=plan.in_zones and not joined)
+        new = replace(
+            _with_levels(plan, level_of, requirement), in_zones=plan.in_zones and not joined, in_part=plan.in_part
+        )
         return HeldAgainstCounts(new, None, followed, anyway, left, moved, suppressed, tried)
     places = coarser.places
     made = plan_by_levels(places.cells, places.of_cells, plan.k, level_of)
@@ -182,7 +184,9 @@ def _levels_of_cells(plan: Plan) -> np.ndarray:
 def _with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
     """The plan with its cells shown at these levels."""
     if plan.level_of is not None:
-        new = replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones)
+        new = replace(
+            plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
+        )
         return _of_members(new, requirement)
     released = np.zeros(len(plan.records), bool)
     released[plan.equivalence_class_of[level_of >= 0]] = True

@@ -35,7 +35,8 @@ class Earlier:
 
     releases : those of a register, the first first; action : STOP or REPAIR; aliases : rows of ALIASES, a field and
     what it is; tables, rules : what coarser values are, by quasi-identifier; warning : what is said of a register that
-    knows no release; broken : what is said of a register that somebody changed by hand
+    knows no release; broken : what is said of a register that somebody changed by hand; updated : the positions of
+    those that the new release carries on, which are of other people
     """
 
     releases: Sequence[Published]
@@ -45,6 +46,7 @@ class Earlier:
     rules: Mapping[str, HierarchyRule] = field(default_factory=dict)
     warning: str = ""
     broken: str = ""
+    updated: Sequence[int] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ def held_against_earlier(
     log.info(*same.matched.said)
     log.warn(*same.matched.warnings)
     held_against = [same.relate(release) for release in same.earlier]
-    findings = examine(same.relate(published), held_against, homogeneous=homogeneous)
+    findings = examine(same.relate(published), held_against, homogeneous=homogeneous, updated=earlier.updated)
     _refuse_contradictions(findings)
     if findings.n_to_mend and earlier.action == STOP:
         raise PrivacyError(_stopped(findings, plan.k))
@@ -108,6 +110,7 @@ def held_against_earlier(
             relate=same.relate,
             coarsened=published.coarsened,
             requirement=requirement,
+            updated=earlier.updated,
         )
         plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)

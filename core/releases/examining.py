@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -65,22 +65,30 @@ def examine(
     k: int | None = None,
     homogeneous: bool = False,
     progress: Progress = silent,
+    updated: Collection[int] = (),
 ) -> Examined:
     """Hold a release against earlier ones; see `Examiner`."""
-    return Examiner(earlier, k, homogeneous).examine(new, progress=progress)
+    return Examiner(earlier, k, homogeneous, updated).examine(new, progress=progress)
 
 
 class Examiner:
     """Holds releases against the same earlier ones, once or again and again.
 
     k : counts below it are looked for, the least k of all where None; homogeneous : whether people who are shown to
-    have one sensitive value count as given away, however many they are
+    have one sensitive value count as given away, however many they are; updated : the positions of those that are known
+    to be of other people, whatever they show
     An earlier release of the same regions whose counts differ was of other people, before an update: with that one
     only counts are compared. All others are taken to be of the same people.
     """
 
-    def __init__(self, earlier: Sequence[Published], k: int | None = None, homogeneous: bool = False) -> None:
-        self._earlier, self._k, self._homogeneous = earlier, k, homogeneous
+    def __init__(
+        self,
+        earlier: Sequence[Published],
+        k: int | None = None,
+        homogeneous: bool = False,
+        updated: Collection[int] = (),
+    ) -> None:
+        self._earlier, self._k, self._homogeneous, self._updated = earlier, k, homogeneous, set(updated)
         self._comparing = Comparing(earlier)
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
 
@@ -102,7 +110,7 @@ class Examiner:
         ]
         n_homogeneous = sum(len(both.homogeneous) for _, both in compared)
         n_compared = sum(both.few.n_compared for _, both in compared)
-        same = tuple(i for i, both in pairs if both is None or not both.differs)
+        same = tuple(i for i, both in pairs if i not in self._updated and (both is None or not both.differs))
         if not same:
             return Examined(None, [], changes, n_homogeneous, n_compared=n_compared)
         disclosed = find_disclosed(

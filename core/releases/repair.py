@@ -7,7 +7,7 @@ release, is worked out beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Callable
 
@@ -70,6 +70,7 @@ def repair(
     coarsened: Mapping[str, int] = AS_THEY_ARE,
     requirement: Requirement | None = None,
     fewest: bool = True,
+    updated: Collection[int] = (),
 ) -> Repaired:
     """Suppress or coarsen equivalence classes of a plan until nothing is given away.
 
@@ -80,14 +81,14 @@ def repair(
     are comparable already, and keeps the equivalence classes in their order; coarsened : as in Published; requirement :
     what is asked of equivalence classes beside k records
     fewest : whether under one level the fewest records are looked for; else the smallest equivalence class goes first
+    updated : as `Examiner` takes it
     What the earlier releases give away without this one stays as it is; what is not decided is taken to be given away.
     What is asked of equivalence classes is looked at again once some were joined, as those that hold by themselves need
     not hold together, nor of the same class in other periods (`holding_together`). Every round suppresses or coarsens
     at least one; with none of a class left, this release tells nothing of it.
     """
-    work = _Work(
-        areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, homogeneous=homogeneous), progress, ties
-    )
+    examiner = Examiner(earlier, homogeneous=homogeneous, updated=updated)
+    work = _Work(areas, title, tuple(sensitive), coarsened, relate, examiner, progress, ties)
     published = work.published(plan, True)
     before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0
@@ -297,7 +298,9 @@ def without(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
     joined = touched & np.isin(top, top[finer]) & (equivalence_class_of != SUPPRESSED)
     level_of[joined] = last
     level_of[touched & ~joined] = SUPPRESSED
-    return replace(plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones)
+    return replace(
+        plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
+    )
 
 
 def _equivalence_classes_that_tell(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from datetime import datetime
 
 import pytest
 from qgis.core import (
@@ -13,15 +14,17 @@ from qgis.core import (
     QgsField,
     QgsLayerTree,
     QgsLayerTreeModel,
+    QgsPalLayerSettings,
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsProcessingOutputLayerDefinition,
     QgsProject,
     QgsVectorLayer,
+    QgsVectorLayerSimpleLabeling,
 )
 from qgis.PyQt.QtCore import Qt
 
-from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
+from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group, title_of_run
 from vbas.algorithms.layers.delivery.styles import describe, style
 from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.named import version
@@ -187,6 +190,25 @@ def test_layers_stand_in_one_group_whatever_order_they_come_in(project):
     assert len(project.mapLayers()) == 9
     assert len(project.layerTreeRoot().findLayers()) == 9
     assert project.layerTreeRoot().findLayer(there.id()).parent() is project.layerTreeRoot()
+
+
+def test_two_runs_are_told_apart_and_only_the_later_one_is_numbered(project):
+    noon = datetime(2020, 1, 1, 12, 5)
+    assert title_of_run("Regions, k = 5", ["age", "sex", "band", "size"], noon) == (
+        "Regions, k = 5 · age, sex, band + 1 · 12:05"
+    )
+    assert title_of_run("Regions, k = 5", [], noon) == "Regions, k = 5 · 12:05"
+    layers = []
+    for _ in range(2):
+        group = LayerGroup("Regions, k = 5")
+        for name in ("RELEASED_REGIONS", "CROSSWALK"):
+            group.expect(name)
+        layers.append(project.addMapLayer(regions()))
+        layers[-1].setLabeling(QgsVectorLayerSimpleLabeling(QgsPalLayerSettings()))
+        layers[-1].setLabelsEnabled(True)
+        group.take(layers[-1], "RELEASED_REGIONS", project)
+    assert [layer.labelsEnabled() for layer in layers] == [False, True]
+    assert all(group.isExpanded() for group in project.layerTreeRoot().findGroups())
 
 
 def test_a_layer_alone_needs_no_group_and_a_group_that_was_removed_is_made_again(project):

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from qgis.core import QgsProcessingException
+from qgis.core import QgsProcessingException, QgsProject, QgsVectorLayer
 
 from vbas.core.errors import InputError, VbasError
 from vbas.core.publish.replacing import refuse_if_not_replaceable
@@ -194,6 +194,53 @@ def test_what_is_open_elsewhere_is_said_before_any_work(refused, tmp_path, open_
     places = outputs(tmp_path, name)
     open_elsewhere.files.append(tmp_path / part)
     refused(f"{part} cannot be replaced now .The process cannot access the file.: close it", **places)
+
+
+@pytest.fixture
+def shown_in_the_project(provider):
+    """shown_in_the_project(file): QGIS itself has it open, as the layer “last month”."""
+    added = []
+
+    def show(file):
+        layer = QgsVectorLayer(str(file), "last month", "ogr")
+        assert layer.isValid()
+        QgsProject.instance().addMapLayer(layer)
+        added.append(layer.id())
+
+    yield show
+    QgsProject.instance().removeMapLayers(added)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_what_this_project_shows_is_named_where_it_cannot_be_replaced(
+    refused,  # noqa: F811
+    anonymize,
+    tmp_path,
+    open_elsewhere,
+    shown_in_the_project,
+    held,
+):
+    (tmp_path / "released.csv").write_text("a,b\n1,2\n")
+    places = outputs(tmp_path, "released.csv")
+    shown_in_the_project(tmp_path / "released.csv")
+    if held:
+        open_elsewhere.files.append(tmp_path / "released.csv")
+        refused(
+            "released.csv cannot be replaced while this project shows it as “last month”: take that layer", **places
+        )
+    else:  # where what is open can be replaced, it is
+        anonymize(**places)
+        assert "vbas_region" in (tmp_path / "released.csv").read_text()
+
+
+def test_a_file_of_a_released_folder_that_is_open_is_said_before_any_work(refused, anonymize, tmp_path, open_elsewhere):  # noqa: F811
+    folder = tmp_path / "release"
+    anonymize(RELEASE_FOLDER=str(folder), CROSSWALK=str(tmp_path / "crosswalk.csv"))
+    before = contents(folder)
+    open_elsewhere.files.append(folder / "records.csv")
+    refused("records.csv cannot be replaced now .*: close it", RELEASE_FOLDER=str(folder))
+    open_elsewhere.files.clear()
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize(("name", "part"), OPEN)

@@ -116,9 +116,10 @@ def run(files: Memory, kind: str) -> list[str]:
     outputs = {OUT / name: content for name, content in KINDS[kind][1].items()}
     with ExitStack() as stack:
         held(files, outputs, stack)
-        for target in outputs:
+        for target, content in outputs.items():
             if target.suffix:
-                check_what_is_there(target.name, target, [target], files)
+                written = dict.fromkeys([target.name, *content, *stale_beside(target)])
+                check_what_is_there(target.name, target, [target.with_name(name) for name in written], files)
             else:
                 refuse_other_folders(target.name, target, files)
         staging = stack.enter_context(temporary_folder(files))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ..database_tables.address import table_layer
 from ..database_tables.swapping import TablePlace
 from ..inputs import Inputs
 from .destinations import with_destination
-from .groups import LayerGroup, group_of_run
+from .groups import LayerGroup, group_of_run, title_of_run
 from .loaded_layers import Dress, dress_when_loaded
 from .styles import describe, store_look, style
 
@@ -29,7 +30,9 @@ class Announcing:
 
     def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: str) -> None:
         self._inputs, self._wanted = inputs, wanted
-        self._group_title, self._history = group_title or inputs.algorithm.displayName(), history
+        attributes = inputs.field_names("QUASI_IDENTIFIERS") if inputs.has("QUASI_IDENTIFIERS") else []
+        title = group_title or inputs.algorithm.displayName()
+        self._group_title, self._history = title_of_run(title, attributes, datetime.now().astimezone()), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from qgis.core import (
     QgsProcessing,
     QgsProcessingOutputLayerDefinition,
     QgsProcessingParameterDefinition,
+    QgsProject,
     QgsProperty,
+    QgsProviderRegistry,
 )
 
 from ....core.errors import InputError
 from ....core.language import tr
 from ....core.package.place import refuse_other_folders
+from ....core.publish.files import DISK
 from ....core.publish.names import check_file_name, check_table_name
 from ....core.publish.replacing import check_nameable, check_what_is_there
 from ....core.publish.side_files import STYLES, stale_beside
@@ -36,7 +40,7 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
     Raises InputError where one cannot go: onto an input or another output, into a format that cannot be written, onto
     a folder, where there is no folder, over layers that are not its own.
     """
-    run = ReadAndWritten(inputs)
+    run, shown = ReadAndWritten(inputs), _shown_files()
     destinations: dict[str, Path | str | DatabaseTable] = {}
     for definition in inputs.algorithm.destinationParameterDefinitions():
         text = destination_text(definition, inputs)
@@ -59,7 +63,7 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
             destinations[name] = table
             continue
         if definition.type() == "folderDestination":
-            destinations[name] = _folder(name, text, run)
+            destinations[name] = _folder(name, text, run, shown)
             continue
         path = _named(name, text, definition)
         endings = _endings(name, path, definition)
@@ -69,6 +73,7 @@ def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable
         written = [path.with_name(file_name) for file_name in dict.fromkeys(names)]
         check_nameable(name, path, written)
         run.add_file(name, path, written)
+        _refuse_shown(name, written, shown)
         check_what_is_there(name, path, written)
         destinations[name] = path
     return destinations
@@ -80,16 +85,47 @@ def _no_place(name: str, definition: QgsProcessingParameterDefinition) -> str:
     return tr("{name}: give the name of a file.", name=name)
 
 
-def _folder(name: str, text: str, run: ReadAndWritten) -> Path:
+def _shown_files() -> list[tuple[str, str]]:
+    """The files that this project shows, as paths, and the layers that show them."""
+    registry, found = QgsProviderRegistry.instance(), []
+    for layer in QgsProject.instance().mapLayers().values():
+        path = registry.decodeUri(layer.providerType(), layer.source()).get("path")
+        if path:
+            found.append((DISK.compared(Path(str(path)).absolute()), layer.name()))
+    return found
+
+
+def _refuse_shown(name: str, written: Iterable[Path], shown: list[tuple[str, str]]) -> None:
+    """Raise InputError where this QGIS itself keeps a file from being replaced, as it does on Windows."""
+    for file in written:
+        for layer in [layer for path, layer in shown if path == DISK.compared(file)]:
+            try:
+                DISK.refuse_to_replace(file)
+            except FileNotFoundError:
+                break
+            except OSError as error:
+                raise InputError(
+                    tr(
+                        "{name}: {file} cannot be replaced while this project shows it as “{layer}”: take that layer "
+                        "out of the project, or choose another place.",
+                        name=name,
+                        file=file,
+                        layer=layer,
+                    )
+                ) from error
+
+
+def _folder(name: str, text: str, run: ReadAndWritten, shown: list[tuple[str, str]]) -> Path:
     """The folder that an output goes to. Raises InputError where it cannot be had, or holds something else."""
     _refuse_secret(name, text)
     path = Path(os.path.abspath(text))  # noqa: PTH100 - without a slash at its end, and links as they are
     check_file_name(name, text if "|" in text else path.name, text)
     if not os.path.isdir(path.parent):  # noqa: PTH112
         raise InputError(_no_folder(name, path))
+    there = sorted(path.iterdir()) if os.path.isdir(path) else []  # noqa: PTH112
+    _refuse_shown(name, there, shown)
     refuse_other_folders(name, path)
     # A run may not read what it replaces, nor write anything else there.
-    there = sorted(path.iterdir()) if os.path.isdir(path) else []  # noqa: PTH112
     run.add_file(name, path, [path, *there])
     return path
 

@@ -6,9 +6,10 @@ post-processors of a run once its layers are in the tree, so the layers are move
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 
 from qgis.core import QgsLayerTree, QgsLayerTreeGroup, QgsLayerTreeNode, QgsProject, QgsVectorLayer
 from qgis.PyQt import sip
@@ -21,6 +22,7 @@ ORDER = (
 
 
 OF_A_RUN = "vbas/run"
+NAMED_ATTRIBUTES = 3  # more of them would be cut in the layer tree
 
 
 class LayerGroup:
@@ -53,10 +55,29 @@ class LayerGroup:
             title = _unused(self.title, project.layerTreeRoot())
             self._group, self._ranks = above.insertGroup(position, title), {}
             self._group.setCustomProperty(OF_A_RUN, True)
+            self._group.setExpanded(True)
         rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
         before = [child for child in self._group.children() if self._ranks.get(_id_of(child), rank) <= rank]
         self._ranks[layer.id()] = rank
         _move(node, self._group, len(before))
+        _unlabel_earlier_runs(self._group, project.layerTreeRoot())
+
+
+def title_of_run(title: str, attributes: Sequence[str], when: datetime) -> str:
+    """What tells the layers of one run from those of another: the method, what was asked, and the time of the day."""
+    named = ", ".join(attributes[:NAMED_ATTRIBUTES])
+    more = len(attributes) - NAMED_ATTRIBUTES
+    return " · ".join(part for part in (title, f"{named} + {more}" if more > 0 else named, f"{when:%H:%M}") if part)
+
+
+def _unlabel_earlier_runs(group: QgsLayerTreeGroup, root: QgsLayerTreeGroup) -> None:
+    """The numbers of regions of two runs over each other can be read of neither."""
+    for earlier in root.findGroups(True):
+        if earlier.customProperty(OF_A_RUN) and earlier.name() != group.name():
+            for node in earlier.findLayers():
+                if isinstance(node.layer(), QgsVectorLayer):
+                    node.layer().setLabelsEnabled(False)
+                    node.layer().triggerRepaint()
 
 
 def _unused(title: str, root: QgsLayerTreeGroup) -> str:

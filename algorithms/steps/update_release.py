@@ -1,0 +1,178 @@
+"""A release carried on: the records of now under the regions of an earlier one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.anonymise import Account, Ask, anonymise
+from ...core.anonymity import SMALLEST_K
+from ...core.errors import InputError
+from ...core.job.generalising import generalising_of
+from ...core.job.published import answers_in, published_counts_of
+from ...core.job.updating import update_of
+from ...core.language import as_data, tr
+from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
+from ...core.publish.register.published_releases import earlier_releases
+from ...core.releases.updating import FURTHER, KINDS, UPDATED
+from ...core.report.internal import Remarks
+from ..form import parameters as shared
+from ..form import regions
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import Conditions
+from ..form.form import Form
+from ..form.generalising import CONDITIONS as GENERALISING
+from ..form.public_report import public_report_parameter
+from ..form.published import CONDITIONS as PUBLISHED
+from ..form.published import published_parameters
+from ..form.records import populated, record_parameters, records_of, unmatched
+from ..form.release import released_records
+from ..form.release_folder import CONDITIONS as IN_A_FOLDER
+from ..form.release_folder import release_folder, release_folder_settings
+from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
+from ..handed_over import hand_over
+from ..nested.levels import loss
+from ..privacy.relating import aliases_parameter
+from ..privacy.releases import register_parameter
+
+NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+
+
+class UpdateRelease(VbasAlgorithm):
+    """`vbas:updaterelease`."""
+
+    ID = "updaterelease"
+    TAGS = as_data("update,monthly,series,register,k-anonymity")
+    SUMMARY = tr(
+        "Releases the records of now under the regions of an earlier release, so that no change of a few shows."
+    )
+    HELP = tr(
+        "<p>For a file that is released again and again: next month's, or the corrected one. The regions stay, and so "
+        "does each class of a region, with as many records as it had, wherever that many live there still. Newcomers "
+        "wait, or are shown in a larger region, until k have come; where somebody leaves, the class loses k or more at "
+        "once, and those who did not leave are shown in a larger region. So between any two releases of the register "
+        "each class of a region changes by nobody or by at least k, and so do all of a class in a region and those "
+        "within. Who is held back is drawn in secret.</p>"
+        "<p>Give the crosswalk that the earlier release was made with, and the register that it is in, to which this "
+        "release is added. The log says what stayed, what moved, and what that costs.</p>"
+    )
+
+    def declare(self) -> None:
+        self.addParameters(
+            *(parameter for parameter in record_parameters() if parameter.name() != "PERIOD"),
+            *regions.crosswalk_parameters(),
+            _register(),
+            shared.text(
+                "ENTRY",
+                tr("Release to be updated (its number or name in the register)"),
+                None,
+                tr("Empty: the last one in the register with the same regions and quasi-identifiers."),
+                optional=True,
+            ),
+            shared.choice(
+                "UPDATE",
+                tr("What the records are"),
+                KINDS,
+                FURTHER,
+                tr(
+                    "“{further}”: a later month or year, beside which the earlier releases stay. “{updated}”: the same "
+                    "file with what has changed since, or was wrong; it takes the place of the earlier one. Both are "
+                    "held against all releases of the register, as whoever has those keeps them.",
+                    further=FURTHER,
+                    updated=UPDATED,
+                ),
+            ),
+            shared.whole(
+                "K",
+                tr("k: smallest class allowed"),
+                None,
+                tr("Empty: that of the release to be updated. Changes between releases are of nobody or of k, too."),
+                SMALLEST_K,
+                optional=True,
+            ),
+            *published_parameters(),
+            unmatched(),
+            *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
+            loss(),
+            aliases_parameter(advanced=True),
+            *release_folder_settings(),
+            *signing_parameters(),
+            released_records(),
+            sign_page_parameter(),
+            public_report_parameter(),
+            release_folder(),
+        )
+        self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
+        self.addNumbers(
+            N_SAME=tr("Classes of regions that stay as they were"),
+            N_CHANGED=tr("Classes of regions with other numbers"),
+            N_GONE=tr("Classes of regions that are shown no more"),
+            N_NEW=tr("Classes of regions that are new"),
+            MOVED_PERCENT=tr("Records suppressed or moved up because of earlier releases, per cent"),
+        )
+
+    def conditions(self) -> Conditions:
+        return {**GENERALISING, **PUBLISHED, **IN_A_FOLDER, **signing_conditions(False)}
+
+    def work(self, form: Form) -> dict[str, object]:
+        register = Path(form.text("REGISTER"))
+        if not register.is_file():
+            raise InputError(
+                tr("REGISTER: there is no file {path}: name the register of the earlier release.", path=register)
+            )
+        nested = regions.has_levels_in_crosswalk(form)
+        layer = areas_of(form) if form.given("REGIONS") else None
+        areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
+        k = form.whole("K") if form.given("K") else None
+        records = records_of(form, areas, k or SMALLEST_K)
+        areas = areas.with_population(records.profile.area_sizes) if layer is None else populated(layer, records)
+        asked = generalising_of(form, tuple(records.table.quasi_identifiers))
+        earlier = earlier_releases(register, aliases=answers_in(form), tables=asked.tables, rules=asked.rules)
+        update = update_of(form, areas, levels, records, earlier)
+        ask = Ask(
+            k=k or earlier.releases[update.entry].k,
+            published_margins=form.text("PUBLISHED_MARGINS"),
+            published_counts=published_counts_of(form, records.table),
+            earlier=earlier,
+            nested=nested,
+            loss=_loss(form),
+            update=update,
+        )
+        account = anonymise(
+            areas,
+            records,
+            levels,
+            ask,
+            population=None if layer is None else areas.population,
+            progress=form.progress(40, 65),
+            log=form,
+        )
+        return {**hand_over(form, account, layer, Remarks(records.notes), {}), **_numbers(account)}
+
+
+def _register() -> QgsProcessingParameterDefinition:
+    """REGISTER, which an update cannot do without."""
+    parameter = register_parameter(
+        tr(
+            "The GeoPackage that keeps what earlier releases published, the one to be updated among them. This "
+            "release is held against all of them, and is added to it."
+        )
+    )
+    parameter.setFlags(parameter.flags() & ~shared.OPTIONAL)
+    return parameter
+
+
+def _numbers(account: Account) -> dict[str, object]:
+    changed = account.changed
+    if changed is None:
+        return {}
+    numbers = {"N_SAME": changed.same, "N_CHANGED": changed.other, "N_GONE": changed.gone, "N_NEW": changed.new}
+    return {**numbers, "MOVED_PERCENT": changed.percent}
+
+
+def _loss(form: Form) -> str:
+    """LOSS, or where there are no areas one that needs no distances."""
+    chosen = form.text("LOSS")
+    return NON_UNIFORM_ENTROPY if chosen == MEAN_DISTANCE and not form.given("REGIONS") else chosen

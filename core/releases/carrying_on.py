@@ -1,0 +1,90 @@
+"""An earlier release carried on: the records of now, and the plan that shows them as the earlier one did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..areas import Areas
+from ..errors import InputError
+from ..language import tr
+from ..levels import Levels
+from ..nesting.planning import nest
+from ..plan import Plan, suppress
+from ..privacy.requirement import Requirement
+from ..progress import Progress, part, silent
+from ..records.matching import Records
+from ..source import RecordSource, Source
+from .comparable import related
+from .earlier import Earlier
+from .keeping import Places
+from .updating import (
+    Changed,
+    Update,
+    changed,
+    check_update,
+    check_updated_fields,
+    places_of,
+    under_levels,
+    updated,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedOn:
+    """An update before it is held against what is published.
+
+    source : the records, split by where they are shown; requirement : what is asked of their classes; plan : what is
+    shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases show;
+    positions : of those of the same geography among all earlier ones
+    """
+
+    source: Source
+    requirement: Requirement
+    plan: Plan
+    own: Plan
+    places: Sequence[Places]
+    positions: Sequence[int]
+
+    def changed_by(self, plan: Plan) -> Changed:
+        """What a plan, this one or what became of it, changes beside the release that is carried on."""
+        return changed(plan, self.own, self.places, self.source.profile.n_records + self.source.n_unmatched)
+
+
+def carried_on(
+    areas: Areas,
+    source: Source | Records,
+    levels: Levels,
+    earlier: Earlier,
+    update: Update,
+    k: int,
+    loss: str | None,
+    progress: Progress = silent,
+) -> CarriedOn:
+    """The records of now under the levels of an earlier release, of which as much as may be stays as it was.
+
+    earlier : the register's releases, one of which `update` names; loss : of a nested release, None for one level.
+    Raises InputError for records of an engine, fields that cannot be kept the same, and another geography.
+    """
+    records = source.records if isinstance(source, RecordSource) else source
+    if not isinstance(records, Records):
+        raise InputError(tr("An update takes records that are read, and not yet those that stay in an engine."))
+    if not earlier.releases:
+        raise InputError(tr("REGISTER has no release in it that could be updated: name the register that has."))
+    check_updated_fields(records.table)
+    table, profile = records.table, records.profile
+    now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})
+    same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)
+    positions = check_update(same.earlier, now, update)
+    others = [same.earlier[at] for at in positions]
+    if loss is None:
+        own = suppress(profile, levels.crosswalks[0], k)
+    else:
+        own = nest(areas, profile, levels, k, loss, progress=part(progress, 0.0, 0.5))
+    places = places_of(profile, levels, others, areas)
+    rng = np.random.default_rng()  # from the system's own source, kept nowhere
+    split, plan = updated(records, levels, k, others, places, loss is not None, rng, part(progress, 0.5, 1.0))
+    split_source = RecordSource(split)
+    return CarriedOn(split_source, split_source.requirement(k, 1, 100.0), plan, own, places, positions)

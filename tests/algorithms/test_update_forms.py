@@ -1,0 +1,84 @@
+"""`vbas:updaterelease`: months of a town one after the other, and what it refuses."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from qgis.core import QgsProcessingException
+
+from .conftest import make_layer
+
+SHOWN = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
+
+
+@pytest.fixture
+def months(grid):
+    """The people of three months, columns by field: in each, one in fifty moved, and two left."""
+    rng = np.random.default_rng(1)
+    fields = grid[1].fields().names()
+    rows = [feature.attributes() for feature in grid[1].getFeatures()]
+    at, homes = fields.index("home"), [feature["da"] for feature in grid[0].getFeatures()]
+    tables = []
+    for _ in range(3):
+        tables.append({name: [row[i] or None for row in rows] for i, name in enumerate(fields)})
+        rows = [list(row) for row in rows[2:]]
+        for row in rows:
+            if rng.random() < 0.02:
+                row[at] = homes[int(rng.integers(len(homes)))]
+    return tables
+
+
+def classes(done):
+    """Level, region and values of each row, with how many show it."""
+    return Counter((row.get("vbas_level"), row["vbas_region"], row["sex"], row["age"]) for row in done)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    levels = {"RELEASE": "nested levels", "SITE_POINTS": None, "VORONOI": None} if nested else {}
+    first = anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk, **levels)
+    shown = [classes(first.rows("RELEASED_RECORDS"))]
+    given = {**SHOWN, "CROSSWALK": crosswalk, "REGISTER": register}
+    for number, month in enumerate(months[1:], 2):
+        folder = str(tmp_path / f"folder{number}")
+        done = run(
+            "updaterelease",
+            RECORDS=make_layer(month),
+            **given,
+            RELEASED_RECORDS="memory:",
+            RELEASE_FOLDER=folder,
+        )
+        shown.append(classes(done.rows("RELEASED_RECORDS")))
+        results = done.results
+        assert results["N_SAME"] + results["N_CHANGED"] + results["N_GONE"] == len(shown[-2])
+        assert results["N_SAME"] == sum(shown[-1][key] == count for key, count in shown[-2].items()) > 0
+        assert results["N_SUPPRESSED"] == len(month["home"]) - sum(shown[-1].values())
+        assert any("changes by nobody or by at least 5 records" in line for line in done.log)
+    for later, new in enumerate(shown):
+        assert min(new.values()) >= 5
+        for old in shown[:later]:
+            assert not [key for key in new.keys() & old.keys() if 0 < abs(new[key] - old[key]) < 5]
+    listed = run("editregister", REGISTER=register, CONTENTS="memory:")
+    assert listed.results["N_RELEASES"] == 3
+
+
+def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, months, tmp_path):
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
+    given = {**SHOWN, "RECORDS": make_layer(months[1]), "CROSSWALK": crosswalk, "REGISTER": register}
+    other = make_layer({"da": [feature["da"] for feature in grid[0].getFeatures()], "vbas_region": [1] * 36})
+    for more, words in (
+        ({"REGISTER": str(tmp_path / "none.gpkg")}, "there is no file"),
+        ({"ENTRY": "March"}, "the register has 0 of that name"),
+        ({"CROSSWALK": other}, "no release with the regions of CROSSWALK"),
+        ({"CROSSWALK": other, "ENTRY": "1"}, "has other regions than CROSSWALK"),
+        ({"QUASI_IDENTIFIERS": ["sex"]}, "no release with the regions of CROSSWALK"),
+        ({"QUASI_IDENTIFIERS": ["sex"], "ENTRY": "release 1"}, "give the same QUASI_IDENTIFIERS"),
+    ):
+        with pytest.raises(QgsProcessingException, match=words):
+            run("updaterelease", **{**given, **more}, RELEASED_RECORDS="memory:")
+    done = run("updaterelease", **given, ENTRY="1", UPDATE="the same people updated", RELEASED_RECORDS="memory:")
+    assert any("takes the place of the earlier ones" in line for line in done.log)
