@@ -133,8 +133,8 @@ def town():
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
-    keys = [f"p{i}" for i in range(len(records["area"]))]
-    layers["persons"] = make_layer({**records, "person": keys})
+    keys = [f"p{i}" for i in range(2_000)]
+    layers["persons"] = make_layer({**{name: column[::9][:2_000] for name, column in records.items()}, "person": keys})
     layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
