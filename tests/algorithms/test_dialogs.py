@@ -272,6 +272,9 @@ FORMS: dict[str, dict[str, Any]] = {
         "KEY": "person",
         "LINKED_TABLES": ["@visits"],
         "LINKED_KNOWN": "visits.year",
+        "COMBINATION": "custom",
+        "SITE_NUMBER": "given number",
+        "N_SITES": 4,
     },
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
     "profilerecords": PEOPLE,
@@ -561,6 +564,8 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
             assert "QUASI_IDENTIFIERS = [" in Path(done.results["JOB_FILE"]).read_text(encoding="utf-8")
         elif out.name() == "SIGN_PAGE" and to_files:
             assert Path(done.results["SIGN_PAGE"]).read_bytes().startswith(b"%PDF")
+        elif out.name() == "RELEASED_TABLES":
+            assert Path(done.results["RELEASED_TABLES"]).read_bytes().startswith(b"SQLite format 3")
         elif out.type() in TEXTS and (to_files or out.createByDefault()):
             place = Path(done.results[out.name()])
             page = place / "report.html" if out.type() == "folderDestination" else place
