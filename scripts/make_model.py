@@ -45,6 +45,8 @@ NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOF
 LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
 APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
 OF_NESTED = ("LOSS", "DISCLOSURE", "CLOSED_BY_CHANCE", "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE")
+OVER_TIME = ("PERIOD", "PERIODS")
+HELD = ("MORE_RECORDS", "HELD_PERCENT", "RESERVE")
 START = ("START",)  # of clustering, which the combination leaves open
 
 
@@ -142,21 +144,31 @@ NESTED = Chain(
         Step(
             "nestlevels",
             "1 Regions within regions",
-            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *LEVELS, *APPROACHES, *START, "SEED"),
+            (*REGIONS, *RECORDS, "PERIOD", "K", *PROTECTION, "UNMATCHED", *LEVELS, *APPROACHES, *START, "SEED", *HELD),
             {},
             outputs=("CROSSWALK", "RELEASED_REGIONS"),
         ),
         Step(
             "releaserecords",
             "2 The finest that hides, and release",
-            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED", *OF_NESTED),
+            (
+                *REGIONS,
+                *RECORDS,
+                *OVER_TIME,
+                "K",
+                "KEEP_FIELDS",
+                *PROTECTION,
+                "PUBLISHED_MARGINS",
+                "UNMATCHED",
+                *OF_NESTED,
+            ),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
             outputs=("RELEASED_RECORDS",),
         ),
         Step(
             "evaluate",
             "3 What it cost",
-            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *OF_NESTED),
+            (*REGIONS, *RECORDS, *OVER_TIME, "K", *PROTECTION, "UNMATCHED", *OF_NESTED),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
             outputs=("REGION_AUDIT", "REPORT"),
         ),

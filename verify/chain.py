@@ -23,6 +23,7 @@ from typing import Any
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
 OPENED_BY = {"found": "release", "added": "release", "points found": "points", "points added": "points"}
+ENDED_BY = {"withdrawn": "release", "points withdrawn": "points"}
 # What a release, and masked points, are in the register: tables, and those of their columns that are hashed, in order.
 # The first column has the number. A title may be changed; columns that are missing count as null.
 HASHED = {
@@ -36,6 +37,7 @@ HASHED = {
 }
 # What a release has in packs, where it has any: their names, each the SHA-256 of the bytes of a pack.
 PACKED = "release part hash"
+TOLD = "release what text"  # what is said of a release, where anything is
 Claim = tuple[str, str, str]
 
 
@@ -66,8 +68,9 @@ def contents(register: sqlite3.Connection) -> dict[tuple[str, Any], str]:
             for number in numbers:
                 lines[number] += [table, *sorted(of[number])]
         if kind == "release":
-            for number, packed in packed_in(register, numbers).items():
-                lines[number] += packed
+            for more in (packed_in(register, numbers), told_in(register, numbers)):
+                for number, further in more.items():
+                    lines[number] += further
         for number in numbers:
             texts[kind, number] = "".join(f"{line}\n" for line in lines[number])
     return {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in texts.items()}
@@ -75,8 +78,7 @@ def contents(register: sqlite3.Connection) -> dict[tuple[str, Any], str]:
 
 def packed_in(register: sqlite3.Connection, numbers: list[Any]) -> dict[Any, list[str]]:
     """Further lines of releases that have packs; of a pack that is missing or was changed, a line that no entry has."""
-    tables = {row["name"] for row in rows_of(register, "sqlite_master")}
-    if "vbas_packed" not in tables:
+    if not has_table(register, "vbas_packed"):
         return {}
     whole = {row["hash"] for row in rows_of(register, "vbas_packs") if row["hash"] == sha256_of(row["content"])}
     found: dict[Any, list[str]] = {}
@@ -85,6 +87,20 @@ def packed_in(register: sqlite3.Connection, numbers: list[Any]) -> dict[Any, lis
             line = line_of([row.get(column) for column in PACKED.split()])
             found.setdefault(row["release"], []).append(line if row["hash"] in whole else f"{line} changed")
     return {number: ["vbas_packed", *sorted(lines)] for number, lines in found.items()}
+
+
+def told_in(register: sqlite3.Connection, numbers: list[Any]) -> dict[Any, list[str]]:
+    """Further lines of releases of which something is said."""
+    found: dict[Any, list[str]] = {}
+    if has_table(register, "vbas_told"):
+        for row in rows_of(register, "vbas_told"):
+            if row["release"] in numbers:
+                found.setdefault(row["release"], []).append(line_of([row.get(column) for column in TOLD.split()]))
+    return {number: ["vbas_told", *sorted(lines)] for number, lines in found.items()}
+
+
+def has_table(register: sqlite3.Connection, table: str) -> bool:
+    return any(row["name"] == table for row in rows_of(register, "sqlite_master"))
 
 
 def sha256_of(content: Any) -> str:
@@ -110,8 +126,8 @@ def verified(file: Path, noted: str = "", name: str = "", content: str = "") -> 
         before = row["hash"]
         if row["what"] in OPENED_BY:
             told[OPENED_BY[row["what"]], row["number"]] = row["content"]
-        elif row["what"] == "withdrawn":
-            told.pop(("release", row["number"]), None)
+        elif row["what"] in ENDED_BY:
+            told.pop((ENDED_BY[row["what"]], row["number"]), None)
     yield judged("chain", not wrong, f"{len(chain)} entries, the last {before}", f"broken at {', '.join(wrong)}")
     changed = sorted(
         {

@@ -85,10 +85,10 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 def counted_records(
-    text: str, quasi_identifiers: bool = False, advanced: bool = True
+    text: str, quasi_identifiers: bool = False, advanced: bool = True, period: bool = False
 ) -> Iterable[QgsProcessingParameterDefinition]:
     """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS, and how these are shown coarser,
-    where classes matter."""
+    where classes matter, and PERIOD, where they may be of several."""
     yield source("RECORDS", tr("Records"), text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
@@ -108,6 +108,8 @@ def counted_records(
             optional=True,
             advanced=advanced,
         )
+    if period:
+        yield field("PERIOD", PERIOD_LABEL, "RECORDS", PERIOD_HELP, optional=True, advanced=True)
     yield record_count(numeric=False)
     if quasi_identifiers:
         yield from generalising_parameters()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
@@ -14,7 +14,8 @@ from ...core.job.levels import level_options_of, levels_of
 from ...core.job.making import aggregations_of
 from ...core.job.words import AREAS, CONFIGURATION, NESTED, ONE_LEVEL
 from ...core.language import tr
-from ...core.levels import Levels, make_levels, with_least_population
+from ...core.levels import Levels, make_levels, own_regions, with_least_population
+from ...core.nesting.holding import Counted, joined_until_held
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, build_levels
 from ...core.profile import Profile
@@ -28,6 +29,7 @@ from ..form.parameters import choice, field, number, whole
 from ..form.records import populated, populated_by_records, records_of
 from ..layers.reading.crosswalks import read_crosswalk
 from ..layers.shapes.areas import AreaLayer
+from .holding import holding_of
 
 # An exchange is free in the number of regions, which levels are not.
 AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not approach.starts_from}
@@ -160,8 +162,9 @@ def areas_and_profile(form: Form, layer: AreaLayer) -> tuple[Areas, Profile]:
     return areas, Profile(people, np.zeros((1, 0), np.int64), (), ())
 
 
-def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
-    """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up."""
+def made_levels(form: Form, areas: Areas, profile: Profile, tables: Sequence[Counted] = ()) -> Levels:
+    """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up; tables : that regions made
+    here are to hold for."""
     sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
     crosswalks = [read_crosswalk(source, "", areas, form.feedback)[1] for source in sources]
     if len(crosswalks) > 1:
@@ -171,4 +174,12 @@ def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
     finest = crosswalks[0] if crosswalks else None
     location, aggregation = form.text("SITE_LOCATION"), form.text("AGGREGATION")
     options = level_options_of(form, location, aggregation, AggregationOptions(form.number("CAPACITY_FACTOR")))
-    return levels_of(form, areas, lambda: build_levels(areas, profile, finest, options, form.progress(20, 60)))
+
+    def made() -> Levels:
+        held = finest
+        if tables:
+            own = own_regions(len(areas)) if finest is None else finest
+            held = joined_until_held(areas, tables, own, holding_of(form), form.progress(10, 20))
+        return build_levels(areas, profile, held, options, form.progress(20, 60))
+
+    return levels_of(form, areas, made)

@@ -15,6 +15,7 @@ from ..form.form import Form
 from ..form.generalising import conditions_where
 from ..form.guarantees import k_parameter
 from ..form.records import counted_records, unmatched
+from . import holding as hold
 from . import levels as nested
 
 
@@ -30,6 +31,9 @@ class NestLevels(VbasAlgorithm):
         "<p>Three ways: from the areas up, by the same approaches for every level; from fields of the areas, such as "
         "tract, municipality, province; or from crosswalks that you have. The result goes into “Release records” and "
         "“Evaluate regions”.</p>"
+        "<p>To choose a geography once, for several years or tables, say which share of its records every region must "
+        "show (HELD_PERCENT), give the years by PERIOD or the tables under MORE_RECORDS, and leave a RESERVE for those "
+        "to come. The log says how many regions of each level hold.</p>"
     )
 
     def declare(self) -> None:
@@ -50,10 +54,12 @@ class NestLevels(VbasAlgorithm):
             *counted_records(
                 tr(
                     "The records: their number in each area, where no population is given, and their classes, "
-                    "where the anonymity-driven clustering places the sites."
+                    "where the anonymity-driven clustering places the sites or HELD_PERCENT is given."
                 ),
                 quasi_identifiers=True,
+                period=True,
             ),
+            *hold.held_parameters(),
             approaches.start(),
             approaches.capacity_factor(),
             shared.advanced(k_parameter()),
@@ -74,23 +80,26 @@ class NestLevels(VbasAlgorithm):
             ],
         }
         made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "START", "CAPACITY_FACTOR", "SEED")
-        of_records = ("RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", "UNMATCHED")
+        of_records = ("RECORD_REGION", "QUASI_IDENTIFIERS", "PERIOD", "RECORD_COUNT", "UNMATCHED")
         return {
             **{name: [{"LEVEL_FIELDS": NOT_GIVEN}, *single.get(name, ())] for name in made},
             **{name: [{"RECORDS": GIVEN}] for name in of_records},
             **conditions_where({"RECORDS": GIVEN}),
             "CROSSWALKS": [{"LEVEL_FIELDS": NOT_GIVEN}],
-            "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k")}],
+            "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k"), "HELD_PERCENT": GIVEN}],
+            **hold.CONDITIONS,
         }
 
     def work(self, form: Form) -> dict[str, object]:
         aggregation = form.text("AGGREGATION")
         layer = nested.layer_for_levels(form, areas_of(form), aggregation)
         areas, profile = nested.areas_and_profile(form, layer)
-        levels = nested.made_levels(form, areas, profile)
+        tables = hold.held_tables(form, areas, profile)
+        levels = nested.made_levels(form, areas, profile, tables)
         form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, levels))
         if form.outputs.wanted("RELEASED_REGIONS"):
             shapes = regions.level_shapes(layer, levels, form.progress(60, 95))
             form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, levels, shapes))
         form.info(sentence(levels))
+        hold.say_what_holds(form, levels, tables)
         return {"N_LEVELS": len(levels), "N_SITES": levels.crosswalks[0].n_regions}

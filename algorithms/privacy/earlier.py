@@ -8,18 +8,19 @@ from pathlib import Path
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
+from ...core.job.signing import told_of
 from ...core.language import tr
 from ...core.publish.register.entry import Entry
 from ...core.publish.register.published_releases import entry_of, new_entry
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.parameters import choice
+from ..form.parameters import choice, text
 from .relating import aliases_parameter
 from .releases import register_parameter
 
 CONDITIONS: Conditions = {
-    **{name: [{"REGISTER": GIVEN}] for name in ("REGISTER_ACTION", "ALIASES")},
+    **{name: [{"REGISTER": GIVEN}] for name in ("REGISTER_ACTION", "ALIASES", "SERIES")},
     **{
         name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN, "PUBLISHED_COUNTS": GIVEN}]
         for name in ("HIERARCHIES", "HIERARCHY_RULES")
@@ -28,7 +29,7 @@ CONDITIONS: Conditions = {
 
 
 def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """REGISTER, REGISTER_ACTION and ALIASES."""
+    """REGISTER, REGISTER_ACTION, ALIASES and SERIES."""
     yield register_parameter(
         tr(
             "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new "
@@ -55,6 +56,18 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield aliases_parameter(advanced=True)
+    yield text(
+        "SERIES",
+        tr("Earlier releases: series that this one belongs to"),
+        None,
+        tr(
+            "A name that releases share which belong together, such as the years of a yearly release: the register "
+            "keeps it, and “Manage the release register” lists them by it. What a release is held against does not "
+            "depend on it: that is all of the register."
+        ),
+        advanced=True,
+        optional=True,
+    )
 
 
 def add_to_register(form: Form, account: Account, by: str, content: Callable[[], str]) -> Entry | None:
@@ -64,6 +77,6 @@ def add_to_register(form: Form, account: Account, by: str, content: Callable[[],
     """
     if account.ask.earlier is None:
         return None
-    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content())
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content(), told_of(form))
     form.outputs.first(entry)
     return entry

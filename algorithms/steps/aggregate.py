@@ -48,6 +48,7 @@ class Aggregate(VbasAlgorithm):
                     "optimisation” looks at it)."
                 ),
                 quasi_identifiers=True,
+                period=True,
             ),
             shared.advanced(k_parameter()),
             *exchange_parameters(),
@@ -64,7 +65,7 @@ class Aggregate(VbasAlgorithm):
     def conditions(self) -> Conditions:
         single = approaches.conditions()
         exchanging: Condition = {"AGGREGATION": looking_at(APPROACHES, "k")}
-        of_classes = ("QUASI_IDENTIFIERS", "K", "BUDGET", "START", "UNMATCHED", "SEED")
+        of_classes = ("QUASI_IDENTIFIERS", "PERIOD", "K", "BUDGET", "START", "UNMATCHED", "SEED")
         return {
             **{name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")},
             **COUNTED_RECORDS,

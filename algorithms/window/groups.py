@@ -38,7 +38,7 @@ FOLDS = (
         tr("Published elsewhere"),
         ("PUBLISHED_MARGINS", "PUBLISHED_COUNTS", "PUBLISHED_AREA", "PUBLISHED_NUMBER"),
     ),
-    Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES")),
+    Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES")),
     Fold(
         tr("Nested levels"),
         (

@@ -62,5 +62,28 @@ CONTENTS = OutputTable(
         text("sensitive", tr("Sensitive fields")),
         text("proposed_by", tr("Proposed by")),
         text("approved_by", tr("Approved by")),
+        text("series", tr("Series")),
+        text("recipient", tr("For whom")),
+        text("purpose", tr("For which purpose")),
     ),
+)
+DETAIL = OutputTable(
+    "DETAIL",
+    tr("Detail of what was released"),
+    INTERNAL,
+    tr(
+        "A row per area, with its shape where REGIONS is given: how many releases of the register show anything of it, "
+        "and in how small regions."
+    ),
+    (
+        text("area", tr("Area")),
+        integer("releases", tr("Releases that show something of it")),
+        integer("finest_level", tr("Finest level in any of them"), tr("1 is the finest of a release")),
+        long("areas", tr("Areas of the smallest region")),
+        integer("last_release", tr("The last of them")),
+    ),
+    "polygons",
+    tr("Area"),
+    tr("areas of the smallest region"),
+    always_drawn=False,
 )

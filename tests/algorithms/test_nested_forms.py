@@ -619,6 +619,33 @@ def test_one_crosswalk_is_the_finest_level_of_made_ones(run, layers, town, proje
     assert list(recount.region_of[1].values()) == numbers_of(town.district)
 
 
+def test_levels_hold_for_several_tables_and_periods(run, layers, town, project):
+    """What is said to hold is counted again from the rows; a table of the same rows changes nothing."""
+    given = {**layers["areas"], **layers["records"], "HELD_PERCENT": 60, "RESERVE": 1.5, "K": 4, "CROSSWALK": "memory:"}
+    done = run("nestlevels", **given)
+    region_of = Recount([], done.rows("CROSSWALK")).region_of[1]
+    rows = [feature.attributes() for feature in layers["records"]["RECORDS"].getFeatures()]
+    names = layers["records"]["RECORDS"].fields().names()
+    home, sex, age = (names.index(name) for name in ("home", "sex", "age"))
+    classes = Counter((region_of[row[home]], row[sex], row[age]) for row in rows if row[home] in region_of)
+    people = Counter(region_of[row[home]] for row in rows if row[home] in region_of)
+    for region, n in people.items():
+        shown = sum(count for (at, *_), count in classes.items() if at == region and count >= 6)
+        assert shown >= 0.6 * n
+    assert 1 < done.results["N_SITES"] < len(region_of)
+    assert any("in classes of 6 and more in every period and table" in line for line in done.log)
+    (more,) = in_project(layers["records"]["RECORDS"].clone())
+    assert run("nestlevels", **given, MORE_RECORDS=[more]).rows("CROSSWALK") == done.rows("CROSSWALK")
+    by_sex = {**given, "PERIOD": "sex", "QUASI_IDENTIFIERS": ["age"]}
+    assert run("nestlevels", **by_sex).results["N_SITES"] <= done.results["N_SITES"]
+    official = run("nestlevels", **given, LEVEL_FIELDS=["da", "district"])
+    assert any(line.startswith("Regions that show 60 %") for line in official.log)
+    with pytest.raises(QgsProcessingException, match="HELD_PERCENT looks at classes: give RECORDS"):
+        run("nestlevels", **layers["areas"], HELD_PERCENT=60, CROSSWALK="memory:")
+    with pytest.raises(QgsProcessingException, match="choose a smaller share or RESERVE"):
+        run("nestlevels", **{**given, "RESERVE": 500})
+
+
 def test_crosswalks_that_do_not_nest_are_refused(run, layers, town, project, tmp_path):
     given = in_project(numbered(town, town.borough), numbered(town, town.district))
     with pytest.raises(QgsProcessingException, match=rf"3 regions of crosswalk 1 lie in several .* 2 \(areas .*{MARK}"):

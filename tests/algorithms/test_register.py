@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from osgeo import ogr
 from qgis.core import QgsProcessingException
@@ -16,6 +17,7 @@ from vbas.core.errors import VbasError
 from vbas.core.publish import file_place
 from vbas.core.publish.geopackage.making import make_geopackage
 from vbas.core.publish.register import entry, listing, published_releases
+from vbas.core.publish.register.masked_points import new_masking
 from vbas.core.releases import earlier
 
 from .conftest import make_layer
@@ -164,6 +166,39 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
         connection.commit()
     with pytest.raises(QgsProcessingException, match="the values of “diagnosis” do not add up"):
         run("checkreleases", REGISTER=register, PINNED="memory:")
+
+
+@pytest.mark.slow
+def test_a_register_is_listed_by_series_named_and_drawn(anonymize, run, grid, tmp_path):
+    register = tmp_path / "register.gpkg"
+    given = {"REGISTER": str(register), "CONTENTS": "memory:"}
+    anonymize(N_SITES=9, REGISTER=str(register), SERIES="health", RECIPIENT="Institute", PURPOSE="asthma")
+    anonymize(N_SITES=9, REGISTER=str(register))
+    new_masking(register, "", np.array([[1.0, 2.0]])).put()
+    done = run("editregister", **given, SERIES="Health", REGIONS=grid[0], REGION_ID="da", DETAIL="memory:")
+    (row,) = done.rows("CONTENTS")
+    assert (row["release"], row["series"], row["recipient"], row["purpose"]) == (1, "health", "Institute", "asthma")
+    areas = done.rows("DETAIL")
+    assert (
+        len(areas) == 36 and {row["releases"] for row in areas} == {1} and {row["last_release"] for row in areas} == {1}
+    )
+    assert all(row["finest_level"] == 1 and row["areas"] >= 1 for row in areas)
+    table = run("editregister", **given, DETAIL="memory:")
+    assert {row["releases"] for row in table.rows("DETAIL")} == {2}
+    named = run("editregister", **given, RENAME=2, NAME="Health 2026")
+    assert [row["title"] for row in named.rows("CONTENTS")] == ["release 1", "Health 2026"]
+    assert named.results["N_POINTS"] == 1 and any(line.startswith("Masked points 1, added") for line in named.log)
+    for more, problem in (
+        ({"SERIES": "wealth"}, "has the series health"),
+        ({"RENAME": 1, "NAME": "health 2026"}, "what release 2 of the register is called"),
+        ({"RENAME": 1, "NAME": "x", "REMOVE": 1}, "REMOVE and RENAME are both given"),
+        ({"REMOVE_POINTS": 1}, "REMOVE_POINTS names masked points 1: tick NEVER_PUBLISHED"),
+        ({"REMOVE_POINTS": 2, "NEVER_PUBLISHED": True}, "has the masked points 1: give"),
+    ):
+        with pytest.raises(QgsProcessingException, match=problem):
+            run("editregister", **given, **more)
+    done = run("editregister", **given, REMOVE_POINTS=1, NEVER_PUBLISHED=True, WHO="A. Nguyen")
+    assert (done.results["N_POINTS"], done.results["N_REMOVED"], done.results["N_BROKEN"]) == (0, 1, 0)
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ class Town:
             "PUBLISHED_AREA": self.field("where"),
             "PUBLISHED_NUMBER": self.field("people"),
             "LICENCE": self.field("licence"),
-            **{name: self.field(name.lower()) for name in ("RECIPIENT", "PURPOSE", "PREPARED_BY")},
+            **{name: self.field(name.lower()) for name in ("RECIPIENT", "PURPOSE", "PREPARED_BY", "SERIES")},
         }
 
     def period(self):

@@ -111,6 +111,13 @@ def _releases(dice, n):
     return tuple((table, tuple(some)) for table, some in rows.items())
 
 
+def _number(value):
+    """A number as it was given, None where there is none."""
+    if value in (None, ""):
+        return None
+    return int(float(value[0] if isinstance(value, list) else value))
+
+
 def edited(case, outcome):
     """vbas:editregister: what is listed is what is in the file; what is taken out is gone, and nothing else."""
     before, given = outcome.layers["REGISTER"], case.parameters
@@ -119,26 +126,30 @@ def edited(case, outcome):
     if before is None:
         yield "A file that is no register was edited."
         return
-    removed = given.get("REMOVE")
-    removed = None if removed in (None, "") else int(float(removed[0] if isinstance(removed, list) else removed))
-    if removed is not None and not _ticked(given.get("NEVER_PUBLISHED")):
+    removed, points, named = (_number(given.get(name)) for name in ("REMOVE", "REMOVE_POINTS", "RENAME"))
+    if (removed is not None or points is not None) and not _ticked(given.get("NEVER_PUBLISHED")):
         yield "A release was taken out of which nobody said that it was never published."
     numbers = outcome.results
     there = {row[0] for row in before["vbas_releases"]}
     approved = given.get("APPROVE") not in (None, "")
-    if removed is None and not approved and outcome.files[0][register.name] != outcome.files[1][register.name]:
+    others = approved or points is not None or named is not None
+    if removed is None and not others and outcome.files[0][register.name] != outcome.files[1][register.name]:
         yield "The register is changed, though nothing was to be taken out or approved of."
     if removed is not None and removed not in there:
         yield f"Release {removed} was taken out, the register has {there}."
     wanted = {
-        table: [row for row in rows if TABLES[table][0] != "release" or row[0] != removed]
+        table: [row for row in rows if row[0] != (removed if TABLES[table][0] == "release" else points)]
         for table, rows in before.items()
     }
+    name = " ".join(str(given.get("NAME")).split())
+    wanted["vbas_releases"] = [(row[0], name, *row[2:]) if row[0] == named else row for row in wanted["vbas_releases"]]
     after = contents_of(file)
     for table in TABLES:
-        if after[table] != wanted[table]:
+        if after[table] != wanted[table] and (table != "vbas_releases" or name.isprintable()):
             yield f"{table} holds {len(after[table])} rows, {len(wanted[table])} were to stay."
-    if numbers["N_RELEASES"] != len(wanted["vbas_releases"]) or numbers["N_REMOVED"] != int(removed is not None):
+    if numbers["N_RELEASES"] != len(wanted["vbas_releases"]) or numbers["N_REMOVED"] != int(
+        removed is not None or points is not None
+    ):
         yield f"The run counts {numbers['N_RELEASES']} releases and {numbers['N_REMOVED']} taken out."
     held = file.read_bytes()
     for row in before["vbas_releases"]:

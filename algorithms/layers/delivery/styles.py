@@ -136,6 +136,18 @@ LOOKS: dict[str, tuple[Look, ...]] = {
         ),
         Plain(REGION),
     ),
+    "DETAIL": (
+        Graduated(
+            ("areas",),
+            "{0}",
+            tr("areas in the smallest region"),
+            tr("nothing released"),
+            tr("nothing released"),
+            GREENS_TO_BLUES,
+            (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, ENDLESS),
+        ),
+        Plain(REGION),
+    ),
     "GROUPS": (
         Graduated(("density",), "{0}", tr("people/km²"), tr("nobody"), tr("no surface"), GREENS_TO_BLUES),
         Plain(REGION),

@@ -20,6 +20,7 @@ from ...plain_text import visible
 from ...records.sqlite_file import quoted, reading
 from ..geopackage.making import SHORT, TEXT, add_table
 from .packs import PACKED, changed_packs
+from .told import TOLD
 
 CHAIN = "vbas_chain"
 COLUMNS = {
@@ -35,7 +36,9 @@ COLUMNS = {
 }
 FOUND, ADDED, APPROVED, WITHDRAWN = as_data("found"), as_data("added"), as_data("approved"), as_data("withdrawn")
 POINTS_FOUND, POINTS_ADDED = as_data("points found"), as_data("points added")
+POINTS_WITHDRAWN = as_data("points withdrawn")
 OPENS = {FOUND: "release", ADDED: "release", POINTS_FOUND: "points", POINTS_ADDED: "points"}
+ENDS = {WITHDRAWN: "release", POINTS_WITHDRAWN: "points"}
 BEGINNING = ""  # the hash before the first entry
 # The rows that an entry is about, column by column; titles may be changed.
 RELEASE_ROWS: dict[str, Sequence[str]] = {
@@ -48,7 +51,10 @@ RELEASE_ROWS: dict[str, Sequence[str]] = {
     "vbas_values": ("release", "vbas_level", "vbas_region", "class", "field", "value", "records"),
 }
 # Tables that came later: where a release has no row in them, its hash is what it was before there were any.
-LATER_ROWS: dict[str, Sequence[str]] = {PACKED: ("release", "part", "hash")}
+LATER_ROWS: dict[str, Sequence[str]] = {
+    PACKED: ("release", "part", "hash"),
+    TOLD: ("release", "what", "text"),
+}
 POINTS_ROWS: dict[str, Sequence[str]] = {
     "vbas_maskings": ("masking", "time", "crs"),
     "vbas_points": ("masking", "x", "y"),
@@ -103,7 +109,7 @@ class Chain:
 def append(connection: sqlite3.Connection, what: str, number: int, time: str, by: str = "", released: str = "") -> Link:
     """Add an entry to the chain of an open register, which begins here where there is none.
 
-    what, number : a release added, approved or withdrawn (before its rows are taken out), or masked points added;
+    what, number : a release, or masked points, added, approved or withdrawn (before their rows are taken out)
     time : in UTC; by : who; released : the content hash of what goes out
     """
     if not has_chain(connection):
@@ -173,6 +179,14 @@ def next_number(connection: sqlite3.Connection) -> int:
     return int(last) + 1
 
 
+def next_points(connection: sqlite3.Connection) -> int:
+    """The number of the next masked points: none is given twice, even where some were withdrawn."""
+    last = connection.execute("SELECT coalesce(max(masking), 0) FROM vbas_maskings").fetchone()[0]
+    if has_chain(connection):
+        last = max(last, connection.execute(GREATEST, (POINTS_FOUND, POINTS_ADDED)).fetchone()[0])
+    return int(last) + 1
+
+
 def content_of(connection: sqlite3.Connection, kind: str, number: int, changed: Collection[str] = ()) -> str:
     """The hash of the rows of a release, or of masked points: SHA-256 of a line for each table, and for each of its
     rows the JSON array of its cells, in the order of the lines.
@@ -205,7 +219,7 @@ def _has_pack(connection: sqlite3.Connection, name: object) -> bool:
 
 def _append(connection: sqlite3.Connection, what: str, number: int, time: str, by: str, released: str) -> Link:
     last = connection.execute(LAST).fetchone() or (0, BEGINNING)
-    kind = OPENS.get(what, "release")
+    kind = OPENS.get(what, ENDS.get(what, "release"))
     link = Link(last[0] + 1, time, what, number, content_of(connection, kind, number), released, by, last[1], "")
     values = [getattr(link, name) for name in list(COLUMNS)[:-1]]
     link = replace(link, hash=link.reckoned)
@@ -221,8 +235,8 @@ def _held(links: Sequence[Link]) -> dict[tuple[str, int], str]:
             continue  # which its hash tells
         if link.what in OPENS:
             held[OPENS[link.what], link.number] = link.content
-        elif link.what == WITHDRAWN:
-            held.pop(("release", link.number), None)
+        elif link.what in ENDS:
+            held.pop((ENDS[link.what], link.number), None)
     return held
 
 
@@ -243,7 +257,7 @@ def _not_in_chain(kind: str, number: int) -> str:
 def _missing(kind: str, number: int) -> str:
     if kind == "release":
         return tr("release {number:d} is missing, and was not withdrawn", number=number)
-    return tr("masked points {number:d} are missing", number=number)
+    return tr("masked points {number:d} are missing, and were not withdrawn", number=number)
 
 
 def _changed(kind: str, number: int) -> str:

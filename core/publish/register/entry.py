@@ -211,6 +211,28 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Sta
     return entry
 
 
+def written_for_good(path: Path, write: Callable[[sqlite3.Connection], None], problem: str) -> Entry:
+    """Take something out of a register that is there, without that being visible yet, and so that nothing of it stays
+    in the file; it cannot be taken back once it is `put`.
+
+    problem : what to say where it cannot be made, with places for path and error. Raises VbasError for a file that
+    another program holds.
+    """
+    connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
+    entry = Entry(path, path, connection, problem=problem)
+    try:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        write(connection)
+        mark_changed(connection)
+    except sqlite3.Error as error:
+        entry.discard()
+        raise VbasError(
+            tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
+        ) from error
+    return entry
+
+
 def new_register(path: Path) -> str:
     """What is said of a register that is not there yet: who mistypes its name begins another, which knows of none."""
     return tr(

@@ -8,22 +8,23 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InputError, VbasError
+from ...errors import InputError
 from ...language import tr
+from ...plain_text import visible
 from ...records.sqlite_file import reading
 from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, append, chain_of, checked
 from .entry import (
-    SECONDS_TO_WAIT,
     TAKE_OUT,
     Entry,
     Statement,
     check_register,
     damaged,
-    mark_changed,
     now,
     written_entry,
+    written_for_good,
 )
 from .packs import size_of, taking_packs_out
+from .told import PURPOSE, RECIPIENT, SERIES, taking_told_out, told_of
 
 LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "
@@ -32,6 +33,7 @@ LISTED = (
     "(SELECT group_concat(DISTINCT field) FROM vbas_values AS v WHERE v.release = r.release) "
     "FROM vbas_releases AS r ORDER BY release"
 )
+RENAME = "UPDATE vbas_releases SET title = ? WHERE release = ?"
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Listed:
     sensitive: str
     proposed_by: str = ""
     approved_by: str = ""
+    series: str = ""
+    recipient: str = ""
+    purpose: str = ""
 
 
 def releases_in(path: Path) -> list[Listed]:
@@ -70,7 +75,9 @@ def _listed(connection: sqlite3.Connection, row: tuple, path: Path, chain: Chain
     except (InputError, ValueError, TypeError, KeyError, IndexError, zlib.error) as error:
         raise damaged(row[0], row[1], path, error) from error
     who = chain.by(ADDED, release), chain.by(APPROVED, release)
-    return Listed(release, row[1], row[2], k, names, levels, counts, records, sensitive, *who)
+    told = told_of(connection, release)
+    said = (told.get(what, "") for what in (SERIES, RECIPIENT, PURPOSE))
+    return Listed(release, row[1], row[2], k, names, levels, counts, records, sensitive, *who, *said)
 
 
 def approving(path: Path, release: int, by: str) -> Entry:
@@ -121,18 +128,38 @@ def taking_out(path: Path, release: int, by: str = "") -> Entry:
     Raises InputError for a number that is not there, and a file that another program holds.
     """
     _check_there(path, release, "REMOVE")
-    connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    entry = Entry(path, path, connection, problem=tr("The release could not be taken out of {path}: {error}."))
-    try:
-        connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
-        connection.execute("BEGIN IMMEDIATE")
+
+    def write(connection: sqlite3.Connection) -> None:
         append(connection, WITHDRAWN, release, now(), by)
-        for statement in (*TAKE_OUT.values(), *taking_packs_out(connection)):
+        for statement in (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection)):
             connection.execute(statement, (release,))
-        mark_changed(connection)
-    except sqlite3.Error as error:
-        entry.discard()
-        raise VbasError(
-            tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
-        ) from error
-    return entry
+
+    return written_for_good(path, write, tr("The release could not be taken out of {path}: {error}."))
+
+
+def naming(path: Path, release: int, name: str) -> Entry:
+    """Give a release of a register a name, but only once that is `put`; its chain takes no notice of names.
+
+    Raises InputError for a number that is not there, no name, one that another release has, and a file that another
+    program holds.
+    """
+    _check_there(path, release, "RENAME")
+    name = visible(" ".join(name.split()))
+    if not name:
+        raise InputError(tr("NAME is not given: say what release {release} is called.", release=release))
+    same = [row for row in releases_in(path) if row.title.casefold() == name.casefold() and row.release != release]
+    if same:
+        raise InputError(
+            tr(
+                "NAME is “{name}”, which is what release {release} of the register is called: choose another.",
+                name=name,
+                release=same[0].release,
+            )
+        )
+
+    def write(connection: sqlite3.Connection) -> list[Statement]:
+        before = connection.execute("SELECT title FROM vbas_releases WHERE release = ?", (release,)).fetchone()
+        connection.execute(RENAME, (name, release))
+        return [(RENAME, (*before, release))]
+
+    return written_entry(path, write)

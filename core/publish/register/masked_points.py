@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ...arrays import to_list
+from ...errors import InputError
+from ...language import tr
 from ...records.sqlite_file import reading
-from .chain import POINTS_ADDED, TAKE_OUT_LAST, append
-from .entry import Entry, Statement, check_register, now, written_entry
+from .chain import POINTS_ADDED, POINTS_WITHDRAWN, TAKE_OUT_LAST, append, next_points
+from .entry import Entry, Statement, check_register, now, written_entry, written_for_good
 
 TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
 
@@ -50,7 +52,7 @@ def new_masking(path: Path, crs: str, points: np.ndarray) -> Entry:
     """
 
     def write(connection: sqlite3.Connection) -> list[Statement]:
-        number = connection.execute("SELECT coalesce(max(masking), 0) + 1 FROM vbas_maskings").fetchone()[0]
+        number = next_points(connection)
         connection.execute("INSERT INTO vbas_maskings (masking, time, crs) VALUES (?, ?, ?)", (number, now(), crs))
         rows = ((number, x, y) for x, y in to_list(points))
         connection.executemany("INSERT INTO vbas_points (masking, x, y) VALUES (?, ?, ?)", rows)
@@ -58,3 +60,29 @@ def new_masking(path: Path, crs: str, points: np.ndarray) -> Entry:
         return [*((statement, (number,)) for statement in TAKE_OUT), (TAKE_OUT_LAST, (link.entry,))]
 
     return written_entry(path, write)
+
+
+def taking_points_out(path: Path, number: int, by: str = "") -> Entry:
+    """Take masked points out of a register, but only once that is `put`, for good; its chain keeps that they were
+    there.
+
+    by : who withdraws them
+
+    Raises InputError for a number that is not there, and a file that another program holds.
+    """
+    there = [shown.number for shown in maskings_in(path)]
+    if number not in there:
+        raise InputError(
+            tr(
+                "REMOVE_POINTS is {number}, but the register has the masked points {known}: give the number of some.",
+                number=number,
+                known=", ".join(map(str, there)) or tr("none"),
+            )
+        )
+
+    def write(connection: sqlite3.Connection) -> None:
+        append(connection, POINTS_WITHDRAWN, number, now(), by)
+        for statement in TAKE_OUT:
+            connection.execute(statement, (number,))
+
+    return written_for_good(path, write, tr("The masked points could not be taken out of {path}: {error}."))

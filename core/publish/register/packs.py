@@ -157,7 +157,7 @@ class Unpacked:
         _within(region, most[level])
         _within(class_of, len(classes))
         if not len(level) == len(region) == len(class_of) == len(records):
-            raise ValueError("columns of different lengths")
+            raise ValueError  # columns of different lengths
         sensitive = _values(read_pack(parts[VALUES][1]), records) if VALUES in parts else ()
         return replace(
             release,
@@ -180,7 +180,7 @@ class Unpacked:
                 region_of, numbers = pack.columns[f"region {level}"], pack.columns[f"numbers {level}"]
                 _within(region_of - LEFT_OUT, len(numbers) - LEFT_OUT)
                 if len(region_of) != len(pack.texts["areas"]):
-                    raise ValueError("columns of different lengths")
+                    raise ValueError
                 crosswalks.append(Crosswalk(region_of, len(numbers), numbers))
             self.regions[name] = np.array(pack.texts["areas"], dtype=object), Levels(tuple(crosswalks))
         return self.regions[name]
@@ -251,7 +251,7 @@ def _values(pack: Pack, records: np.ndarray) -> tuple[Values, ...]:
 
 def _within(positions: np.ndarray, n: np.ndarray | int) -> None:
     if len(positions) and ((positions < 0) | (positions >= n)).any():
-        raise ValueError("positions of what is not there")
+        raise ValueError
 
 
 def _is_there(connection: sqlite3.Connection, table: str) -> bool:

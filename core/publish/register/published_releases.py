@@ -44,6 +44,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
+from .told import taking_told_out, tell
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -61,6 +62,8 @@ ADD = {
     VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
+
+NOTHING: Mapping[str, str] = {}
 
 
 def read_register(path: Path) -> list[Published]:
@@ -184,10 +187,18 @@ def entry_of(account: Account) -> tuple[Published, int]:
     return account.published, len(account.ask.earlier.releases)
 
 
-def new_entry(path: Path, release: Published, n_earlier: int, by: str = "", released: str = "") -> Entry:
+def new_entry(
+    path: Path,
+    release: Published,
+    n_earlier: int,
+    by: str = "",
+    released: str = "",
+    told: Mapping[str, str] = NOTHING,
+) -> Entry:
     """Write a release to a register, which is made if there is none, without making it visible yet.
 
-    n_earlier : the releases it was held against; by : who proposes it; released : its content hash. Raises InputError
+    n_earlier : the releases it was held against; by : who proposes it; released : its content hash; told : what
+    is said of it, by SERIES, RECIPIENT, PURPOSE. Raises InputError
     for a file that is not a register, that another program holds, or to which another run has added a release
     meanwhile.
     """
@@ -196,9 +207,10 @@ def new_entry(path: Path, release: Published, n_earlier: int, by: str = "", rele
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         number = _insert(connection, release)
+        tell(connection, number, told)
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
-        statements = (*TAKE_OUT.values(), *taking_packs_out(connection))
+        statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection))
         return [*((statement, (number,)) for statement in statements), (TAKE_OUT_LAST, (link.entry,))]
 
     links: list[Link] = []
@@ -268,11 +280,11 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path, u
         if packed is None:
             release = replace(release, sensitive=_sensitive(counts, values))
         elif regions or counts or values or len(packed.levels) != int(n_levels):
-            raise ValueError("rows beside packs")
+            raise ValueError  # rows beside packs
         else:
             release = packed
         if not len(release.areas):
-            raise ValueError("a release of no areas")
+            raise ValueError
         _check_counts(release)
         return replace(release, coarsened=levels, of_persons=bool(of_persons), in_zones=bool(in_zones))
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:

@@ -1,0 +1,108 @@
+"""Regions that hold in several periods and tables, with a reserve: declared, read, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.anonymity import SMALLEST_K
+from ...core.areas import Areas
+from ...core.errors import InputError
+from ...core.job.generalising import generalising_of
+from ...core.job.periods import period_of
+from ...core.job.reading import fields_of_records
+from ...core.language import tr
+from ...core.levels import Levels
+from ...core.nesting.holding import Counted, Holding, counted_by, held_percent
+from ...core.profile import Profile
+from ...core.records.matching import match_records
+from ..form.effective import GIVEN, Conditions
+from ..form.form import Form
+from ..form.parameters import layers, number
+from ..layers.reading.records import read_records
+
+CONDITIONS: Conditions = {name: [{"HELD_PERCENT": GIVEN}] for name in ("MORE_RECORDS", "RESERVE")}
+
+
+def held_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """MORE_RECORDS, HELD_PERCENT and RESERVE."""
+    yield layers(
+        "MORE_RECORDS",
+        tr("Further tables that the regions must hold for"),
+        tr(
+            "Tables of other years, or other tables of the same people, with the fields of RECORDS under the same "
+            "names: the regions hold where each of them does."
+        ),
+        advanced=True,
+    )
+    yield number(
+        "HELD_PERCENT",
+        tr("Share of the records that every region must show (%)"),
+        None,
+        tr(
+            "A region holds where so many of its records are of classes of K and more, in every period and table. "
+            "Regions of the finest level that do not are joined with the nearest until all do. Such as 80; empty asks "
+            "for none. A nested release shows the others in larger regions."
+        ),
+        0.0,
+        100.0,
+        optional=True,
+        advanced=True,
+    )
+    yield number(
+        "RESERVE",
+        tr("Reserve: how many times K a class needs now"),
+        1.0,
+        tr(
+            "With 1.5 and K = 5 only classes of 8 and more count as shown, so that the regions hold next year too, "
+            "when people have moved and aged. The guide says how often they did."
+        ),
+        1.0,
+        advanced=True,
+    )
+
+
+def holding_of(form: Form) -> Holding:
+    """K, RESERVE and HELD_PERCENT."""
+    percent = form.number("HELD_PERCENT") if form.given("HELD_PERCENT") else 0.0
+    return Holding(form.whole("K"), form.number("RESERVE"), percent)
+
+
+def held_tables(form: Form, areas: Areas, profile: Profile) -> list[Counted]:
+    """The tables that regions are to hold for, counted by area and class; none where nothing is asked of them.
+
+    profile : that of RECORDS. Raises InputError where there are no classes.
+    """
+    holding = holding_of(form)
+    if not holding.percent:
+        return []
+    holding.check()
+    if not (form.given("RECORDS") and form.given("QUASI_IDENTIFIERS")):
+        raise InputError(tr("HELD_PERCENT looks at classes: give RECORDS and QUASI_IDENTIFIERS."))
+    period, fields = period_of(form), fields_of_records(form)
+    asked = generalising_of(form, fields.quasi_identifiers)
+    tables = [counted_by(profile, period)]
+    for source in form.sources("MORE_RECORDS"):
+        table = asked.shown(read_records(source, fields, form.feedback))
+        records = match_records(table, areas, form.text("UNMATCHED"), SMALLEST_K, form.text("RECORD_REGION"))
+        form.warn(*records.warnings)
+        tables.append(counted_by(records.profile, period))
+    return tables
+
+
+def say_what_holds(form: Form, levels: Levels, tables: Sequence[Counted]) -> None:
+    """Say how many regions of each level hold; nothing where nothing is asked of them."""
+    if not tables:
+        return
+    holding = holding_of(form)
+    held = [held_percent(tables, crosswalk, holding.least) >= holding.percent - 1e-9 for crosswalk in levels.crosswalks]
+    said = tr(
+        "Regions that show {percent:g} % of their records in classes of {least} and more in every period and table, by "
+        "level, from the finest: {held}.",
+        percent=holding.percent,
+        least=holding.least,
+        held=", ".join(tr("{n} of {n_regions}", n=int(one.sum()), n_regions=len(one)) for one in held),
+    )
+    (form.info if all(np.all(one) for one in held) else form.warn)(said)
