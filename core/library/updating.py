@@ -67,7 +67,7 @@ def update_release(
     >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
     >>> march = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
     >>> first = anonymize(areas, march, area="area", quasi_identifiers="sex", register="months.gpkg", n_sites=1)
-    >>> first.write("march")
+    >>> _ = first.write("march")
     >>> april = {"area": list("aabbccdd") * 3 + ["a"], "sex": ["F", "M"] * 12 + ["F"]}
     >>> release = update_release(areas, april, area="area", quasi_identifiers="sex", register="months.gpkg")
     >>> release.account.changed.same, release.measures.n_suppressed
