@@ -117,7 +117,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
             len(unknown),
             unknown=some(unknown),
             title=title,
-            command=f"qgis_process help {algorithm.id()}",
+            command=" ".join(("qgis_process", "help", algorithm.id())),
         )
     )
 

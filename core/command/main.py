@@ -127,7 +127,7 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
-    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of
+    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, written_job
 
     told, beside = read_job(given.job, given.set), given.job.resolve().parent
     outputs = outputs_of(told, beside)
@@ -150,8 +150,18 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
     command = " ".join([*words, *(f"--set {change}" for change in given.set)])
-    values, in_folder = {**settings, **tables}, FOLDER in outputs
-    release = made_of(areas, records, values, None, progress, log, command, in_folder, updating=updating)
+    release = made_of(
+        areas,
+        records,
+        {**settings, **tables},
+        None,
+        progress,
+        log,
+        command,
+        FOLDER in outputs,
+        job_text=written_job(read_job(given.job)),
+        updating=updating,
+    )
     folder = outputs.pop(FOLDER, None)
     release.deliver(folder, outputs)
     progress.end()

@@ -167,11 +167,9 @@ def anonymize(
         How nested levels are made, from which fields of the areas, and what is lost least.
     seed : int
         Starts every random draw.
-    register, register_action, aliases
+    register, register_action, aliases, series
         A register of earlier releases (a GeoPackage), what is done where all together disclose, and fields under other
         names. `Anonymized.write` adds the release to it.
-    series : str, optional
-        What releases that belong together are called in the register.
     ties : str
         “fixed”, or “secret”.
     folder_format, licence : str
@@ -228,13 +226,15 @@ def made_of(
     command: str = "",
     folder: bool | None = None,
     linking: Linking | None = None,
+    job_text: str = "",
     updating: Updating | None = None,
 ) -> Anonymized:
     """A release of frames and settings by name, as `anonymize` and the command make it.
 
     values : settings by the names of the form; command : what does the same again, for the report; folder :
     whether it will be written as a folder, None where that is not known yet; linking : of tables that belong to the
-    persons; updating : the release of REGISTER that is carried on, whose regions are taken
+    persons; job_text : what stands in the file of the job, for the report; updating : the release of REGISTER that is
+    carried on, whose regions are taken
     Raises InputError and PrivacyError.
     """
     for policy in policies():
@@ -256,11 +256,12 @@ def made_of(
         people = people.with_population(matched.profile.area_sizes)
     if updating is not None:
         account = carried_release(job, people, matched, updating, population=people.population)
-        return Anonymized(job, places, Made(account, Remarks(matched.notes)), heard.said, command)
+        made = Made(account, Remarks(matched.notes))
+        return Anonymized(job, places, made, heard.said, command, job_text)
     source = None if linking is None else linked_source(job, linking, matched, places.areas)
     made = released(job, people, matched, source)
     kind = Anonymized if linking is None else AnonymizedLinked
-    return kind(job, places, made, heard.said, command)
+    return kind(job, places, made, heard.said, command, job_text)
 
 
 class _Heard:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -66,7 +67,8 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     release = anonymize(AREAS, rows, area="area", quasi_identifiers=["sex", "age"], release="nested levels")
     assert said.out == f"{release.content_hash}\n" == f"{content_of(tmp_path / 'release')}\n"
     assert "5-anonymous, recounted" in said.err and "%" in said.err
-    assert "vbas anonymize job.toml" in (tmp_path / "internal.html").read_text(encoding="utf-8")
+    internal = (tmp_path / "internal.html").read_text(encoding="utf-8")
+    assert "vbas anonymize job.toml" in internal and "RECORD_REGION = &#34;area&#34;" in internal
     assert main(["check", str(tmp_path / "release")]) == main(["verify", str(tmp_path / "release")]) == DONE
     assert main(["check", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
@@ -124,6 +126,15 @@ def test_what_is_set_on_the_line_counts(job, tmp_path, capsys):
         == DONE
     )
     assert json.loads((tmp_path / "b" / "datapackage.json").read_text(encoding="utf-8"))["vbas"]["k"] == 11
+
+
+def test_the_internal_page_has_the_hashes_of_those_to_publish(job, tmp_path):
+    pytest.importorskip("jinja2")
+    assert main(["anonymize", job(REPORT="internal.html", RELEASE_REPORT="public.html"), "--quiet"]) == DONE
+    internal = (tmp_path / "internal.html").read_text(encoding="utf-8")
+    for page in (tmp_path / "public.html", tmp_path / "release" / "report.html"):
+        assert content_of(tmp_path / "release") in page.read_text(encoding="utf-8")
+        assert hashlib.sha256(page.read_bytes()).hexdigest() in internal
 
 
 @pytest.mark.parametrize(
