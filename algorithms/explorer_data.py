@@ -5,14 +5,14 @@ Everything begins with the parameters of the main algorithm, those that a run wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject
 
 from ..core.aggregation import APPROACHES as AGGREGATIONS
-from ..core.anonymise import Ask, rate
+from ..core.anonymise import Account, Ask, rate
 from ..core.approach import choosing_sites
 from ..core.areas import Areas
 from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
@@ -20,7 +20,10 @@ from ..core.crosswalk import Crosswalk
 from ..core.errors import VbasError
 from ..core.evaluation import Measures, RegionAudit
 from ..core.job import configuring
+from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
+from ..core.job.making import READ, aggregations_used, look_at_neighbours, looked_at
+from ..core.job.policy import hold_before_a_place
 from ..core.job.words import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
 from ..core.levels import Levels
@@ -28,6 +31,7 @@ from ..core.nesting.making import LevelOptions, build_levels
 from ..core.nesting.measures import LevelAudit
 from ..core.profile import Profile
 from ..core.progress import Progress, part
+from ..core.records.columns import Column
 from ..core.records.matching import Records
 from ..core.region_account import RegionAccount, account_of_region
 from ..core.suppression import Terms
@@ -80,14 +84,25 @@ class Choices:
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices as core takes them. own : the configuration that chooses its number of regions itself."""
+    """The choices as core takes them.
 
-    k: int
-    nested: bool
+    ask : what is asked of every class; own : the configuration that chooses its number of regions itself
+    """
+
+    ask: Ask
     configuration: Configuration
     own: Configuration
     levels: LevelOptions
-    loss: str
+
+    @property
+    def k(self) -> int:
+        """The smallest class allowed."""
+        return self.ask.k
+
+    @property
+    def nested(self) -> bool:
+        """Whether rows say their level."""
+        return bool(self.ask.nested)
 
     @property
     def needs_neighbours(self) -> bool:
@@ -120,9 +135,10 @@ class ExplorerData:
         layer = self.layer.with_neighbours(progress)
         return replace(self, layer=layer, areas=replace(self.areas, neighbours=layer.areas.neighbours))
 
-    def terms(self, k: int) -> Terms:
-        """What is asked of a release at k."""
-        return Terms(k, n_unmatched=self.records.n_unmatched)
+    def terms(self, ask: Ask) -> Terms:
+        """What is asked of a release, as the main algorithm counts what it suppresses: of persons and sensitive values
+        too, where records have them."""
+        return terms_as_asked(ask, self.records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,14 +190,21 @@ class Reading:
         options = level_options_of(
             form, configuration.site_location, configuration.aggregation, configuration.aggregation_options
         )
-        return Settings(
-            form.whole("K"),
-            form.text("RELEASE") == NESTED,
-            configuration,
-            replace(configuration, site_number=number),
-            options,
-            form.text("LOSS"),
-        )
+        ask = rated(form, form.text("RELEASE") == NESTED)
+        return Settings(ask, configuration, replace(configuration, site_number=number), options)
+
+    def account(self, explorer_data: ExplorerData, feedback: QgsProcessingFeedback) -> Account:
+        """What the run of the main algorithm with these parameters would give, of data that were read before. Raises
+        VbasError for what it refuses, and for what a policy of the house does not have."""
+        form = self._form(feedback, spelled=True)
+        hold_before_a_place(form)
+        if look_at_neighbours(aggregations_used(form)):
+            explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
+        return looked_at(form, explorer_data.areas, explorer_data.records)
+
+    def columns(self, table: str, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
+        """Fields of a table as columns; table : REGIONS or RECORDS. Raises VbasError."""
+        return self._form(feedback, spelled=False).columns(table, names)
 
     def problem(self, error: Exception) -> str:
         """An error in one sentence, as the main algorithm says it."""
@@ -191,7 +214,7 @@ class Reading:
         """The form of the main algorithm, for reading alone; spelled : with fields named as their layers do."""
         algorithm, context = self._algorithm, self._context
         inputs = Inputs(algorithm, understood(algorithm, self._parameters, context), context)
-        inputs = as_spelled(inputs) if spelled else inputs
+        inputs = algorithm.with_rule_minimums(as_spelled(inputs)) if spelled else inputs
         return Form(inputs, feedback, Effective(inputs, algorithm.conditions(), {}))
 
 
@@ -205,8 +228,7 @@ def regions_shown(
     if settings.nested:
         step = part(progress, 0.3, 0.5)
         levels = build_levels(areas, records.profile, aggregation.crosswalk, settings.levels, step)
-    ask = Ask(settings.k, nested=settings.nested, loss=settings.loss)
-    account = rate(areas, records, levels, ask, aggregation.sites, part(progress, 0.5, 0.7))
+    account = rate(areas, records, levels, settings.ask, aggregation.sites, part(progress, 0.5, 0.7))
     shapes = regions.level_shapes(layer, levels, part(progress, 0.7, 1.0))
     table = regions.audit_table(layer, levels if settings.nested else aggregation.crosswalk, shapes, account.audit)
     return Shown(n_sites, levels, account.measures, account.audit, table)
@@ -215,4 +237,6 @@ def regions_shown(
 def account_of(explorer_data: ExplorerData, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:
     """What is told of one region: level, 0-based, and its public number."""
     crosswalk, region = shown.position(level, number)
-    return account_of_region(explorer_data.areas, explorer_data.profile, crosswalk, region, settings.k)
+    requirement = explorer_data.terms(settings.ask).requirement
+    areas, profile = explorer_data.areas, explorer_data.profile
+    return account_of_region(areas, profile, crosswalk, region, settings.k, requirement)

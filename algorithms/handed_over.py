@@ -25,7 +25,7 @@ from ..core.report.internal import Remarks, internal_report
 from .form import regions
 from .form.form import Form
 from .form.provenance import provenance_of
-from .form.public_report import add_public_report, map_data_of, public_page
+from .form.public_report import RELEASE_REPORT, map_data_of, public_page
 from .form.release import release_table
 from .form.release_folder import RELEASE_FOLDER, add_release_folder
 from .form.signing import REPORT, SIGN_PAGE, add_sign_page, signing
@@ -34,7 +34,7 @@ from .privacy.earlier import add_to_register
 
 SIGNED = (SIGN_PAGE, REPORT)
 RECKONED_IN_PLACE = 2_000_000  # rows of an engine that are read for their content hash alone
-DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT", RELEASE_FOLDER)
+DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", REPORT, RELEASE_REPORT, RELEASE_FOLDER)
 
 
 def hand_over(
@@ -69,18 +69,20 @@ def hand_over(
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
+    of_release = partial(public_page, form, account, layer, shapes, tables=tables)
+    page, page_of_folder = cache(of_release), cache(partial(of_release, left_out=INPUTS))
     said, named = None, "" if entry is None else entry.in_words
     if account.rows is not None and any(map(form.outputs.wanted, SIGNED)):
-        said = signing(form, tables(), named, _where_in_place(form, account))
+        pages = {RELEASE_REPORT: page, RELEASE_FOLDER: page_of_folder}
+        said = signing(form, tables(), named, _where_in_place(form, account), pages)
         add_sign_page(form, account, said)
     if layer is not None:
         form.outputs.add_text(
             "REPORT", lambda: internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks, said)
         )
     if account.rows is not None:
-        add_public_report(form, account, layer, shapes)
-        page = partial(public_page, form, account, layer, shapes, INPUTS)
-        add_release_folder(form, account, page, layer, shapes, rows, "" if entry is None else entry.name)
+        form.outputs.add_text(RELEASE_REPORT, page)
+        add_release_folder(form, account, page_of_folder, layer, shapes, rows, "" if entry is None else entry.name)
     form.conclusion = conclude(form, account, step)
     if remarks.single is not None:
         single, measures = remarks.single

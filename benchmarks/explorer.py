@@ -62,7 +62,7 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, ExplorerData]], ru
             (
                 settings,
                 explorer_data,
-                Curve(explorer_data.areas, explorer_data.profile, settings.configuration, explorer_data.terms(5)),
+                _curve(explorer_data, settings),
             )
         )
     settings, explorer_data, curve = lines[0]
@@ -79,6 +79,11 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, ExplorerData]], ru
         for settings, explorer_data, curve in lines:
             row += both(explorer_data, curve, settings, number, runs)
         print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
+
+
+def _curve(explorer_data: ExplorerData, settings: Settings) -> Curve:
+    terms = explorer_data.terms(settings.ask)
+    return Curve(explorer_data.areas, explorer_data.profile, settings.configuration, terms)
 
 
 def both(explorer_data: ExplorerData, curve: Curve, settings: Settings, number: int, runs: int) -> tuple[float, float]:

@@ -1,7 +1,8 @@
-"""One geography for ten years, against a geography of its own for each: what the same classes in all years cost.
+"""One geography for ten years, against a geography of its own for each: what the same classes in all years cost; and
+twelve months of updates.
 
     PYTHONPATH=build/package .venv/bin/python benchmarks/over_time.py [Winnipeg] [East] [city] [--exact 20]
-        [--only nested level]
+        [--only nested level months]
 
 Ten made-up years of the same people: 9 in 100 move in a year, to an area drawn by population; 6 in 100 come to the
 next age group, and are then as somebody of that age and sex was in the first year; who leaves the oldest group is
@@ -9,6 +10,10 @@ replaced by somebody of the youngest. k = 5. Nested: levels by the defaults of `
 the first year; distance is the mean over all records of that of the people of the region from its centre, metres. One
 level: most regions within a budget of 1 % suppressed, balanced density and anonymity exchange. `--exact` solves so
 many classes of the nested plan by HiGHS, drawn by what they lose, each in up to SECONDS. Times are CPU seconds.
+Months: of the same people 3 in 1000 move in a month, 1 in 1000 dies, and as many are born. Each month's release carries
+on the one before (`vbas:updaterelease`), nested and of one level, and is held against all before it: changes of fewer
+than k are counted by a plain program that reads the counts alone, label by label and for every region with those
+within. “Because of earlier months”: records that a plan of that month alone shows in a smaller region, or shows at all.
 Settings stand in over_time.json, fixed before the runs.
 """
 
@@ -27,8 +32,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from vbas.benchmarks.nested_release import CITY, DATA_SETS, city, place
 from vbas.benchmarks.nested_rivals import losses_of, mean_loss
+from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
+from vbas.core.disclosure.published import Published
 from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
@@ -38,11 +45,16 @@ from vbas.core.privacy.requirement import Requirement
 from vbas.core.privacy.series import Series
 from vbas.core.profile import Profile, profile_records
 from vbas.core.records.columns import Column
+from vbas.core.records.matching import Records
+from vbas.core.records.table import RecordTable
+from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.updating import Update
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
 
 SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 K, YEARS, MOVES, AGES, SEED = (SETTINGS[name] for name in ("k", "years", "moves", "ages", "seed"))
+MONTHS, MONTHLY_MOVES, MONTHLY_BIRTHS = (SETTINGS[name] for name in ("months", "monthly_moves", "monthly_births"))
 BUDGET, SECONDS = SETTINGS["budget"], SETTINGS["seconds"]
 NESTED_TARGET, LEVEL_TARGET = SETTINGS["nested_target"], SETTINGS["level_target"]
 
@@ -216,6 +228,91 @@ def least_loss(counted: np.ndarray, region_of: list[np.ndarray], losses: list[np
     return float(found.mip_dual_bound)
 
 
+@dataclass(frozen=True)
+class Month:
+    """What a month's release shows and costs."""
+
+    suppressed: int
+    percent: float
+    metres: float
+    same: int
+    before: int
+    few: int
+    seconds: float
+
+
+def updates(areas: Areas, first: Profile, nested: bool) -> list[Month]:
+    """Twelve months after the first one, each release carrying on the one before."""
+    levels = build_levels(areas, first)
+    if not nested:
+        levels = Levels((aggregate(areas, first, _configuration(), terms=Terms(K)).aggregation.crosswalk,))
+    published, rows, figures = list[Published](), list[tuple[Shown, Shown]](), list[Month]()
+    for area, codes in months(first, MONTHS + 1):
+        columns = {name: Column(codes[:, i], first.categories[i]) for i, name in enumerate(first.quasi_identifiers)}
+        profile, cell_of = profile_records(area, columns, len(areas))
+        records = Records(RecordTable(Column(area, areas.identifiers), columns, {}), profile, cell_of, 0)
+        ask = Ask(K, earlier=Earlier(published), update=Update(len(published) - 1) if published else None)
+        started = time.process_time()
+        account = anonymise(areas.with_population(profile.area_sizes), records, levels, ask)
+        seconds = time.process_time() - started
+        now = _shown(account)
+        changed = account.changed
+        figures.append(
+            Month(
+                account.measures.n_suppressed,
+                changed.percent if changed else 0.0,
+                account.measures.mean_distance,
+                changed.same if changed else 0,
+                len(rows[-1][0]) if rows else 0,
+                sum(_few(old, new) for before in rows for old, new in zip(before, now)),
+                seconds,
+            )
+        )
+        rows.append(now)
+        assert account.published is not None
+        published.append(account.published)
+    return figures
+
+
+def months(first: Profile, number: int, seed: int = SEED) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Area and values of each person, month by month."""
+    rng = np.random.default_rng(seed)
+    area = np.repeat(area_of_cells(first), first.counts.data)
+    codes = first.classes[np.repeat(first.counts.indices, first.counts.data)].copy()
+    donors = Donors(first, area, codes, rng)
+    share = first.area_sizes / first.n_records
+    for _ in range(number):
+        yield area.copy(), codes.copy()
+        moves = rng.random(len(area)) < MONTHLY_MOVES
+        area[moves] = rng.choice(len(share), int(moves.sum()), p=share)
+        dead = np.flatnonzero(rng.random(len(area)) < MONTHLY_BIRTHS)
+        codes[dead, donors.by_age] = donors.n_ages - 1
+        donors.age(dead, area, codes)
+
+
+Shown = dict[tuple[int, int, tuple[str, ...]], int]
+
+
+def _shown(account: Account) -> tuple[Shown, Shown]:
+    """What the rows show: level, region and class with how many; and the same of each region with those within."""
+    published, labels, sums = account.published, Shown(), Shown()
+    assert published is not None
+    parents = [published.levels.parents(level).tolist() for level in range(len(published.levels))]
+    values = published.values_of_classes()
+    columns = (published.level, published.region, published.class_of, published.records)
+    for level, region, class_of, records in zip(*(column.tolist() for column in columns)):
+        of_class = values[class_of]
+        labels[level, region, of_class] = records
+        for at in range(level, len(published.levels)):
+            sums[at, region, of_class] = sums.get((at, region, of_class), 0) + records
+            region = parents[at][region] if at + 1 < len(published.levels) else region
+    return labels, sums
+
+
+def _few(old: Shown, new: Shown) -> int:
+    return len([key for key in old.keys() & new.keys() if 0 < abs(new[key] - old[key]) < K])
+
+
 def one_level(town: Town) -> dict[str, object]:
     """The most regions within the budget: of each year by itself, of all with the same regions, and without holes."""
     by_itself = [regions_of(town, of_year(town.profile, year), Terms(K)) for year in range(YEARS)]
@@ -225,9 +322,12 @@ def one_level(town: Town) -> dict[str, object]:
 
 
 def regions_of(town: Town, profile: Profile, terms: Terms) -> int:
+    return aggregate(town.areas, profile, _configuration(), terms=terms).aggregation.crosswalk.n_regions
+
+
+def _configuration() -> Configuration:
     options = SiteNumberOptions(budget=BUDGET, gaps_region="Western Canada", k=K)
-    configuration = Configuration("suppression budget", "balanced density", "anonymity exchange", options)
-    return aggregate(town.areas, profile, configuration, terms=terms).aggregation.crosswalk.n_regions
+    return Configuration("suppression budget", "balanced density", "anonymity exchange", options)
 
 
 def timed(work: Callable[[], Plan]) -> tuple[Plan, float]:
@@ -267,6 +367,21 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
                 f"| {name} | {max(one['years'])} | {one['same_regions']} | {one['same_classes']} | {share:.2f} "
                 f"({reached(share >= LEVEL_TARGET, LEVEL_TARGET)}) |"
             )
+    yield from _said_of_months(figures)
+
+
+def _said_of_months(figures: dict[str, dict]) -> Iterator[str]:
+    yield ""
+    yield "| month | suppressed | because of earlier months, % | metres | labels as before | changes of a few | CPU s |"
+    yield "|---" * 7 + "|"
+    for name, of in figures.items():
+        for kind in ("nested", "one level"):
+            for number, month in enumerate(of.get("months", {}).get(kind, [])):
+                labels = f"{month.same} of {month.before}" if number else ""
+                yield (
+                    f"| {name}, {kind}, {number} | {month.suppressed} | {month.percent:.2f} | {month.metres:.0f} | "
+                    f"{labels} | {month.few} | {month.seconds:.1f} |"
+                )
 
 
 def reached(is_so: bool, target: float) -> str:
@@ -281,8 +396,14 @@ def main() -> None:
     asked = parser.parse_args()
     figures: dict[str, dict] = {}
     for name in asked.towns:
-        made = town(name)
         figures[name] = {}
+        if "months" in asked.only:
+            areas, first = city(CITY) if name == "city" else place(DATA_SETS[name])
+            kinds = (("nested", True), ("one level", False))
+            figures[name]["months"] = {kind: updates(areas, first, several) for kind, several in kinds}
+        if not {"nested", "level"} & set(asked.only):
+            continue
+        made = town(name)
         if "nested" in asked.only:
             figures[name]["nested"] = nested(made, asked.exact)
         if "level" in asked.only:

@@ -11,6 +11,10 @@ from .levels import Levels
 from .progress import Progress, part, silent
 from .voronoi import voronoi_cells
 
+MULTI_POLYGON = shapely.GeometryType.MULTIPOLYGON
+SURFACES = (shapely.GeometryType.POLYGON, MULTI_POLYGON)
+POINTS_AT_ONCE = 30_000  # coordinates that GEOS dissolves in one call, which cannot be cancelled
+
 
 def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = silent) -> np.ndarray:
     """The union of each region's areas, (n_regions,) polygons or multipolygons.
@@ -25,14 +29,59 @@ def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = sile
     starts = np.searchsorted(crosswalk.region_of[order], np.arange(crosswalk.n_regions + 1))
     # Borders that were digitised twice differ by rounding: so fine a grid closes such gaps and moves nothing visibly.
     grid = 1e-9 * float(np.abs(shapely.total_bounds(shapes)).max())
-    for region in range(crosswalk.n_regions):
-        members = order[starts[region] : starts[region + 1]]
-        united = _coverage_union(shapes[members], surface[members].sum())
-        if united is None:
-            united = surface_of(shapely.union_all(shapes[members], grid_size=grid))
-        regions[region] = united
-        progress((region + 1) / crosswalk.n_regions)
+    has_areas = np.diff(starts) > 0
+    regions[~has_areas] = shapely.MultiPolygon()
+    n_points = shapely.get_num_coordinates(shapes)
+    for some in _at_once(np.flatnonzero(has_areas), starts, n_points[order]):
+        progress(some[0] / crosswalk.n_regions)
+        members = [order[starts[region] : starts[region + 1]] for region in some.tolist()]
+        regions[some] = _coverage_unions(shapes, surface, members)
+        for region, areas in zip(some.tolist(), members):
+            if regions[region] is None:
+                regions[region] = surface_of(shapely.union_all(shapes[areas], grid_size=grid))
+                progress((region + 1) / crosswalk.n_regions)
+    progress(1.0)
     return regions
+
+
+def _at_once(regions: np.ndarray, starts: np.ndarray, n_points: np.ndarray) -> list[np.ndarray]:
+    """The regions in turn, as many at once as are dissolved within a fraction of a second.
+
+    starts : (n_regions + 1,) of each region in n_points, the coordinates of its areas
+    """
+    if not len(regions):
+        return []
+    before = np.concatenate([[0], np.cumsum(n_points)])
+    reached = np.cumsum(before[starts[regions + 1]] - before[starts[regions]])
+    return np.split(regions, np.flatnonzero(np.diff(reached // POINTS_AT_ONCE)) + 1)
+
+
+def _coverage_unions(shapes: np.ndarray, surface: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
+    """The union of each set of shapes along their shared edges, (m,); None where they overlap or edges do not match.
+
+    surface : (n,) of the shapes; members : of each set its positions, one at least
+    """
+    which, sizes = np.concatenate(members), np.array([len(areas) for areas in members])
+    of_set = np.repeat(np.arange(len(members)), sizes)
+    together = shapely.geometrycollections(shapes[which], indices=of_set)
+    try:
+        with np.errstate(invalid="ignore"):  # whatever comes of it is looked at below
+            united = shapely.coverage_union_all(together[:, None], axis=1)
+    except shapely.errors.GEOSException:
+        if len(members) == 1:
+            return np.full(1, None, dtype=object)
+        return np.concatenate([_coverage_unions(shapes, surface, [areas]) for areas in members])
+    thin = ~_are_surfaces(united)
+    united[thin] = [surface_of(shape) for shape in united[thin]]
+    expected = np.bincount(of_set, surface[which], len(members))
+    whole = shapely.is_valid(united) & (np.abs(shapely.area(united) - expected) <= 1e-9 * expected)
+    united[~whole] = None
+    return united
+
+
+def _are_surfaces(shapes: np.ndarray) -> np.ndarray:
+    """Whether each shape, (n,), is a polygon or a multipolygon that is not empty."""
+    return np.isin(shapely.get_type_id(shapes), SURFACES) & ~shapely.is_empty(shapes)
 
 
 def level_shapes(cells: np.ndarray, levels: Levels, progress: Progress = silent) -> list[np.ndarray]:
@@ -46,16 +95,6 @@ def level_shapes(cells: np.ndarray, levels: Levels, progress: Progress = silent)
         step = part(progress, level / len(levels), (level + 1) / len(levels))
         drawn.append(dissolve(drawn[-1] if drawn else cells, joined, step))
     return drawn
-
-
-def _coverage_union(shapes: np.ndarray, surface: float) -> shapely.Geometry | None:
-    """The union along shared edges; None where the shapes overlap or their edges do not match."""
-    try:
-        with np.errstate(invalid="ignore"):  # whatever comes of it is looked at below
-            united = surface_of(shapely.coverage_union_all(shapes))
-    except shapely.errors.GEOSException:
-        return None
-    return united if shapely.is_valid(united) and abs(united.area - surface) <= 1e-9 * surface else None
 
 
 def surface_of(shape: shapely.Geometry) -> shapely.Geometry:
@@ -81,15 +120,28 @@ def buffered_hull(points: np.ndarray) -> shapely.Geometry:
 
 def pieces(shapes: np.ndarray) -> np.ndarray:
     """Number of pieces of each shape that do not touch, not even in a point, (m,) int64."""
-    counts = np.zeros(len(shapes), np.int64)
-    parts, owner = shapely.get_parts(shapes, return_index=True)
+    n_parts = shapely.get_num_geometries(shapes).astype(np.int64)
+    several = np.flatnonzero(n_parts > 1)  # only their parts have to be looked at: which touch
+    parts, owner = shapely.get_parts(shapes[several], return_index=True)
     if len(parts):
         first, second = shapely.STRtree(parts).query(parts, predicate="intersects")
         same = owner[first] == owner[second]
         piece = connected_parts(first[same], second[same], len(parts))
         heads = np.unique(piece, return_index=True)[1]
-        counts += np.bincount(owner[heads], minlength=len(shapes))
-    return counts
+        n_parts[several] = np.bincount(owner[heads], minlength=len(several))
+    return n_parts
+
+
+def multi_polygons(shapes: np.ndarray) -> np.ndarray:
+    """The same surfaces as multipolygons, (n,) array, None where there is none: what an output holds is of one kind."""
+    several = np.array(shapes, dtype=object)
+    single = np.flatnonzero(~shapely.is_missing(several) & (shapely.get_type_id(several) != MULTI_POLYGON))
+    empty = shapely.is_empty(several[single])
+    several[single[empty]] = shapely.MultiPolygon()
+    single = single[~empty]
+    if len(single):
+        several[single] = shapely.multipolygons(several[single], indices=np.arange(len(single)))
+    return several
 
 
 TURN = 360.0

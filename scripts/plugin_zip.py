@@ -54,6 +54,7 @@ def changelog() -> str:
     """The latest parts of CHANGELOG.md, as lines that a value of metadata.txt can hold."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     parts = [part.strip() for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]]
+    parts = [part for part in parts if "\n" in part]  # what is not released yet may be nothing
     # A line that begins with blanks goes on with the value; an empty one would end it.
     lines = [line.rstrip() for part in parts[:RELEASES_TOLD] for line in part.splitlines() if line.strip()]
     return "\n  ".join(line.replace("### ", "").replace("`", "").replace("**", "") for line in lines)

@@ -1,4 +1,4 @@
-"""Upload the zip to the QGIS plugin site:  publish.py build/vbas-0.1.0.zip
+"""Upload the zip to the QGIS plugin site:  publish.py build/vbas-1.0.0.zip
 
 OSGEO_USER and OSGEO_PASSWORD name the account. It refuses a package with any finding, or without real addresses.
 """

@@ -20,7 +20,7 @@ from processing.modeler.ModelerDialog import ModelerDialog
 from qgis.core import QgsApplication, QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsCollapsibleGroupBoxBasic
 from qgis.PyQt.QtCore import QPoint, Qt, QTimer
-from qgis.PyQt.QtGui import QPixmap, QTextCursor
+from qgis.PyQt.QtGui import QPainter, QPixmap, QTextCursor
 from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
 from qgis.utils import iface, plugins
 
@@ -30,6 +30,7 @@ SIX = ["age_group", "sex", "marital_status", "ethnicity", "education", "househol
 FOUR = ["age_group", "sex", "marital_status", "education"]
 # A step waits this long, in milliseconds, for what it has asked the window to do.
 MOMENT = 700
+DOCK_WIDTH = 350  # of the dock over the map
 # Colours of a picture: so many as they are and so many near others; fewer where the file would be larger than LARGEST.
 COLOURS = ((160, 96), (80, 64), (40, 40))
 LARGEST = 115_000
@@ -65,7 +66,7 @@ def story() -> Steps:
     checked = {"RECORDS": released.id(), "QUASI_IDENTIFIERS": ["vbas_level", "vbas_region", *FOUR], "K": 5}
     yield from log((yield from run("checkrelease", checked)), "log_check")
     forget_all_but(areas, records)
-    yield from explorer()
+    yield from release()
     yield from designer()
 
 
@@ -231,32 +232,65 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
     save(window.grab(), name)
 
 
-def explorer() -> Steps:
-    """The dock over the map: 150 regions, one of them clicked at."""
+def release() -> Steps:
+    """The dock over the map: 150 regions, one of them clicked at; and its other four steps side by side."""
     window, size = iface.mainWindow(), iface.mainWindow().size()
     window.resize(1180, 860)
-    entry = plugins["vbas"].explorer
+    entry = plugins["vbas"].release
     entry.action.trigger()
     dock = entry.dock
-    window.resizeDocks([dock], [330], Qt.Orientation.Horizontal)
-    dock.data.tick(FOUR)
-    dock.look.click()
-    for number in (None, 150):
-        if number is not None:
-            dock.chooser.number.setValue(number)
-        yield 2 * MOMENT
-        while dock.session.busy:
-            yield MOMENT
+    window.resizeDocks([dock], [DOCK_WIDTH], Qt.Orientation.Horizontal)
+    yield from settled(dock)
+    pages = [dock.grab()]
+    dock.next.click()
+    for name in dock.state.fields:
+        if name in SIX:
+            dock.roles.choose(name, "identifies indirectly" if name in FOUR else "leave out")
+    yield MOMENT
+    pages.append(dock.grab())
+    dock.next.click()
+    yield from settled(dock)
+    dock.look.chooser.number.setValue(150)
+    yield from settled(dock)
     iface.zoomFull()
     yield 2 * MOMENT
-    dock.map.select_at(iface.mapCanvas().extent().center())
+    dock.look.map.select_at(iface.mapCanvas().extent().center())
     yield 2 * MOMENT
     while iface.mapCanvas().isDrawing():
         yield MOMENT
     save(window.grab(), "explorer")
+    dock.next.click()
+    yield from settled(dock)
+    pages.append(dock.grab())
+    dock.next.click()
+    dock.hand_over.folder.setFilePath(str(WORK / "release-2026"))
+    dock.hand_over.go.click()
+    yield from settled(dock)
+    pages.append(dock.grab())
+    save(side_by_side(pages), "release")
     dock.close()
     window.resize(size)
     yield MOMENT
+
+
+def settled(dock: QDockWidget) -> Steps:
+    """Until the dock has nothing to do any more."""
+    yield MOMENT
+    while dock.data.busy or dock.look.session.busy or dock.decide.busy or dock.hand_over.busy:
+        yield MOMENT
+    yield MOMENT
+
+
+def side_by_side(pictures: list[QPixmap]) -> QPixmap:
+    """Several pictures as one, from left to right."""
+    whole = QPixmap(sum(picture.width() for picture in pictures), max(picture.height() for picture in pictures))
+    whole.fill()
+    painter, left = QPainter(whole), 0
+    for picture in pictures:
+        painter.drawPixmap(left, 0, picture)
+        left += picture.width()
+    painter.end()
+    return whole
 
 
 def designer() -> Steps:

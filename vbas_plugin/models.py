@@ -17,8 +17,9 @@ from qgis.PyQt.QtGui import QIcon
 from ..algorithms.databases.address import check_address
 from ..algorithms.databases.choosing import with_list
 from ..algorithms.form import approaches
+from ..algorithms.form.base import EVERYWHERE
 from ..algorithms.form.effective import Effective
-from ..algorithms.form.help_panel import help_panel
+from ..algorithms.form.help_panel import help_of
 from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
@@ -28,7 +29,7 @@ from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
 from ..core.job.configuring import settled_by_combination
-from ..core.language import tr
+from ..core.language import as_data, tr
 from ..core.policy import policies_for_lists
 from ..core.secrecy import without_secrets
 from ..core.tables import table_of
@@ -39,6 +40,15 @@ TITLES = {
     "nestedstepbystep": tr("Anonymise records with nested levels, step by step (model)"),
     "inplacestepbystep": tr("Anonymise records in a database, step by step (model)"),
 }
+SUMMARIES = {
+    "anonymizestepbystep": tr(
+        "The steps of “Anonymise records” one after the other, to be changed in the model designer."
+    ),
+    "nestedstepbystep": tr("The steps of a nested release one after the other, to be changed in the model designer."),
+    "inplacestepbystep": tr("The steps over records that stay in a database, to be changed in the model designer."),
+}
+
+TAGS = as_data("model,workflow,suppression,nested,voronoi")
 
 
 class TitledModel(QgsProcessingModelAlgorithm):
@@ -88,9 +98,17 @@ class TitledModel(QgsProcessingModelAlgorithm):
     def helpUrl(self) -> str:
         return help_page(self.name())
 
+    def shortDescription(self) -> str:
+        return SUMMARIES.get(self.name(), "")
+
+    def tags(self) -> list[str]:
+        """Words to search the toolbox by, as of the forms."""
+        words = [text for tags in (EVERYWHERE, TAGS) for text in (tags, tr(tags))]
+        return list(dict.fromkeys(",".join(["vbas", *words]).split(",")))
+
     def shortHelpString(self) -> str:
         """The help panel, as beside the forms: QGIS would repeat the help of every input."""
-        return help_panel(self.helpContent().get("ALG_DESC", ""), self.parameterDefinitions())
+        return help_of(self.helpContent().get("ALG_DESC", ""), self.parameterDefinitions())
 
     def createCustomParametersWidget(self, parent: Any) -> Any:
         """The dialog of the forms."""

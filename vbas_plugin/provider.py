@@ -80,7 +80,7 @@ class VbasPlugin:
     def __init__(self, iface: Any) -> None:
         self.iface = iface
         self.provider: VbasProvider | None = None
-        self.explorer: Any = None
+        self.release: Any = None
         self.packages: Any = None
 
     def initProcessing(self) -> None:
@@ -92,9 +92,9 @@ class VbasPlugin:
         """Called by QGIS with a window."""
         self.initProcessing()
         # Only here: a headless QGIS has no widgets.
-        from .explorer.entry import ExplorerEntry
+        from .release.entry import ReleaseEntry
 
-        self.explorer = ExplorerEntry(self.iface)
+        self.release = ReleaseEntry(self.iface)
         from .packages.entry import PackagesEntry
 
         self.packages = PackagesEntry(self.iface)
@@ -104,9 +104,9 @@ class VbasPlugin:
         if self.packages is not None:
             self.packages.remove()
             self.packages = None
-        if self.explorer is not None:
-            self.explorer.remove()
-            self.explorer = None
+        if self.release is not None:
+            self.release.remove()
+            self.release = None
         if self.provider is not None:
             QgsApplication.processingRegistry().removeProvider(self.provider)
             self.provider = None

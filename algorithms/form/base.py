@@ -30,7 +30,7 @@ from ..named import NamedAlgorithm, history, name_pages
 from ..unavailable import not_loaded
 from .effective import Conditions, Effective
 from .form import Form
-from .help_panel import help_panel
+from .help_panel import help_of
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .remembering import remember
 from .understanding import as_spelled, is_blank, understood, with_labels
@@ -107,7 +107,7 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def shortHelpString(self) -> str:
         """The help panel."""
-        return help_panel(self.HELP, self.parameterDefinitions())
+        return help_of(self.HELP, self.parameterDefinitions())
 
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         self.declare()

@@ -1,18 +1,38 @@
-"""The help beside a form: short enough to be read; what each field does is said where one points at it."""
+"""The help of a form. Beside it: short enough to be read; what each field does is said where one points at it. Of
+qgis_process, which prints it and tells the parameters itself: as plain text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
 
-from qgis.core import QgsProcessingParameterDefinition
+from qgis.core import QgsApplication, QgsProcessingParameterDefinition
 
 from ...core.language import tr
 from .parameters import ADVANCED, OPTIONAL
 from .understanding import is_blank
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-zà-ÿ]|[“«])")
+
+
+COMMAND_LINE = "qgis_process"  # what QGIS calls itself where nobody looks at a window
+_BLOCKS = re.compile(r"</?(?:p|h\d|ul|ol|table|pre|div)\b[^>]*>", re.IGNORECASE)
+_ITEMS = re.compile(r"<(li|tr)\b[^>]*>", re.IGNORECASE)
+_BREAKS = re.compile(r"<br\s*/?>|</(?:td|th)>", re.IGNORECASE)
+_TAGS = re.compile(r"</?[a-z][^>]*>", re.IGNORECASE)
+
+
+def help_of(text: str, definitions: Sequence[QgsProcessingParameterDefinition]) -> str:
+    """The help as it is shown here. text : of the form, HTML; definitions : of its parameters"""
+    return help_text(text) if QgsApplication.platform() == COMMAND_LINE else help_panel(text, definitions)
+
+
+def help_text(text: str) -> str:
+    """HTML as plain text: a line for each paragraph, row and item, with nothing between them."""
+    marked = _BLOCKS.sub("\n", _ITEMS.sub(r"\n- ", text))
+    lines = unescape(_TAGS.sub("", _BREAKS.sub(" ", marked))).splitlines()
+    return "\n".join(" ".join(line.split()) for line in lines if line.strip())
 
 
 def help_panel(text: str, definitions: Sequence[QgsProcessingParameterDefinition]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
@@ -10,7 +10,9 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFi
 from ...core.anonymise import Account
 from ...core.drawing import voronoi_cells_of
 from ...core.job.saying import said_of
+from ...core.job.signing import hashes_of
 from ...core.language import tr
+from ...core.package.table import DataTable
 from ...core.report.map_data import MapData
 from ...core.report.periods import how_periods_go_together
 from ...core.report.release import PublicReport, release_report
@@ -21,11 +23,13 @@ from .form import Form
 from .parameters import described
 from .provenance import now
 
+RELEASE_REPORT = "RELEASE_REPORT"
+
 
 def public_report_parameter() -> QgsProcessingParameterDefinition:
     """RELEASE_REPORT."""
     page = QgsProcessingParameterFileDestination(
-        "RELEASE_REPORT",
+        RELEASE_REPORT,
         tr("Report ({for_release})", for_release=FOR_RELEASE),
         tr("HTML files (*.html)"),
         None,
@@ -47,24 +51,19 @@ def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
     return MapData(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
 
 
-def add_public_report(
-    form: Form, account: Account, layer: AreaLayer | None = None, shapes: Sequence[np.ndarray] = ()
-) -> None:
-    """Write RELEASE_REPORT of a release; arguments as for `public_page`."""
-    form.outputs.add_text("RELEASE_REPORT", lambda: public_page(form, account, layer, shapes))
-
-
 def public_page(
     form: Form,
     account: Account,
     layer: AreaLayer | None = None,
     shapes: Sequence[np.ndarray] = (),
     left_out: Collection[str] = (),
+    tables: Callable[[], Sequence[DataTable]] = tuple,
 ) -> str:
     """The report for release.
 
     layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
-    each level those of its regions, in the CRS of the layer; left_out : names of settings that are not said
+    each level those of its regions, in the CRS of the layer; left_out : names of settings that are not said; tables :
+    those that are released, for their content hashes
     """
     return release_report(
         PublicReport(
@@ -82,5 +81,6 @@ def public_page(
             account.no_small_count,
             account.plan.in_zones,
             how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
+            hashes_of(tables()),
         )
     )

@@ -21,7 +21,7 @@ from ...core.job.saying import INPUTS, said_of
 from ...core.language import tr
 from ...core.package.dataset import tables_of_release
 from ...core.package.descriptor import Said
-from ...core.package.folder import recount, write_folder
+from ...core.package.folder import PAGE, recount, write_folder
 from ...core.package.table import Crs
 from ...core.package.writing import CSV, FORMATS, check_format
 from ...core.release import Release
@@ -105,9 +105,7 @@ def add_release_folder(
         tables = tables_of_release(account, area_field, shapes, crs, release())
         title = tr("Report ({for_release})", for_release=FOR_RELEASE)
         called = folder.name if name is None else name.name
-        package = write_folder(
-            folder, account, tables, written, _said(form, entry), called, {"report.html": (title, page())}
-        )
+        package = write_folder(folder, account, tables, written, _said(form, entry), called, {PAGE: (title, page())})
         form.info(tr("Content hash of the release: {content_hash}", content_hash=package["vbas"]["content_sha256"]))
 
     form.outputs.add_folder(RELEASE_FOLDER, write, recount)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from qgis.core import (
     QgsProcessingParameterDefinition,
@@ -13,8 +14,9 @@ from qgis.PyQt.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from qgis.PyQt.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
 from ...core.anonymise import Account
-from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT, signing_of
+from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT, page_to_publish, signing_of
 from ...core.language import tr
+from ...core.package.folder import PAGE
 from ...core.package.table import DataTable
 from ...core.report.internal import page_to_sign
 from ...core.report.sign import Signing, printed
@@ -25,7 +27,7 @@ from .parameters import described, text
 from .provenance import now
 from .remembering import remembered
 
-SIGN_PAGE, REPORT, REGISTER = "SIGN_PAGE", "REPORT", "REGISTER"
+SIGN_PAGE, REPORT, REGISTER, RELEASE_FOLDER = "SIGN_PAGE", "REPORT", "REGISTER", "RELEASE_FOLDER"
 OUTPUT_OF = {"records": ("RELEASED_RECORDS",), "crosswalk": ("CROSSWALK",), "regions": ("RELEASED_REGIONS",)}
 RESOLUTION, MARGIN = 300, 15.0  # dots an inch, millimetres
 LARGEST_FONT, SMALLEST_FONT, STEP = 9.5, 5.0, 0.5  # points
@@ -74,10 +76,27 @@ def sign_page_parameter() -> QgsProcessingParameterDefinition:
     )
 
 
-def signing(form: Form, tables: Iterable[DataTable], register: str, in_place: str = "") -> Signing:
-    """What the page says of a run. tables : that are released; register : the entry; in_place : where rows go that an
-    engine writes"""
-    return signing_of(form, tables, lambda name: _files_of(form, name, in_place), register)
+def signing(
+    form: Form,
+    tables: Iterable[DataTable],
+    register: str,
+    in_place: str = "",
+    pages: Mapping[str, Callable[[], str]] = MappingProxyType({}),
+) -> Signing:
+    """What the page says of a run.
+
+    tables : that are released; register : the entry; in_place : where rows go that an engine writes; pages : those to
+    publish, by RELEASE_REPORT and RELEASE_FOLDER, which holds one
+    """
+    to_publish = []
+    for name, page in pages.items():
+        if form.outputs.wanted(name):
+            target = form.outputs.target(name)
+            place = name if target is None else target.name
+            in_folder = name == RELEASE_FOLDER
+            content = page() if in_folder else form.outputs.without_addresses(page())
+            to_publish.append(page_to_publish(f"{place}/{PAGE}" if in_folder else place, content.encode("utf-8")))
+    return signing_of(form, tables, lambda name: _files_of(form, name, in_place), register, to_publish)
 
 
 def _files_of(form: Form, table: str, in_place: str) -> str:
@@ -87,7 +106,7 @@ def _files_of(form: Form, table: str, in_place: str) -> str:
         if form.outputs.wanted(name):
             target = form.outputs.target(name)
             files.append(name if target is None else target.name)
-    folder = form.outputs.target("RELEASE_FOLDER") if form.outputs.wanted("RELEASE_FOLDER") else None
+    folder = form.outputs.target(RELEASE_FOLDER) if form.outputs.wanted(RELEASE_FOLDER) else None
     if folder is not None:
         files.append(f"{folder.name}/")
     return ", ".join(files)

@@ -25,7 +25,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
-from ...core.job.values import choice_of, number_of, quoted
+from ...core.job.values import choice_of, number_of, quoted, some
 from ...core.language import plural, tr
 from ...core.plain_text import visible
 from ..layers.inputs import Inputs
@@ -90,7 +90,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
         raise QgsProcessingException(
             tr(
                 "{options} is an option of qgis_process, not a parameter of {title}: write it before the “--”.",
-                options=quoted(options),
+                options=some(options),
                 title=title,
             )
         )
@@ -105,19 +105,19 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
                 "{unknown} is not a parameter of {title}: did you mean {near}?",
                 "{unknown} are not parameters of {title}: did you mean {near}?",
                 len(unknown),
-                unknown=quoted(unknown),
+                unknown=some(unknown),
                 title=title,
-                near=quoted(dict.fromkeys(near)),
+                near=some(list(dict.fromkeys(near))),
             )
         )
     raise QgsProcessingException(
         plural(
-            "{unknown} is not a parameter of {title}, which has {names}.",
-            "{unknown} are not parameters of {title}, which has {names}.",
+            "{unknown} is not a parameter of {title}, and none is called nearly so: “{command}” lists them.",
+            "{unknown} are not parameters of {title}, and none are called nearly so: “{command}” lists them.",
             len(unknown),
-            unknown=quoted(unknown),
+            unknown=some(unknown),
             title=title,
-            names=", ".join(names),
+            command=" ".join(("qgis_process", "help", algorithm.id())),
         )
     )
 

@@ -13,8 +13,8 @@ from weakref import WeakValueDictionary
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from .usual_layers import area_field_of, chosen_layer, id_field_of
-from .usual_names import USUAL_FIELDS, usual_field
 from .widgets import linked_widget
 
 

@@ -7,36 +7,20 @@ neither. Where a layer is far away (a web service, a database), its values are n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from qgis.core import QgsFeatureRequest, QgsMapLayer, QgsProcessingContext, QgsProject, QgsVectorLayer
 
 from ...core.areas import identifier_text
+from ...core.preparing.joining import ENOUGH, Join, best_join, keys_of
+from ...core.preparing.usual_names import ROW_NUMBERS, usual_field
+from ...core.records.columns import Column, column_from_values
 from ...core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, kind_of_output
 from ..compat import geometry_kind, python_value
-from .usual_names import AREA_IDS, ROW_NUMBERS, usual_field
 
 NEAR = ("memory", "ogr", "delimitedtext", "spatialite")
 MOST_AREAS, SAMPLE = 60_000, 200
-ENOUGH = 0.5  # of the records looked at have an area of the layer
 OURS = "vbas_"
-
-
-@dataclass(frozen=True)
-class Join:
-    """A field of the areas and one of the records that hold the same values; share : of the records looked at"""
-
-    region_id: str
-    record_region: str
-    share: float
-    usual: bool
-    distinct: int
-
-    @property
-    def rank(self) -> tuple[float, bool, int]:
-        """The better the larger: how many records join, under a usual name, over how many values."""
-        return round(self.share, 1), self.usual, self.distinct
 
 
 def is_own_output(layer: QgsVectorLayer) -> bool:
@@ -60,58 +44,51 @@ def is_crosswalk(layer: QgsVectorLayer) -> bool:
 
 
 class Joins:
-    """How tables join areas; what a layer holds is read once, so that one is for one question, not for a session."""
+    """How tables join areas; what a layer holds is read once, so that one is for one question, not for a session.
 
-    def __init__(self) -> None:
-        self._keys: dict[tuple[str, str], dict[str, set[str | None]]] = {}
-        self._samples: dict[str, dict[str, list[str | None]]] = {}
+    most : of a layer with more areas no value is read, as of one that is far away
+    """
+
+    def __init__(self, most: int = MOST_AREAS) -> None:
+        self._most = most
+        self._keys: dict[tuple[str, str], dict[str, set[str]]] = {}
+        self._samples: dict[str, dict[str, Column]] = {}
 
     def best(self, areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
         """The fields by which records join areas best; None where none do. region_id : that of the areas, if known"""
         if areas.id() == records.id():
             return None
         keys = self._keys_of(areas, region_id)
-        return _best_join(keys, self._sample_of(records)) if keys else None
+        return best_join(keys, self._sample_of(records)) if keys else None
 
-    def _keys_of(self, areas: QgsVectorLayer, region_id: str) -> dict[str, set[str | None]]:
+    def _keys_of(self, areas: QgsVectorLayer, region_id: str) -> dict[str, set[str]]:
         """The fields that identify areas, with their values."""
         asked = areas.id(), region_id
         if asked not in self._keys:
-            known = _values(areas, [region_id] if region_id else areas.fields().names(), MOST_AREAS)
-            sets = {name: set(values) for name, values in known.items()}
-            self._keys[asked] = {
-                name: there for name, there in sets.items() if len(there) == len(known[name]) and None not in there
-            }
+            few = areas.featureCount() <= self._most
+            known = _values(areas, [region_id] if region_id else areas.fields().names(), self._most) if few else {}
+            self._keys[asked] = keys_of(_columns(known))
         return self._keys[asked]
 
-    def _sample_of(self, records: QgsVectorLayer) -> dict[str, list[str | None]]:
+    def _sample_of(self, records: QgsVectorLayer) -> dict[str, Column]:
         if records.id() not in self._samples:
-            self._samples[records.id()] = _values(records, records.fields().names(), SAMPLE)
+            self._samples[records.id()] = _columns(_values(records, records.fields().names(), SAMPLE))
         return self._samples[records.id()]
 
 
-def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
+def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "", most: int = MOST_AREAS) -> Join | None:
     """The fields by which records join areas best; None where none do. region_id : the field of the areas, if known"""
-    return Joins().best(areas, records, region_id)
+    return Joins(most).best(areas, records, region_id)
 
 
-def _best_join(keys: Mapping[str, set[str | None]], sample: Mapping[str, list[str | None]]) -> Join | None:
-    joins = []
-    for name, values in sample.items():
-        for key, there in keys.items():
-            joined = [value for value in values if value in there]
-            usual = name.lower() == key.lower() or name.lower() in AREA_IDS
-            joins.append(Join(key, name, len(joined) / max(len(values), 1), usual, len(set(joined))))
-    best = max(joins, key=lambda join: join.rank, default=None)
-    return best if best is not None and best.share >= ENOUGH else None
-
-
-def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> QgsVectorLayer | None:
+def area_layer(
+    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, most: int = MOST_AREAS
+) -> QgsVectorLayer | None:
     """The layer of areas: polygons, else points, that a table joins, the active one before others; None for none."""
     candidates = [
         layer for layer in layers if geometry_kind(layer) in ("polygon", "point") and not is_own_output(layer)
     ]
-    tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins()
+    tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins(most)
 
     def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool]:
         return (
@@ -124,10 +101,14 @@ def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> 
 
 
 def record_layer(
-    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, areas: QgsMapLayer | None, region_id: str = ""
+    layers: Sequence[QgsVectorLayer],
+    active: QgsMapLayer | None,
+    areas: QgsMapLayer | None,
+    region_id: str = "",
+    most: int = MOST_AREAS,
 ) -> QgsVectorLayer | None:
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
-    candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins()
+    candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins(most)
 
     def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
         join = joins.best(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
@@ -142,18 +123,24 @@ def record_layer(
     return best if best is not None and (rank(best)[0] or not best.isSpatial()) else None
 
 
-def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str]) -> str:
+def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], most: int = MOST_AREAS) -> str:
     """The field that identifies areas: of a usual name, else one that a table of the project repeats; empty: none."""
     if not isinstance(areas, QgsVectorLayer):
         return ""
     named = usual_field(areas.fields().names(), usual)
-    joins, layers = Joins(), [] if named else [layer for layer in vector_layers() if not is_own_output(layer)]
+    joins, layers = Joins(most), [] if named else [layer for layer in vector_layers() if not is_own_output(layer)]
     found = (joins.best(areas, layer) for layer in layers)
     best = max((join for join in found if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
 
 
-def area_field_of(areas: QgsMapLayer | None, region_id: str, records: QgsMapLayer | None, usual: Iterable[str]) -> str:
+def area_field_of(
+    areas: QgsMapLayer | None,
+    region_id: str,
+    records: QgsMapLayer | None,
+    usual: Iterable[str],
+    most: int = MOST_AREAS,
+) -> str:
     """The field of the records that says their area: one of a usual name whose values are areas, else any such field,
     else that of a usual name; empty for none."""
     if not isinstance(records, QgsVectorLayer):
@@ -161,7 +148,7 @@ def area_field_of(areas: QgsMapLayer | None, region_id: str, records: QgsMapLaye
     named = usual_field(records.fields().names(), usual)
     if not isinstance(areas, QgsVectorLayer) or not region_id:
         return named
-    join = join_of(areas, records, region_id)
+    join = join_of(areas, records, region_id, most)
     if join is None or join.record_region == named:
         return named
     by_name = _values(records, [named], SAMPLE).get(named, []) if named else []
@@ -194,6 +181,10 @@ def choose_layer(wrapper: Any, layer: QgsVectorLayer) -> None:
     context = QgsProcessingContext()
     context.setProject(QgsProject.instance())
     wrapper.setParameterValue(layer.id(), context)
+
+
+def _columns(values: Mapping[str, list[str | None]]) -> dict[str, Column]:
+    return {name: column_from_values(texts) for name, texts in values.items()}
 
 
 def _values(layer: QgsVectorLayer, names: Iterable[str], most: int) -> dict[str, list[str | None]]:

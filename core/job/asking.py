@@ -88,6 +88,14 @@ def terms_of(given: Given, records: Records) -> Terms:
     return in_all_periods(given, Terms(k, requirement, records.n_unmatched), records.profile)
 
 
+def terms_as_asked(ask: Ask, records: Records) -> Terms:
+    """What is asked of a release of these records, for searches that count what one would suppress."""
+    requirement = requirement_of(records, ask.k, ask.l_diversity, ask.max_share)
+    if ask.the_same_in_all:
+        requirement = with_series(requirement, records.profile, ask.period)
+    return Terms(ask.k, requirement, records.n_unmatched)
+
+
 def in_all_periods(asked: Asked, terms: Terms, profile: Profile) -> Terms:
     """The terms, by which classes are the same in all periods where a job asks for that; profile : of the records."""
     period = period_of(asked)

@@ -99,7 +99,7 @@ def released(given: Given, areas: Areas, records: Records, source: Source | None
     """
     nested, configuration = given.text("RELEASE") == NESTED, configuration_of(given)
     seconds = {tr("reading"): given.seconds()}
-    made = (_nested_levels if nested else _one_level)(given, areas, records, configuration)
+    made = _levels_made(given, areas, records, configuration)
     notes = (*made.notes, *rule_sentences(given, nested), crosswalk_sentence(given, made.looking))
     given.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
@@ -126,6 +126,22 @@ def released(given: Given, areas: Areas, records: Records, source: Source | None
     return Made(account, remarks, hierarchies, made.aggregation)
 
 
+def looked_at(given: Given, areas: Areas, records: Records) -> Account:
+    """What the release that a job asks for would be: as `released`, and nothing is released. Of what is published
+    already nothing is known yet.
+
+    areas, records : as for `released`
+    Raises InputError.
+    """
+    nested = is_nested(given)
+    made = _levels_made(given, areas, records, configuration_of(given))
+    hierarchies = coarser_of(given, records.table) if asks_for_coarser(given) else {}
+    levels = with_levels_asked(given, made.levels, records.table, hierarchies) if nested else made.levels
+    sites = None if made.aggregation is None else made.aggregation.sites
+    ask = ask_of(given, records.table, nested, hierarchies)
+    return rate(areas, records, levels, ask, sites, given.progress(45, 65))
+
+
 def with_costs(
     log: Log, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[Remarks, str]:
@@ -136,6 +152,11 @@ def with_costs(
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
     costs = costs_of(account.plan, hierarchies, terms)
     return replace(remarks, costs=costs), next_step(*costs)
+
+
+def _levels_made(given: Given, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+    make = _nested_levels if given.text("RELEASE") == NESTED else _one_level
+    return make(given, areas, records, configuration)
 
 
 def _one_level(given: Given, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:

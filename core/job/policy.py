@@ -26,15 +26,28 @@ def hold_to_policies(asked: Asked, folder: bool | None = None) -> tuple[Policy, 
     """
     held = policies()
     for policy in held:
-        for name, of in LEAST.items():
-            if asked.has(name) and (not of or asked.text(of)):
-                policy.refuse_k(name, asked.number(name))
-        if asked.has(RULE) or folder is not None:
-            policy.refuse_rule(asked.text(RULE) if asked.has(RULE) else NO_RULE)
-        if asked.has(DISCLOSURE) and asked.has("RELEASE"):  # elsewhere the crosswalk says whether levels are nested
-            policy.refuse_disclosure(asked.text("RELEASE") == NESTED, asked.text(DISCLOSURE))
+        _hold_what_is_asked(asked, policy)
+        if folder is not None and not asked.has(RULE):
+            policy.refuse_rule(NO_RULE)
         if asked.has(REGISTER):
             policy.refuse_register(asked.text(REGISTER))
         if folder is not None:
             policy.refuse_without_folder(folder)
     return held
+
+
+def hold_before_a_place(asked: Asked) -> None:
+    """Raise PrivacyError for a job that a policy does not have, of which it is not said yet where its release goes."""
+    for policy in policies():
+        _hold_what_is_asked(asked, policy)
+
+
+def _hold_what_is_asked(asked: Asked, policy: Policy) -> None:
+    """Least counts, the rule, and what a nested release holds against."""
+    for name, of in LEAST.items():
+        if asked.has(name) and (not of or asked.text(of)):
+            policy.refuse_k(name, asked.number(name))
+    if asked.has(RULE):
+        policy.refuse_rule(asked.text(RULE))
+    if asked.has(DISCLOSURE) and asked.has("RELEASE"):  # elsewhere the crosswalk says whether levels are nested
+        policy.refuse_disclosure(asked.text("RELEASE") == NESTED, asked.text(DISCLOSURE))

@@ -28,7 +28,7 @@ from ..site_location import APPROACHES as SITE_LOCATIONS
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number.cutoff import GAPS_REGIONS
 from ..ties import CHOICES, FIXED
-from .values import choice_of, nearest, number_of, quoted
+from .values import choice_of, nearest, number_of, some
 from .words import AREA_POINTS, AREAS, CENTROID, CONFIGURATION, NESTED, ONE_LEVEL
 
 WHOLE, NUMBER, TEXT, CHOICE, FIELD, FIELDS, ROWS, TABLE, FILE = (
@@ -154,17 +154,17 @@ def refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
                 "{unknown} is no setting: did you mean {near}?",
                 "{unknown} are no settings: did you mean {near}?",
                 len(unknown),
-                unknown=quoted(unknown),
-                near=quoted(dict.fromkeys(near)),
+                unknown=some(unknown),
+                near=some(list(dict.fromkeys(near))),
             )
         )
     raise InputError(
         plural(
-            "{unknown} is no setting. The settings are {names}.",
-            "{unknown} are no settings. The settings are {names}.",
+            "{unknown} is no setting, and none is called nearly so: {page} lists them.",
+            "{unknown} are no settings, and none are called nearly so: {page} lists them.",
             len(unknown),
-            unknown=quoted(unknown),
-            names=", ".join(known),
+            unknown=some(unknown),
+            page="docs/library.md",
         )
     )
 

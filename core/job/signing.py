@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 
 from ..language import tr
 from ..package.content_hash import content_hash, hash_of_all
@@ -38,12 +39,30 @@ def content_of(tables: Iterable[DataTable]) -> str:
     return hash_of_all(hashes) if hashes else ""
 
 
+def hashes_of(tables: Iterable[DataTable]) -> list[tuple[str, str]]:
+    """Title and content hash of each table, and last, under no title, that of the whole release; none of no tables."""
+    of = {table.name: (table.title, content_hash(table)) for table in tables}
+    if not of:
+        return []
+    return [*of.values(), ("", hash_of_all({name: value for name, (_, value) in of.items()}))]
+
+
+def page_to_publish(file: str, content: bytes) -> FileToSign:
+    """A page that goes out with a release, which cannot hold its own hash. file : where it goes; content : its bytes"""
+    return FileToSign(tr("Page to publish (hash of the file)"), file, sha256(content).hexdigest())
+
+
 def signing_of(
-    asked: Asked, tables: Iterable[DataTable], files_of: Callable[[str], str] = lambda table: "", register: str = ""
+    asked: Asked,
+    tables: Iterable[DataTable],
+    files_of: Callable[[str], str] = lambda table: "",
+    register: str = "",
+    pages: Iterable[FileToSign] = (),
 ) -> Signing:
     """What the page says beside the account of a release.
 
-    tables : that are released; files_of : where each goes, by its name; register : the entry of the register
+    tables : that are released; files_of : where each goes, by its name; register : the entry of the register; pages :
+    that are published with them
     """
     of = {table.name: (table.title, content_hash(table)) for table in tables}
     files = [FileToSign(title, files_of(name), value) for name, (title, value) in of.items()]
@@ -52,7 +71,7 @@ def signing_of(
         said[RECIPIENT],
         said[PURPOSE],
         said[PREPARED_BY],
-        files,
+        [*files, *pages],
         hash_of_all({name: value for name, (_, value) in of.items()}) if of else "",
         made_by(),
         register,

@@ -11,11 +11,18 @@ from ..language import tr
 
 # What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
 LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
+MOST_NAMED, MOST_LETTERS = 3, 40  # of wrong names in a sentence
 
 
 def quoted(values: Iterable[object]) -> str:
     """Values in quotation marks, one after the other."""
     return ", ".join(tr("“{value}”", value=value) for value in values)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of wrong names in quotation marks, cut where they are long."""
+    cut = [name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…" for name in names[:MOST_NAMED]]
+    return quoted(cut) if len(names) <= MOST_NAMED else f"{quoted(cut)}, …"
 
 
 def nearest(unknown: Iterable[str], known: Collection[str]) -> list[str]:

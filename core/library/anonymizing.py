@@ -88,6 +88,7 @@ def anonymize(
     register: PathLike | None = None,
     register_action: str = "stop",
     aliases: Rows | None = None,
+    series: str | None = None,
     ties: str = "fixed",
     folder_format: str = "CSV",
     licence: str | None = None,
@@ -164,7 +165,7 @@ def anonymize(
         How nested levels are made, from which fields of the areas, and what is lost least.
     seed : int
         Starts every random draw.
-    register, register_action, aliases
+    register, register_action, aliases, series
         A register of earlier releases (a GeoPackage), what is done where all together disclose, and fields under other
         names. `Anonymized.write` adds the release to it.
     ties : str

@@ -6,10 +6,10 @@ import json
 import os
 import platform
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Union
 
@@ -25,14 +25,14 @@ from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
 from ..job.saying import INPUTS, said_of
 from ..job.settings import SETTINGS, TABLE
-from ..job.signing import signing_of, told_of
+from ..job.signing import hashes_of, page_to_publish, signing_of, told_of
 from ..language import tr
 from ..log import QUIET
 from ..package.content_hash import content_hash, hash_of_all
 from ..package.dataset import tables_of_release
 from ..package.delivering import deliver_release
 from ..package.descriptor import Said
-from ..package.folder import write_folder
+from ..package.folder import PAGE, write_folder
 from ..package.table import DataTable
 from ..publish.register.entry import Entry
 from ..publish.register.published_releases import entry_of, new_entry
@@ -42,6 +42,7 @@ from ..report.map_data import MapData
 from ..report.periods import how_periods_go_together
 from ..report.provenance import Provenance
 from ..report.release import PublicReport, release_report
+from ..report.sign import FileToSign
 from ..tables.schema import FOR_RELEASE
 from ..version import commit, version
 from .job import Job
@@ -190,12 +191,22 @@ class Anonymized:
             policy.refuse_without_folder(folder is not None)
         written = self._job.text("FOLDER_FORMAT") if folder_format is None else folder_format
         licence = self._job.text("LICENCE") if licence is None else licence
-        texts = {"REPORT": self._internal_page, "RELEASE_REPORT": self._public_page}
-        target = None if folder is None else Path(folder)
+        target, public = None if folder is None else Path(folder), cache(self._public_page)
+
+        def internal() -> str:
+            to_publish: dict[str, tuple[str, ...]] = {"" if target is None else f"{target.name}/{PAGE}": INPUTS}
+            if "RELEASE_REPORT" in pages:
+                to_publish[Path(pages["RELEASE_REPORT"]).name] = ()
+            named = {file: left_out for file, left_out in to_publish.items() if file}
+            return self._internal_page(
+                [page_to_publish(file, public(left_out).encode("utf-8")) for file, left_out in named.items()]
+            )
+
+        texts = {"REPORT": internal, "RELEASE_REPORT": lambda: public(())}
 
         def write(staged: Path) -> None:
             title = tr("Report ({for_release})", for_release=FOR_RELEASE)
-            page = {"report.html": (title, self._public_page(INPUTS))}
+            page = {PAGE: (title, public(INPUTS))}
             name = staged.name if target is None else target.name
             write_folder(
                 staged, self.account, self._tables_with_shapes, written, self._what_is_said(licence), name, page
@@ -242,7 +253,7 @@ class Anonymized:
         columns = zip(table.names, table.columns)
         return self._places.frame.like({name: Column(of.codes[rows], of.categories) for name, of in columns})
 
-    def _internal_page(self) -> str:
+    def _internal_page(self, pages: Sequence[FileToSign] = ()) -> str:
         account, remarks = self.account, self._made.remarks
         remarks, _ = with_costs(QUIET, account, remarks, self._made.hierarchies)
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
@@ -250,7 +261,7 @@ class Anonymized:
         values = self._said_values(set(SETTINGS))
         provenance = Provenance(list(values.items()), _now(), _versions(), (), self._command)
         entry = "" if self._registered is None else self._registered.in_words
-        signing = signing_of(self._job, self._tables, register=entry)
+        signing = signing_of(self._job, self._tables, register=entry, pages=pages)
         return internal_report(account, self._map_data, provenance, remarks, signing)
 
     def _public_page(self, left_out: tuple[str, ...] = ()) -> str:
@@ -271,6 +282,7 @@ class Anonymized:
                 account.no_small_count,
                 account.plan.in_zones,
                 how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
+                hashes_of(self._tables),
             )
         )
 

@@ -20,6 +20,8 @@ from .descriptor import FILE, Said, described, with_file
 from .table import DataTable
 from .writing import CSV, FORMATS, check_format, write_tables
 
+PAGE = "report.html"  # the page to publish, in a release's folder
+
 
 def write_folder(
     folder: Path,

@@ -16,6 +16,7 @@ import numpy as np
 import shapely
 
 from ..arrays import to_list
+from ..drawing import multi_polygons
 from ..errors import InputError
 from ..language import tr
 from ..publish.files import DISK
@@ -188,19 +189,12 @@ def _geopackage_shapes(table: DataTable) -> list[bytes | None]:
     """The shapes as GeoPackages hold them: a header without bounds, then WKB."""
     number = -1 if table.crs is None else table.crs.epsg or OWN_CRS
     header = b"GP\x00\x01" + int(number).to_bytes(4, "little", signed=True)
-    shapes = [_multi_polygon(shape) for shape in ([] if table.shapes is None else to_list(table.shapes))]
-    return [None if shape is None else header + shapely.to_wkb(shape, byte_order=1) for shape in shapes]
-
-
-def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:
-    if shape is None or shape.geom_type == "MultiPolygon":
-        return shape
-    return shapely.MultiPolygon([] if shape.is_empty else [shape])
+    return [None if wkb is None else header + wkb for wkb in _wkb(table)]
 
 
 def _wkb(table: DataTable) -> list[bytes | None]:
-    shapes = [] if table.shapes is None else [_multi_polygon(shape) for shape in to_list(table.shapes)]
-    return [None if shape is None else shapely.to_wkb(shape, byte_order=1) for shape in shapes]
+    shapes = np.empty(0, dtype=object) if table.shapes is None else multi_polygons(table.shapes)
+    return to_list(shapely.to_wkb(shapes, byte_order=1))
 
 
 def _of_shapes(table: DataTable) -> str:

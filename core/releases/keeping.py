@@ -9,7 +9,7 @@ releases can then never rule out that all people there are, are shown; and if so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from ..progress import Progress, silent
 
 NOBODY = -1
+MOST_TAKEN = 3  # times k that are moved to a smaller region at once
 MOST_SOURCES = 8  # labels that are tried as the source of people whom others join, for each class
 
 
@@ -58,8 +59,10 @@ def kept(levels: Sequence[Places], k: int, rng: np.random.Generator, progress: P
     work.keep()
     progress(0.4)
     work.add()
-    progress(0.8)
+    progress(0.6)
     work.join()
+    progress(0.7)
+    work.gather()
     return Kept(work.shown, work.within)
 
 
@@ -250,6 +253,43 @@ class _Work:
                 some, need, level, at = some[~done], need[~done], level[~done], at[~done]
             if not len(some):
                 return
+
+    def gather(self) -> None:
+        """Of what changed, show people whom a larger region shows where k of them live in a smaller one: whom a label
+        once had to give up comes back when others of the class have come, or had to be given up, too."""
+        changed = [np.any(places.shown[:, -1:] != shown[:, None], axis=1) for places, shown in self._both()]
+        families = np.unique(np.concatenate([top[some] for top, some in zip(self.top, changed)]))
+        for level in range(len(self.levels) - 1):
+            some = np.flatnonzero((self.left(level) >= self.k) & np.isin(self.top[level], families))
+            some = some[self.rng.permutation(len(some))]
+            while len(some):
+                _, first = np.unique(self.top[level][some], return_index=True)
+                now = some[first]
+                some = np.delete(some, first)
+                for source in range(level + 1, len(self.levels)):
+                    now = now[~self._taken(level, now, source)]
+
+    def _both(self) -> Iterable[tuple[Places, np.ndarray]]:
+        return zip(self.levels, self.shown)
+
+    def _taken(self, level: int, places: np.ndarray, source: int) -> np.ndarray:
+        """Whether as many as may be, k and more, were taken from the regions of a coarser level around some places, of
+        families of their own, and are shown there."""
+        around, most = places, self.left(level)[places]
+        for at in range(level, source):
+            most = np.minimum(most, np.where(around >= 0, self.left(at)[around], 0))
+            around = np.where(around >= 0, self.levels[at].parent[around], NOBODY)
+        most = np.minimum(most, np.where(around >= 0, self.shown[source][around], 0))
+        done = np.zeros(len(places), bool)
+        for more in range(MOST_TAKEN * self.k, self.k - 1, -1):
+            rows = np.flatnonzero(~done & (most >= more))
+            some, number = places[rows], np.full(len(rows), more)
+            fits = self._label_fits(level, some, number) & self._fits(level, some, number, until=source)
+            fits &= self._label_fits(source, around[rows], -number)
+            self._change(level, some[fits], number[fits], until=source)
+            self.shown[source][around[rows[fits]]] -= more
+            done[rows[fits]] = True
+        return done
 
     def _source(self, some: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Of each outermost place the level and the position of a label within, the coarsest and largest first."""

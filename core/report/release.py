@@ -58,6 +58,8 @@ class PublicReport:
     no_small_count : whether the release was made so that no count below k follows
     in_zones : whether each region shows all records of a class that no region within shows
     over_time : what holds of several periods, a sentence; empty where there are none
+    hashes : title and content hash of each table that is released, of all together under an empty title; none where
+    the tables are not at hand
     """
 
     release: Release
@@ -74,6 +76,7 @@ class PublicReport:
     no_small_count: bool = False
     in_zones: bool = False
     over_time: str = ""
+    hashes: Sequence[tuple[str, str]] = ()
 
 
 def release_report(published: PublicReport) -> str:
@@ -105,11 +108,25 @@ def release_report(published: PublicReport) -> str:
         _map(published),
         _classes(published),
         _values(published),
+        _hashes(published),
         Section(tr("What is not said here"), NOT_SAID),
         Section(tr("How it was made"), (), (tr("Setting"), tr("Value")), settings(made)),
     ]
     title = tr("Nested release") if nested else tr("Release of records")
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))
+
+
+def _hashes(published: PublicReport) -> Section:
+    """By which whoever has a table finds out whether it is the one that this page tells of."""
+    if not published.hashes:
+        return Section("")
+    rows = [(title or tr("The whole release"), value) for title, value in published.hashes]
+    says = tr(
+        "The content hash of a table is that of its rows, in whatever format they come. Whoever has the tables can "
+        "work it out again: {page} says how.",
+        page="verify/README.md",
+    )
+    return Section(tr("Content hashes"), (says,), (tr("Table"), tr("Content hash (SHA-256)")), rows)
 
 
 def _class_sizes(published: PublicReport) -> np.ndarray:

@@ -8,7 +8,7 @@ from qgis.PyQt.QtWidgets import QComboBox, QWidget
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.core.language import language
 
-from .explorer_window import choose_number, favour, look, settle
+from .explorer_window import choose_number, favour, look, settle, wait_for
 from .in_french import english, english_words, plain, texts_of
 from .test_explorer import FIELDS, dock, entry
 from .test_explorer_window import BAD
@@ -17,6 +17,7 @@ __all__ = ["dock", "english", "entry"]
 
 
 OF_QT = {"Close", "Closes the dock widget", "Float", "Undocks and re-attaches the dock widget"}
+OF_QT |= {"Full path to the file(s), including name and extension"}
 
 
 def shown_in(dock):
@@ -29,16 +30,22 @@ def shown_in(dock):
     return {plain(one).strip() for one in found} - {""}
 
 
-def test_nothing_in_the_dock_is_english(dock, english):
+def test_nothing_in_the_dock_is_english(dock, entry, english):
     assert language() == "fr"
-    seen = shown_in(dock)
+    window = entry.dock
+    wait_for(lambda: not window.data.busy)
+    seen = set()
+    for step in range(5):
+        window.go_to(step)
+        wait_for(lambda: not (window.look.session.busy or window.decide.busy))
+        seen |= shown_in(window)
     for nested in (False, True):
         dock.choices.nested.setChecked(nested)
         favour(dock, CUSTOM, "random", "basic Voronoi")
         look(dock, *FIELDS)
         for number in (1, 9):
             choose_number(dock, number)
-            seen |= shown_in(dock)
+            seen |= shown_in(window)
     assert len(seen) > 40
     # Layers and fields have names of their own, and QGIS and Qt their words.
     assert not seen & english - {"areas", "people", *FIELDS, *OF_QT}

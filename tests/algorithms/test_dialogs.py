@@ -25,6 +25,9 @@ from vbas.core.language import ENGLISH, language, tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import RecordTable
 from vbas.core.synthetic.city import CRS, demonstration_city
 from vbas.core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.core.tables.testdata import GENERATED
@@ -165,6 +168,8 @@ def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_
                 return [given(one) for one in value]
             if value == "#register":
                 return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
+            if value == "#month":
+                return str(make_month(tmp_path_factory.mktemp("month") / "register.gpkg", town))
             if isinstance(value, str) and value.startswith("#"):
                 return str(tmp_path / value[1:])
             return named[value[1:]].id() if _is_layer(value) else value
@@ -183,6 +188,19 @@ def make_register(path):
     profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
     entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
     entry.put()
+    return path
+
+
+def make_month(path, town):
+    """A register with the release of the people of the town by its crosswalk, of whom ten have come since."""
+    columns = {name: [row[name] for row in town["records"].getFeatures()][10:] for name in ("area", "age_group", "sex")}
+    regions = {row["area"]: row["vbas_region"] for row in town["crosswalk"].getFeatures()}
+    areas = make_areas(list(regions), np.zeros((len(regions), 2)))
+    area, *shown = (column_from_values(column) for column in columns.values())
+    table = RecordTable(area, dict(zip(("age_group", "sex"), shown)), {})
+    crosswalk = Crosswalk(np.array(list(regions.values())) - 1, 4)
+    plan = suppress(match_records(table, areas).profile, crosswalk, 5)
+    new_entry(path, publish(plan, areas), 0).put()
     return path
 
 
@@ -271,6 +289,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "moran": {**STUDIED, "DRAWS": 19, "SIGNIFICANCE": 0.5},
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
+    "updaterelease": {**PEOPLE, "CROSSWALK": "@crosswalk", "REGISTER": "#month", "UPDATE": "the same people updated"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "profiledatabase": IN_PLACE,
     "releasedatabase": {**IN_PLACE, **REGIONS, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},

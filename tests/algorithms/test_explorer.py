@@ -10,7 +10,7 @@ import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
 from vbas.core.configuration import CUSTOM, RECOMMENDED
-from vbas.vbas_plugin.explorer.entry import ExplorerEntry
+from vbas.vbas_plugin.release.entry import ReleaseEntry
 
 from .conftest import make_layer
 from .dialogs import click_through
@@ -23,7 +23,7 @@ FIELDS = ("sex", "age")
 def entry(provider, qgis_iface, monkeypatch):
     """The way in; what it leaves behind is looked at by `test_nothing_stays_behind`."""
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
-    made = ExplorerEntry(qgis_iface)
+    made = ReleaseEntry(qgis_iface)
     yield made
     made.remove()
     let_pass()
@@ -45,7 +45,7 @@ def dock(entry, grid):
         copy.setName(name)
         QgsProject.instance().addMapLayer(copy)
     entry.show()
-    made = entry.dock
+    made = entry.dock.look
     made.data.region_id.setField("da")
     made.data.population.setField("people")
     made.data.record_region.setField("home")
@@ -117,7 +117,7 @@ def test_regions_that_follow_borders_are_those_that_anonymise_makes(entry, run):
         layer.setName(name)
         QgsProject.instance().addMapLayer(layer)
     entry.show()
-    dock = entry.dock
+    dock = entry.dock.look
     favour(dock, CUSTOM, "balanced density", "population floor")
     look(dock, "age")
     choose_number(dock, 12)
@@ -235,7 +235,7 @@ def test_records_may_be_counted_and_areas_points(entry, run):
         layer.setName(name)
         QgsProject.instance().addMapLayer(layer)
     entry.show()
-    dock = entry.dock
+    dock = entry.dock.look
     assert dock.data.record_region.currentField() == "da"  # as the areas' identifier
     dock.data.record_count.setField("n")
     look(dock, "age")

@@ -14,10 +14,10 @@ from qgis.PyQt.QtGui import QColor, QWheelEvent
 from qgis.PyQt.QtTest import QTest
 
 from vbas.core import language
-from vbas.vbas_plugin.explorer import entry as entry_module
 from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
 from vbas.vbas_plugin.explorer.map_layer import GROUP
 from vbas.vbas_plugin.provider import VbasPlugin
+from vbas.vbas_plugin.release import entry as entry_module
 
 from .conftest import make_layer
 from .explorer_window import choose_number, favour, let_pass, look, settle, wait_for
@@ -87,7 +87,7 @@ def test_layers_that_leave_while_they_are_read_wait_until_nobody_reads_them(dock
         assert dock.message.text() == "The layer “people” was removed from the project: choose another one."
     dock.look.click()
     settle(dock)
-    assert dock.message.text().startswith(("Choose the", "Tick at least"))
+    assert dock.message.text().startswith(("Choose the", "Say of at least"))
 
 
 def test_clearing_while_records_are_read_ends_it_without_a_word(dock, slow):
@@ -144,7 +144,7 @@ BAD = {
     "no records": (lambda d: d.data.records.setLayer(None), "Choose the table of records."),
     "no identifier": (lambda d: d.data.region_id.setField(""), "Choose the field that identifies the areas."),
     "no area of record": (lambda d: d.data.record_region.setField(""), "says in which area a person lives"),
-    "nothing ticked": (lambda d: d.data.tick([]), "Tick at least one quasi-identifier"),
+    "nothing ticked": (lambda d: d.data.tick([]), "Say of at least one column"),
     "not unique": (lambda d: d.data.region_id.setField("people"), "is not unique"),
     "k too large": (lambda d: d.choices.k.setValue(1000), None),
 }
@@ -184,12 +184,12 @@ def test_empty_layers_end_in_one_sentence(entry):
         made.dataProvider().truncate()
         QgsProject.instance().addMapLayer(made)
     entry.show()
-    look(entry.dock, "x")
-    assert entry.dock.message.text().endswith("give a layer with at least two areas.")
+    look(entry.dock.look, "x")
+    assert entry.dock.look.message.text().endswith("give a layer with at least two areas.")
 
 
 def test_the_curve_is_drawn_and_its_mark_moves(dock):
-    dock.resize(340, 900)
+    dock.curve.setParent(None)  # by itself, so that no layout changes its size
     dock.curve.resize(320, 220)
     assert not coloured(dock.curve, LINE)
     look(dock, *FIELDS)
@@ -323,16 +323,17 @@ def test_its_layer_is_internal_temporary_and_not_saved_with_the_project(dock, tm
 
 
 def test_closing_or_clearing_takes_its_layer_away(dock, entry):
+    window = entry.dock
     look(dock, *FIELDS)
     dock.clear.click()
     assert dock.map.layer is None and groups() == [] and len(QgsProject.instance().mapLayers()) == 2
     assert dock.session.state is None and not dock.results.isVisibleTo(dock)
     look(dock, *FIELDS)
     assert dock.map.layer is not None and dock.data.chosen() == list(FIELDS)
-    dock.close()
+    window.close()
     assert groups() == [] and len(QgsProject.instance().mapLayers()) == 2 and not entry.action.isChecked()
     entry.show()
-    assert entry.dock is dock and dock.isVisibleTo(dock.parent())
+    assert entry.dock is window and window.isVisibleTo(window.parent())
 
 
 def test_its_layer_comes_again_after_its_user_removed_it(dock):
@@ -361,12 +362,12 @@ def test_nothing_stays_behind_when_the_plugin_is_unloaded(provider, qgis_iface, 
         plugin = VbasPlugin(qgis_iface)
         monkeypatch.setattr(plugin, "initProcessing", lambda: None)  # the provider is there already
         plugin.initGui()
-        plugin.explorer.show()
-        shown = plugin.explorer.dock
-        action = plugin.explorer.action
+        plugin.release.show()
+        shown = plugin.release.dock
+        action = plugin.release.action
         plugin.unload()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        assert plugin.explorer is None and sip.isdeleted(shown) and sip.isdeleted(action)
+        assert plugin.release is None and sip.isdeleted(shown) and sip.isdeleted(action)
     assert len(QgsProject.instance().mapLayers()) == before
     QgsProject.instance().addMapLayer(make_layer({"a": ["x"]}))
     QgsProject.instance().removeAllMapLayers()  # nobody listens any more
@@ -389,7 +390,7 @@ def test_without_a_package_it_says_so_in_place_of_opening(provider, qgis_iface, 
     said = []
     monkeypatch.setattr(entry_module, "missing_message", lambda: "VBAS needs shapely.")
     monkeypatch.setattr(qgis_iface.messageBar(), "pushWarning", lambda *words: said.append(words), raising=False)
-    made = entry_module.ExplorerEntry(qgis_iface)
+    made = entry_module.ReleaseEntry(qgis_iface)
     made.action.trigger()
     assert made.dock is None and said == [("VBAS", "VBAS needs shapely.")] and not made.action.isChecked()
     made.remove()
@@ -421,14 +422,17 @@ def test_a_narrow_dock_cuts_nothing_off_even_in_long_words(entry, monkeypatch):
         made.setName(name)
         QgsProject.instance().addMapLayer(made)
     entry.show()
-    dock = entry.dock
+    dock = entry.dock.look
     look(dock, long)
     dock.map.select(0, 1)
     favour(dock, "custom")
-    inner = dock.widget().widget()
-    inner.layout().activate()
-    bar = dock.widget().verticalScrollBar().sizeHint().width()
-    assert inner.minimumSizeHint().width() + bar <= dock.minimumWidth() == 300
+    inner = entry.dock.scroll.widget()
+    for step in range(5):
+        entry.dock.go_to(step)
+        settle(dock)
+        inner.layout().activate()
+        bar = entry.dock.scroll.verticalScrollBar().sizeHint().width()
+        assert inner.minimumSizeHint().width() + bar + 8 <= entry.dock.minimumWidth() == 300, step
 
 
 def test_the_wheel_passes_over_numbers(dock):

@@ -90,5 +90,5 @@ def test_the_explorer_says_it(entry, given):  # noqa: F811
     data = entry.dock.data
     data.region_id.setField("da")
     data.record_region.setField("home")
-    look(entry.dock, "sex", "name")
-    assert SENTENCE in entry.dock.message.text()
+    look(entry.dock.look, "sex", "name")
+    assert SENTENCE in entry.dock.look.message.text()

@@ -62,12 +62,16 @@ def test_a_misspelt_name_is_refused_with_the_nearest(anonymize, tmp_path, given,
     assert list(tmp_path.iterdir()) == []
 
 
+MOST_LETTERS = 400  # of a sentence on parameters that there are not, however many
+
+
 @pytest.mark.parametrize("name", [*(algorithm.ID for algorithm in ALGORITHMS), *TITLES])
 def test_every_form_refuses_an_unknown_name_when_checked_and_when_run(provider, name):
     context = QgsProcessingContext()
     ok, message = form(name).checkParameterValues({"NONSENSE": 1}, context)
     assert not ok
     assert "“NONSENSE” is not a parameter of" in message
+    assert len(form(name).checkParameterValues({f"X{i:03}" * 30: 1 for i in range(90)}, context)[1]) <= MOST_LETTERS
     # A model runs its steps, and a script may run a form, without the check.
     with pytest.raises(QgsProcessingException, match="NONSENSE"):
         form(name).run({"NONSENSE": 1}, context, QgsProcessingFeedback(), {}, False)

@@ -329,3 +329,16 @@ def test_what_a_reader_reports_ends_the_run_where_rows_or_values_are_lost(gdal_r
     else:
         with pytest.raises(InputError, match=f"RECORDS cannot be read as it is \\({text}"):
             read()
+
+
+@pytest.mark.parametrize(("ages", "is_read"), [(("old", "young"), False), ((70, 7), True)])
+def test_a_sheet_whose_headings_were_not_recognised_is_refused(provider, tmp_path, ages, is_read):
+    kind = ogr.OFTInteger if is_read else ogr.OFTString
+    rows = [(f"a{i}", "F", ages[i % 2]) for i in range(6)]
+    fields = (("home", ogr.OFTString), ("sex", ogr.OFTString), ("age", kind))
+    sheet = write(tmp_path / "people.xlsx", rows, "XLSX", fields)
+    if is_read:
+        assert source_of(provider, sheet).fields().names() == ["home", "sex", "age"]
+        return
+    with pytest.raises(InputError, match=r"RECORDS: the first row .* called Field1, .* as CSV and load that"):
+        source_of(provider, sheet)

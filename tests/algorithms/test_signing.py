@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
@@ -65,6 +66,22 @@ def test_release_records_has_the_page_too(run, grid, tmp_path):
     assert sheets((tmp_path / "sign.pdf").read_bytes()) == 1
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_pages_to_publish_hold_hashes_of_tables_and_their_own_stand_on_the_internal_one(anonymize, tmp_path, nested):
+    files = {"REPORT": tmp_path / "internal.html", "RELEASE_REPORT": tmp_path / "public.html"}
+    kind = {"RELEASE": "nested levels"} if nested else {}
+    anonymize(**{name: str(file) for name, file in files.items()}, RELEASE_FOLDER=str(tmp_path / "release"), **kind)
+    internal, public = (file.read_text(encoding="utf-8") for file in files.values())
+    package = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))
+    content = [one["content_sha256"] for one in package["resources"] if "content_sha256" in one]
+    for page in (public, (tmp_path / "release" / "report.html").read_text(encoding="utf-8")):
+        assert all(page.count(value) == 1 for value in [*content, package["vbas"]["content_sha256"]])
+    published = [files["RELEASE_REPORT"], tmp_path / "release" / "report.html"]
+    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in published]
+    assert all(internal.count(value) == 1 for value in hashes)
+    assert f"sha256:{hashes[1]}" in {one["hash"] for one in package["resources"]}
+
+
 def test_the_project_proposes_what_was_said_last(anonymize, tmp_path):
     anonymize(SIGN_PAGE=str(tmp_path / "sign.pdf"), **WHO)
     form = QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create()
@@ -88,7 +105,7 @@ def test_a_full_page_stays_one_sheet(provider, spoken):
         [(f"Term {i}", long[:180]) for i in range(9)],
         [("12.3 %", "of the records"), ("5", "records"), ("250 m", "mean distance")],
         long[:200],
-        [FileToSign(f"Table {i}", "RELEASED_RECORDS.gpkg, a_folder_of_a_release/", sha) for i in range(3)],
+        [FileToSign(f"Table {i}", "RELEASED_RECORDS.gpkg, a_folder_of_a_release/", sha) for i in range(5)],
         sha,
     )
     language.speak(spoken)
@@ -96,4 +113,4 @@ def test_a_full_page_stays_one_sheet(provider, spoken):
         html = printed(page)
     finally:
         language.speak("en")
-    assert sheets(pdf_of(html)) == 1 and html.count(sha) == 4
+    assert sheets(pdf_of(html)) == 1 and html.count(sha) == 6

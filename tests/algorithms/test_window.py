@@ -14,8 +14,8 @@ from qgis.PyQt.QtCore import QUrl
 
 from vbas.algorithms import named
 from vbas.algorithms.form.parameters import for_whom, label_of, whole
-from vbas.algorithms.form.usual_names import ROW_NUMBERS, USUAL_FIELDS, usual_field
 from vbas.algorithms.named import DOCS, GROUPS
+from vbas.core.preparing.usual_names import ROW_NUMBERS, USUAL_FIELDS, usual_field
 
 from .conftest import make_grid, make_layer
 

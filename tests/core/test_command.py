@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -106,10 +107,20 @@ def test_what_is_set_on_the_line_counts(job, tmp_path, capsys):
     assert json.loads((tmp_path / "b" / "datapackage.json").read_text(encoding="utf-8"))["vbas"]["k"] == 11
 
 
+def test_the_internal_page_has_the_hashes_of_those_to_publish(job, tmp_path):
+    pytest.importorskip("jinja2")
+    assert main(["anonymize", job(REPORT="internal.html", RELEASE_REPORT="public.html"), "--quiet"]) == DONE
+    internal = (tmp_path / "internal.html").read_text(encoding="utf-8")
+    for page in (tmp_path / "public.html", tmp_path / "release" / "report.html"):
+        assert content_of(tmp_path / "release") in page.read_text(encoding="utf-8")
+        assert hashlib.sha256(page.read_bytes()).hexdigest() in internal
+
+
 @pytest.mark.parametrize(
     ("changes", "code", "sentence"),
     [
         ({"QUASI_IDENTIFIER": ["sex"]}, INPUT, "“QUASI_IDENTIFIER” is no setting: did you mean “QUASI_IDENTIFIERS”?"),
+        ({"ZZZZ": 5}, INPUT, "“ZZZZ” is no setting, and none is called nearly so: docs/library.md lists them."),
         ({"k": 5}, INPUT, "“k” is no setting: did you mean “K”?"),
         ({"RECORDS": "people.csv"}, INPUT, "RECORDS: there is no file"),
         ({"RECORDS": None}, INPUT, "RECORDS is needed, and is not given."),

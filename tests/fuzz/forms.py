@@ -70,6 +70,12 @@ def _release(town):
     return {**given, "REGISTER": earlier_register(town)} if town.dice.chance(0.06) else given
 
 
+def _update(town):
+    """Mostly of a register of another geography, which is refused; test_updates_carried_on.py draws others."""
+    given = {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    return {**given, "REGISTER": earlier_register(town)}
+
+
 def _evaluate(town):
     return {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions()}
 
@@ -297,6 +303,7 @@ FORMS = {
     "locateallocate": Town.regions,
     "nestlevels": _nest,
     "releaserecords": _release,
+    "updaterelease": _update,
     "evaluate": _evaluate,
     "flattenrelease": _flatten,
     "spreadrelease": _spread,

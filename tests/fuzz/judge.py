@@ -57,7 +57,7 @@ def _sentence(case, text):
     told = re.sub(r"“[^”]*”", "“”", text, flags=re.DOTALL)
     if RAW.search(told):
         found.append(f"Not a sentence for a user: {text[:400]!r}")
-    if "\n" in told.strip() or len(text) > 4_000:
+    if "\n" in told.strip() or len(text) > 1_500:
         found.append(f"More than a sentence: {text[:400]!r}")
     if not told.strip().endswith((".", "?", "”")):
         found.append(f"It does not end as a sentence does: {text[-200:]!r}")

@@ -313,6 +313,7 @@ RECOUNTS = {
     "donutaudit": audited,
     "partitioncells": partitioned,
     "mendpartition": lambda _, outcome: _finite(outcome),
+    "updaterelease": lambda _, outcome: _finite(outcome),
     "dotmap": dotted,
     **dict.fromkeys(
         ("aggregate", "locateallocate", "nestlevels", "staticcutoff", "cropidentifiers", "mergeadjacent"),

@@ -16,6 +16,8 @@ from ...core.trade_off.curve import CurvePoint
 # Blue and vermilion are told apart by all kinds of colour vision (Okabe & Ito 2008); shapes and dashes differ too.
 LINE, MARK = QColor("#0072b2"), QColor("#d55e00")
 GAP = 6.0
+# Per cent up to which the curve is drawn at least, and how many times what is marked.
+DECIDED_BELOW, BESIDE_A_MARK = 6.0, 1.5
 
 
 class CurveView(QWidget):
@@ -59,11 +61,12 @@ class CurveView(QWidget):
         return float(np.interp(np.log(n_sites), numbers, [point.percent for point in self._points]))
 
     def axes(self) -> tuple[Axis, Axis]:
-        """The axis of regions, logarithmic, and that of per cent."""
+        """The axis of regions, logarithmic, and that of per cent, cut where nobody decides: the curve goes on above."""
         known = [point.percent for point in self._points]
-        known += [] if self._at is None else [self._at[1]]
-        known += [] if self._nested is None else [self._nested]
-        return Axis("", 1.0, float(self._n_areas), True), linear("", np.array(known or [0.0]))
+        marked = [*([] if self._at is None else [self._at[1]]), *([] if self._nested is None else [self._nested])]
+        top = max(DECIDED_BELOW, *(BESIDE_A_MARK * percent for percent in marked or [0.0]))
+        shown = [min(percent, top) for percent in [*known, *marked]]
+        return Axis("", 1.0, float(self._n_areas), True), linear("", np.array(shown or [0.0]))
 
     def frame(self) -> QRectF:
         """The rectangle that the curve lies in."""
@@ -141,12 +144,15 @@ class CurveView(QWidget):
 
     def _draw_curve(self, painter: QPainter) -> None:
         places = [self.place(point.n_regions, point.percent) for point in self._points]
+        painter.save()
+        painter.setClipRect(self.frame().adjusted(-GAP, 0.0, GAP, GAP))
         painter.setPen(QPen(LINE, 2.0))
         painter.drawPolyline(QPolygonF(places))
         painter.setBrush(LINE)
         painter.setPen(Qt.PenStyle.NoPen)
         for place in places:
             painter.drawEllipse(place, 2.5, 2.5)
+        painter.restore()
 
     def _draw_nested(self, painter: QPainter) -> None:
         """What nested levels suppress, whatever the number of regions."""

@@ -56,9 +56,15 @@ def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") 
         parts.append(_why(account))
         parts.append(_who(account.lost))
     elif account.records:
-        parts.append(escape(tr("Every class has at least {k} records: nothing is suppressed here.", k=k)))
+        parts.append(escape(_all_shown(account, k)))
     html = "".join(f"<div style='margin:3px 0'>{part}</div>" for part in parts if part)
     return html.replace(" %", "&nbsp;%")  # on one line
+
+
+def _all_shown(account: RegionAccount, k: int) -> str:
+    if account.asks_for_more:
+        return tr("Every class holds what is asked of it: nothing is suppressed here.")
+    return tr("Every class has at least {k} records: nothing is suppressed here.", k=k)
 
 
 def _people(account: RegionAccount) -> str:
@@ -83,12 +89,25 @@ def _classes(account: RegionAccount) -> str:
 
 def _suppressed(account: RegionAccount, k: int, nested: bool) -> str:
     words = {"records": counted.records(account.suppressed), "classes": counted.classes(account.small_classes)}
+    if nested and account.asks_for_more:
+        return tr(
+            "Not shown here: {records} ({percent:.3g} %), in {classes} that do not hold what is asked of a class. They "
+            "need a larger region, where others go with them to hide them.",
+            percent=account.percent,
+            **words,
+        )
     if nested:
         return tr(
             "Too few to be shown here: {records} ({percent:.3g} %), in {classes} of fewer than {k}. They need a larger "
             "region, where others go with them to hide them.",
             percent=account.percent,
             k=k,
+            **words,
+        )
+    if account.asks_for_more:
+        return tr(
+            "Suppressed: {records} ({percent:.3g} %), in {classes} that do not hold what is asked of a class.",
+            percent=account.percent,
             **words,
         )
     return tr(

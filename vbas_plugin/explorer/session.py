@@ -201,7 +201,7 @@ def _first(
     """The first regions of some choices."""
     if settings.needs_neighbours:
         explorer_data = explorer_data.with_neighbours(part(job.progress, 0.2, 0.4))
-    areas, profile, terms = explorer_data.areas, explorer_data.profile, explorer_data.terms(settings.k)
+    areas, profile, terms = explorer_data.areas, explorer_data.profile, explorer_data.terms(settings.ask)
     if n_sites is None:
         n_sites = Curve(areas, profile, settings.own, terms).own_number()
     curve = Curve(areas, profile, settings.configuration, terms)

@@ -9,7 +9,7 @@ from qgis.PyQt.QtWidgets import QMenu
 
 from ...algorithms.named import ICONS
 from ...core.language import tr
-from ..explorer.entry import MENU
+from ..release.entry import MENU
 
 if TYPE_CHECKING:
     from .window import PackagesWindow

@@ -168,9 +168,13 @@ class Outputs:
             if not isinstance(destination, Path):
                 raise InputError(tr("{name}: give the name of a file.", name=name))
             self._announcing.titles[name] = self._inputs.definition(name).description()
-            content = without_values(text(), self._addresses)
+            content = self.without_addresses(text())
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
+
+    def without_addresses(self, text: str) -> str:
+        """A text as it is written: without passwords of what the run was given."""
+        return without_values(text, self._addresses)
 
     def add_bytes(self, name: str, content: Callable[[], bytes]) -> None:
         """Write a file that is no text, such as a page to print."""

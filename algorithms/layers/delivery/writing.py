@@ -21,6 +21,7 @@ from qgis.core import (
     QgsVectorFileWriter,
 )
 
+from ....core.drawing import multi_polygons
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
@@ -169,7 +170,7 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
     """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
     twice as fast, and takes the memory once."""
     feature, last, kinds = QgsFeature(table.qgs_fields), None, []
-    shapes = None if table.shapes is None else shapely.to_wkb(_multi(table.shapes, table.geometry))
+    shapes = None if table.shapes is None else shapely.to_wkb(_as_written(table.shapes, table.geometry))
     for start, rows in table.chunks():
         progress(start / max(len(table), 1))
         for i, row in enumerate(rows):
@@ -192,11 +193,5 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                 )
 
 
-def _multi(shapes: np.ndarray, geometry: str) -> list[shapely.Geometry | None]:
-    return [_multi_polygon(shape) for shape in shapes] if geometry == "polygons" else list(shapes)
-
-
-def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:
-    if shape is None or shape.geom_type == "MultiPolygon":
-        return shape
-    return shapely.MultiPolygon([] if shape.is_empty else [shape])
+def _as_written(shapes: np.ndarray, geometry: str) -> np.ndarray:
+    return multi_polygons(shapes) if geometry == "polygons" else np.asarray(shapes, dtype=object)

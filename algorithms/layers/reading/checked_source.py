@@ -26,6 +26,7 @@ from ....core.language import plural, tr
 from ..inputs import Inputs
 from .layer_file import held
 from .partial_layers import chosen, unsaved_or_filtered
+from .sheets import refuse_unheaded_sheet
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
@@ -169,4 +170,6 @@ def checked_source(inputs: Inputs, name: str) -> CheckedSource | None:
     if isinstance(value, QgsProcessingFeatureSourceDefinition):
         # QGIS finds the layer behind a definition only by what the definition was made from.
         inputs = inputs.with_parameters(**{name: value.source.valueAsString(context.expressionContext())[0]})
-    return CheckedSource(name, source, value, algorithm.parameterAsVectorLayer(inputs.parameters, name, context))
+    layer = algorithm.parameterAsVectorLayer(inputs.parameters, name, context)
+    refuse_unheaded_sheet(name, layer)
+    return CheckedSource(name, source, value, layer)

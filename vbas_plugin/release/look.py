@@ -1,51 +1,54 @@
-"""The dock: what is chosen, the curve, the map and the region clicked at, held together."""
+"""Look: the curve, the map and the region clicked at. Nothing is written or released."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from qgis.core import QgsProject
-from qgis.PyQt.QtCore import Qt, pyqtSignal
-from qgis.PyQt.QtGui import QCloseEvent
-from qgis.PyQt.QtWidgets import (
-    QDockWidget,
-    QFrame,
-    QHBoxLayout,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from qgis.core import QgsMapLayer, QgsProject
+from qgis.PyQt.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN, Choices, Shown
 from ...core.language import tr
 from ...core.profile import Profile
-from .choices import ChoiceInputs
-from .chooser import NumberChooser
-from .curve_view import CurveView
-from .inputs import DataInputs
-from .map_layer import RegionLayer
-from .panel import RegionPanel, told_of
-from .session import ExplorerSession
-from .watching import LayerWatch
-from .widgets import SAID, WRONG, line, pass_over, wrapped
-from .words import summary_of, where_shown
+from ..explorer.choices import ChoiceInputs
+from ..explorer.chooser import NumberChooser
+from ..explorer.curve_view import CurveView
+from ..explorer.map_layer import RegionLayer
+from ..explorer.panel import RegionPanel, told_of
+from ..explorer.session import ExplorerSession
+from ..explorer.watching import LayerWatch
+from ..explorer.widgets import SAID, WRONG, line, wrapped
+from ..explorer.words import summary_of, where_shown
 
 
-class ExplorerDock(QDockWidget):
-    """The dock. closed : its user closed it
+class LookedAt(Protocol):
+    """What is looked at. changed : a signal; anything of it was"""
 
-    data, choices, chooser, curve, panel : its widgets; session : what is read and computed; map : the layer of regions
+    changed: Any
+
+    def parameters(self) -> dict[str, object]:
+        """What the main algorithm is given of it."""
+
+    def missing(self) -> str:
+        """What is still to be chosen, in a sentence; empty where nothing is."""
+
+    def layers(self) -> list[QgsMapLayer]:
+        """Those that are read."""
+
+    def leave_aside(self, layers: list[QgsMapLayer]) -> None:
+        """Do not offer these, which were made here."""
+
+
+class LookStep(QWidget):
+    """The step. data : what is looked at
+
+    choices, chooser, curve, panel : its widgets; session : what is read and computed; map : the layer of regions
     """
 
-    closed = pyqtSignal()
-
-    def __init__(self, iface: Any, parent: QWidget | None = None) -> None:
-        super().__init__(tr("VBAS explorer"), parent)
-        self.setObjectName("VbasExplorer")
+    def __init__(self, iface: Any, data: LookedAt, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._iface = iface
-        self.data, self.choices = DataInputs(), ChoiceInputs()
+        self.data, self.choices = data, ChoiceInputs()
         self.chooser, self.curve, self.panel = NumberChooser(), CurveView(), RegionPanel()
         self.look, self.cancel = QPushButton(tr("Look")), QPushButton(tr("Cancel"))
         self.anonymise, self.clear = QPushButton(tr("Anonymise with these…")), QPushButton(tr("Clear"))
@@ -68,8 +71,8 @@ class ExplorerDock(QDockWidget):
     def _build(self) -> None:
         self.hint.setText(
             tr(
-                "Choose areas, records and what an outsider could know about a person, and press Look. You see what "
-                "each number of regions would suppress, on a curve and on the map. Nothing is written or released."
+                "You see what each number of regions would suppress, on a curve and on the map. Nothing is written or "
+                "released."
             )
         )
         self.bar.setRange(0, 100)
@@ -89,19 +92,11 @@ class ExplorerDock(QDockWidget):
         results_layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self.curve, self.chooser, self.summary, self.anonymise, line(), self.panel):
             results_layout.addWidget(widget)
-        inner = QWidget()
-        layout = QVBoxLayout(inner)
-        for part in (self.data, self.choices, buttons, self.bar, self.message, self.hint, self.results):
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for part in (self.choices, buttons, self.bar, self.message, self.hint, self.results):
             (layout.addLayout if isinstance(part, QHBoxLayout) else layout.addWidget)(part)
         layout.addStretch(1)
-        pass_over(inner)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inner)
-        self.setWidget(scroll)
-        self.setMinimumWidth(300)
         self.say("")
         self.panel.show_text("")
 
@@ -111,7 +106,6 @@ class ExplorerDock(QDockWidget):
         self.clear.clicked.connect(self.forget)
         self.anonymise.clicked.connect(self.run_anonymise)
         self.data.changed.connect(self._data_changed)
-        self.data.collapsedStateChanged.connect(lambda *_: self._refresh())
         self.choices.changed.connect(self._take_choices)
         self.chooser.dragged.connect(self._preview)
         self.chooser.chosen.connect(self._take_number)
@@ -141,7 +135,6 @@ class ExplorerDock(QDockWidget):
         missing = self.data.missing()
         if missing:
             self.say(missing, True)
-            self.data.setCollapsed(False)
             return
         self.say("")
         self._number_chosen = self._changed = False
@@ -180,11 +173,6 @@ class ExplorerDock(QDockWidget):
         QgsProject.instance().cleared.disconnect(self.forget)
         self.map.close()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.forget()
-        self.closed.emit()
-        super().closeEvent(event)
-
     # What it shows
 
     def say(self, sentence: str, wrong: bool = False) -> None:
@@ -194,7 +182,7 @@ class ExplorerDock(QDockWidget):
         self.message.setVisible(bool(sentence))
 
     @property
-    def _stale(self) -> bool:
+    def stale(self) -> bool:
         """Whether what is shown is not of the data as they are chosen and stand now."""
         state = self.session.state
         return state is not None and (self._gone or dict(state.data) != self.data.parameters())
@@ -213,9 +201,8 @@ class ExplorerDock(QDockWidget):
             self._progress(0.0)
         self.bar.setVisible(session.busy)
         self.cancel.setVisible(session.busy)
-        self.results.setEnabled(not self._stale)
+        self.results.setEnabled(not self.stale)
         self.clear.setEnabled(state is not None)
-        self.data.entitle()
 
     def _show_regions(self) -> None:
         """The regions of the look, on the map, on the curve and in words."""
@@ -236,10 +223,8 @@ class ExplorerDock(QDockWidget):
         nested = state.least if state.settings.nested else None
         self.curve.mark((measures.n_regions, measures.suppression_percent), nested)
         self.summary.setText(summary_of(state))
-        if first:
-            self.data.setCollapsed(True)
         self._refresh()
-        if self._stale and self.message.isHidden():
+        if self.stale and self.message.isHidden():
             self._tell_stale()
         if self._asked != self.choices.choices():  # meanwhile
             self._take_choices()
@@ -267,7 +252,7 @@ class ExplorerDock(QDockWidget):
 
     def _take_choices(self) -> None:
         state = self.session.state
-        if state is not None and not self._stale:
+        if state is not None and not self.stale:
             self._asked = self.choices.choices()
             self.session.choose(self._asked, self.chooser.value() if self._number_chosen else None)
 
@@ -291,7 +276,7 @@ class ExplorerDock(QDockWidget):
         """Why another look is needed, where it is."""
         if self._gone:
             self.say(tr("A layer was changed since it was read: press Look to read it again."))
-        elif self._stale:
+        elif self.stale:
             self.say(tr("Other data are chosen: press Look to read them."))
 
     def _edited(self) -> None:
@@ -307,6 +292,5 @@ class ExplorerDock(QDockWidget):
         if self.session.reading:
             self.session.stop()
         self._gone = self._changed = True
-        self.data.setCollapsed(False)
         self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)
         self._refresh()

@@ -13,23 +13,23 @@ from ...algorithms.unavailable import missing_message
 from ...core.language import tr
 
 if TYPE_CHECKING:
-    from .dock import ExplorerDock
+    from .dock import ReleaseDock
 
 MENU = "VBAS"
 
 
-class ExplorerEntry:
+class ReleaseEntry:
     """What the plugin puts into the window; `remove` takes all of it out again."""
 
     def __init__(self, iface: Any) -> None:
         self._iface = iface
-        self.dock: ExplorerDock | None = None
+        self.dock: ReleaseDock | None = None
         # A menu that nobody sees makes the action: its own class has moved from Qt 5 to Qt 6.
         self._maker = QMenu(iface.mainWindow())
-        self.action = self._maker.addAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS explorer"))
-        self.action.setObjectName("vbasExplorer")
+        self.action = self._maker.addAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS release"))
+        self.action.setObjectName("vbasRelease")
         self.action.setCheckable(True)
-        self.action.setToolTip(tr("VBAS explorer: look around before you anonymise"))
+        self.action.setToolTip(tr("VBAS release: look around, decide, and hand over, in five steps"))
         self.action.triggered.connect(self.show)
         iface.addPluginToMenu(MENU, self.action)
         iface.addToolBarIcon(self.action)
@@ -42,9 +42,9 @@ class ExplorerEntry:
                 self.action.setChecked(False)
                 self._iface.messageBar().pushWarning("VBAS", missing)
                 return
-            from .dock import ExplorerDock
+            from .dock import ReleaseDock
 
-            self.dock = ExplorerDock(self._iface, self._iface.mainWindow())
+            self.dock = ReleaseDock(self._iface, self._iface.mainWindow())
             self.dock.closed.connect(lambda: self.action.setChecked(False))
             self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
         if self.dock is not None:

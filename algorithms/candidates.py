@@ -1,0 +1,112 @@
+"""Releases to choose from: what each would cost and whom it would lose, by the recipe of the main algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from qgis.core import QgsProcessingException, QgsProcessingFeedback, QgsProcessingMultiStepFeedback
+
+from ..core.anonymise import Account
+from ..core.configuration import RECOMMENDED
+from ..core.errors import Cancelled, VbasError
+from ..core.evaluation import Measures, evaluate_by_value, worst_group
+from ..core.job.words import AREAS, NESTED
+from ..core.language import plural, tr
+from ..core.policy import policies_for_lists
+from ..core.privacy.derivable import NO_SMALL_COUNT
+from .explorer_data import Choices, ExplorerData, Reading
+
+LITTLE = 1.0  # per cent that may be suppressed, of the candidate that looks for the most regions within
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A release that could be made: what it is called, and the parameters that make it."""
+
+    title: str
+    parameters: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A release that could be made, with what it costs.
+
+    measures : None where it cannot be made, and `problem` says why; sentences : what else there is to say
+    """
+
+    title: str
+    parameters: dict[str, object]
+    measures: Measures | None = None
+    sentences: list[str] = field(default_factory=list)
+    problem: str = ""
+
+
+def wanted_candidates(choices: Choices, n_sites: int) -> list[Wanted]:
+    """The releases that are held beside each other: the regions that were looked at, the most regions that suppress
+    little, and nested levels, of which the areas themselves are the finest.
+
+    choices, n_sites : of the look
+    """
+    single = replace(choices, nested=False).parameters(n_sites)
+    within = {name: value for name, value in single.items() if name != "N_SITES"}
+    favour = choices.favour if choices.favour in RECOMMENDED else "all-rounder"
+    looked_at = (
+        tr("Nested levels from the regions you looked at") if choices.nested else tr("The regions you looked at")
+    )
+    return [
+        Wanted(looked_at, {**choices.parameters(n_sites), **(_disclosure() if choices.nested else {})}),
+        Wanted(
+            tr("One level, at most {percent:g} % suppressed", percent=LITTLE),
+            {**within, "SITE_NUMBER": "suppression budget", "BUDGET": LITTLE},
+        ),
+        Wanted(
+            tr("Nested levels from the areas on"),
+            {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
+        ),
+    ]
+
+
+def _disclosure() -> dict[str, object]:
+    """What a policy of the house asks of nested levels; nothing where none does."""
+    asked = [policy.disclosure for policy in policies_for_lists() if policy.disclosure]
+    return {"DISCLOSURE": NO_SMALL_COUNT if NO_SMALL_COUNT in asked else asked[0]} if asked else {}
+
+
+def candidates_of(
+    wanted: Sequence[tuple[Wanted, Reading]],
+    explorer_data: ExplorerData,
+    feedback: QgsProcessingFeedback,
+) -> list[Candidate]:
+    """What each would give; one that cannot be made says why. Raises Cancelled once the feedback is cancelled."""
+    found, steps = [], QgsProcessingMultiStepFeedback(len(wanted), feedback)
+    for done, (one, reading) in enumerate(wanted):
+        steps.setCurrentStep(done)
+        try:
+            account = reading.account(explorer_data, steps)
+        except Cancelled:
+            raise
+        except (VbasError, QgsProcessingException) as error:
+            found.append(Candidate(one.title, one.parameters, problem=reading.problem(error)))
+            continue
+        found.append(Candidate(one.title, one.parameters, account.measures, _sentences(account)))
+    return found
+
+
+def _sentences(account: Account) -> list[str]:
+    """What is said of a candidate beside its numbers in the table."""
+    measures = account.measures
+    told = [
+        plural(
+            "{n} of {records:,} records is suppressed.",
+            "{n} of {records:,} records are suppressed.",
+            measures.n_suppressed,
+            records=measures.n_records,
+        )
+    ]
+    if len(account.levels) > 1:
+        told.append(plural("{n} level.", "{n} levels.", len(account.levels)))
+    worst = worst_group(evaluate_by_value(account.areas, account.by_value), account.ask.k)
+    if measures.n_suppressed and worst is not None:
+        told.append(worst.sentence(measures.suppression_percent))
+    return told

@@ -1,0 +1,213 @@
+"""The dock from a shapefile and a CSV to a folder that verify.py finds good, by its widgets, with clicks counted."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from qgis.core import QgsCoordinateTransformContext, QgsProject, QgsVectorFileWriter, QgsVectorLayer
+
+from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
+from vbas.vbas_plugin.release import data as data_step
+
+from .conftest import make_grid, make_layer
+from .explorer_window import let_pass, settle, wait_for
+from .test_explorer import entry
+
+__all__ = ["entry"]
+
+VERIFY = Path(__file__).resolve().parents[2] / "verify" / "verify.py"
+
+
+class Walk:
+    """Counts what a hand does."""
+
+    def __init__(self, dock):
+        self.dock, self.clicks, self.typed = dock, 0, 0
+
+    def click(self, button):
+        assert button.isEnabled()
+        button.click()
+        self.clicks += 1
+        self.settle()
+
+    def type(self, line, text):
+        line.setText(text)
+        self.clicks += 1
+        self.typed += len(text.split())
+
+    def settle(self):
+        dock = self.dock
+        wait_for(lambda: not (dock.data.busy or dock.look.session.busy or dock.decide.busy or dock.hand_over.busy))
+        let_pass()
+        settle(dock.look)
+
+
+@pytest.fixture(scope="module")
+def files(qgis_app, tmp_path_factory):
+    """A town as a shapefile, and visits of its people as a CSV: several rows of a person, a name, a diagnosis."""
+    folder, (areas, _) = tmp_path_factory.mktemp("town"), make_grid()
+    options = QgsVectorFileWriter.SaveVectorOptions()
+    options.driverName = "ESRI Shapefile"
+    QgsVectorFileWriter.writeAsVectorFormatV2(
+        areas, str(folder / "areas.shp"), QgsCoordinateTransformContext(), options
+    )
+    rng = np.random.default_rng(3)
+    homes = sorted(feature["da"] for feature in areas.getFeatures())
+    with (folder / "visits.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["visit", "patient", "name", "home", "sex", "age_group", "diagnosis"])
+        visit = 0
+        for person in range(1500):
+            home, sex, age = homes[person % len(homes)], "mf"[rng.integers(2)], int(rng.integers(4))
+            for _ in range(int(rng.integers(1, 4))):
+                visit += 1
+                illness = ["flu", "cold", "asthma", "cough"][rng.integers(4)]
+                rows.writerow([visit, f"P{person}", f"Name {person}", home, sex, age, illness])
+    return folder
+
+
+@pytest.fixture
+def project(files, entry):
+    for name, provider in (("areas.shp", "ogr"), ("visits.csv", "ogr")):
+        layer = QgsVectorLayer(str(files / name), Path(name).stem, provider)
+        assert layer.isValid()
+        QgsProject.instance().addMapLayer(layer)
+    return entry
+
+
+def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
+    project.action.trigger()
+    walk = Walk(project.dock)
+    walk.clicks += 1
+    dock = project.dock
+    walk.settle()
+    state = dock.state
+    assert (state.region_id, state.record_region) == ("da", "home")
+    assert "100 %" in dock.data.said.text() and "1500 people" in dock.data.several.toolTip()
+    assert [state.role(name) for name in ("visit", "patient", "name", "sex", "age_group", "diagnosis")] == [
+        LEAVE_OUT,
+        PERSON,
+        LEAVE_OUT,
+        QUASI,
+        QUASI,
+        SENSITIVE,
+    ]
+    for _ in range(3):
+        walk.click(dock.next)
+    assert dock.look.session.state is not None and not dock.look.message.isVisible(), dock.look.message.text()
+    found = dock.decide.found
+    assert len(found) == 3 and not [one.problem for one in found if one.problem]
+    assert state.decision
+    walk.click(dock.next)
+    walk.type(dock.hand_over.folder.lineEdit(), str(tmp_path / "release"))
+    walk.type(dock.hand_over.recipient, "The university")
+    walk.type(dock.hand_over.purpose, "A study of asthma")
+    walk.click(dock.hand_over.go)
+    assert dock.hand_over.results, dock.hand_over.message.text()
+    chosen = found[dock.decide.table.currentRow()].measures
+    assert dock.hand_over.results["N_SUPPRESSED"] == chosen.n_suppressed
+    assert dock.hand_over.results["MEAN_DISTANCE"] == pytest.approx(chosen.mean_distance)
+    done = subprocess.run([sys.executable, str(VERIFY), str(tmp_path / "release")], capture_output=True, text=True)
+    held = {line[:14].strip() for line in done.stdout.splitlines() if line[:1].strip()}
+    assert "holds" in held and held <= {"holds", "not looked at"}, done.stdout + done.stderr
+    beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())
+    assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]
+    assert walk.clicks <= 25 and walk.typed <= 10
+    dock.hand_over.compare(tmp_path / "release-internal-job.toml")
+    assert dock.hand_over.compared.text() == "“release-internal-job.toml” asks for the same."
+    dock.hand_over.compare(tmp_path / "release" / "datapackage.json")
+    assert "asks for the same" in dock.hand_over.compared.text()
+
+
+CASES = {
+    "sensitive": ({"diagnosis": SENSITIVE}, {}, 2, False),
+    "persons, coarser, nested": ({"pid": PERSON, "diagnosis": SENSITIVE}, {"age": ("bands 2, 4", 1)}, 3, True),
+    "period, household": ({"year": PERIOD, "hh": HOUSEHOLD}, {}, 1, False),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
+    roles, coarser, different, nested = CASES[case]
+    areas, _ = make_grid()
+    rng = np.random.default_rng(4)
+    homes = [feature["da"] for feature in areas.getFeatures()]
+    n = len(homes) * 30
+    records = make_layer(
+        {
+            "home": np.repeat(homes, 30).tolist(),
+            "pid": (np.arange(n) // 2).tolist(),
+            "hh": (np.arange(n) // 4).tolist(),
+            "year": (2024 + np.arange(n) % 2).tolist(),
+            "age": np.repeat(rng.integers(0, 6, n // 2), 2).tolist(),
+            "sex": np.repeat(rng.choice(["F", "M"], n // 2), 2).tolist(),
+            "diagnosis": rng.choice(["flu", "cold", "flu", "flu"], n).tolist(),
+        }
+    )
+    for layer, name in ((areas, "areas"), (records, "people")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    walk = Walk(dock)
+    walk.settle()
+    for name in dock.state.fields:
+        if name != "home":
+            dock.roles.choose(name, roles.get(name, QUASI if name in ("age", "sex") else LEAVE_OUT))
+    dock.state.coarser.update(coarser)
+    dock.state.l_diversity = different
+    dock.look.choices.nested.setChecked(nested)
+    dock.go_to(2)
+    walk.settle()
+    dock.look.chooser.number.setValue(20)
+    walk.settle()
+    state = dock.look.session.state
+    assert state is not None, dock.look.message.text()
+    told = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:").results
+    assert_same(state.shown.measures, told)
+    assert state.shown.measures.n_suppressed > 0 or nested
+    if not nested:
+        assert state.curve.point(20).percent == pytest.approx(told["SUPPRESSION_PERCENT"])
+        lost = [state.account(0, number).suppressed for number in state.shown.levels.crosswalks[0].numbers.tolist()]
+        assert sum(lost) == told["N_SUPPRESSED"]
+    dock.go_to(3)
+    walk.settle()
+    assert len(dock.decide.found) == 3
+    for row, candidate in enumerate(dock.decide.found):
+        dock.decide.table.setCurrentCell(row, 0)
+        if candidate.measures is not None:
+            assert_same(candidate.measures, run("anonymize", **dock.state.job(), RELEASED_RECORDS="memory:").results)
+        else:
+            assert candidate.problem and not dock.state.decision
+
+
+def assert_same(measures, told):
+    assert (measures.n_suppressed, measures.n_records) == (told["N_SUPPRESSED"], told["N_RECORDS"])
+    assert measures.suppression_percent == pytest.approx(told["SUPPRESSION_PERCENT"])
+    assert measures.mean_distance == pytest.approx(told["MEAN_DISTANCE"])
+
+
+def test_many_areas_are_joined_by_what_is_read_behind_the_window(entry, monkeypatch):
+    monkeypatch.setattr(data_step, "READ_AT_ONCE", 10)
+    areas, _ = make_grid()
+    codes = [f"Q{number}" for number in range(36)]
+    areas.startEditing()
+    for feature, code in zip(areas.getFeatures(), codes):
+        areas.changeAttributeValue(feature.id(), 0, code)
+    areas.commitChanges()
+    records = make_layer({"n": list(range(360)), "where": [codes[i % 36] for i in range(360)], "age": [1, 2, 3] * 120})
+    for layer, name in ((areas, "areas"), (records, "people")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    Walk(dock).settle()
+    assert (dock.state.region_id, dock.state.record_region) == ("da", "where")
+    dock.data.record_region.setField("age")  # by hand, which stays
+    Walk(dock).settle()
+    assert dock.state.record_region == "age" and "No record has the code" in dock.data.problems.text()

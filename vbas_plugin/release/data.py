@@ -1,0 +1,370 @@
+"""Data: the areas and the records, how they join, and what there is to say of them."""
+
+from __future__ import annotations
+
+from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsProject, QgsVectorLayer
+from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
+from qgis.PyQt.QtCore import QTimer, pyqtSignal
+from qgis.PyQt.QtWidgets import QCheckBox, QProgressBar, QVBoxLayout, QWidget
+
+from ...algorithms.explorer_data import Reading
+from ...algorithms.form.usual_layers import (
+    area_field_of,
+    area_layer,
+    id_field_of,
+    is_own_output,
+    join_of,
+    record_layer,
+    vector_layers,
+)
+from ...core import counted
+from ...core.errors import Cancelled
+from ...core.language import tr
+from ...core.preparing.checking import DataChecked, check_data
+from ...core.preparing.joining import ENOUGH
+from ...core.preparing.roles import LEAVE_OUT, PERSON, QUASI
+from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
+from ...core.progress import part
+from ...core.records.columns import Column
+from ..explorer.watching import LayerWatch
+from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
+from ..explorer.work import Job, Worker
+from .project_answers import kept_answers
+from .state import ReleaseState
+
+LAYER_FILTER = QgsMapLayerProxyModel.Filter
+PAUSE = 50  # milliseconds, in which several lists may change
+# Areas whose codes are read while the window waits; of more the fields' names have to do until they are read behind it.
+READ_AT_ONCE = 2_000
+
+
+class DataStep(QWidget):
+    """The step. changed : what is to be looked at was, by the user or by a layer that comes or goes; checked : the
+    layers were looked over anew
+
+    state : what was said; found : what the layers hold, None until that is known
+    """
+
+    changed = pyqtSignal()
+    checked = pyqtSignal()
+
+    def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.state = state
+        self.found: DataChecked | None = None
+        self.regions, self.records = QgsMapLayerComboBox(), QgsMapLayerComboBox()
+        self.region_id, self.population = QgsFieldComboBox(), QgsFieldComboBox()
+        self.record_region, self.record_count = QgsFieldComboBox(), QgsFieldComboBox()
+        self.leave_out, self.several = QCheckBox(tr("Suppress")), QCheckBox()
+        self.said, self.problems, self.bar = wrapped(), wrapped(), QProgressBar()
+        self._by_hand = self._proposing = False  # whether the fields that join were chosen by the user
+        self._columns: dict[str, dict[str, Column]] = {}  # of the layers that were read, by their id
+        self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
+        self._build()
+        self._connect()
+        self._take_new_layers([layer for layer in (self.regions.currentLayer(), self.records.currentLayer()) if layer])
+        self._take_areas(self.regions.currentLayer())
+        self._take_records(self.records.currentLayer())
+
+    # What others ask
+
+    def parameters(self) -> dict[str, object]:
+        """What the main algorithm is given of the data and of what is known; layers by their id."""
+        return self.state.looked_at()
+
+    def missing(self) -> str:
+        """What is still to be chosen, in a sentence; empty where nothing is."""
+        return self.state.missing()
+
+    def layers(self) -> list[QgsMapLayer]:
+        """The layers chosen."""
+        return [layer.currentLayer() for layer in (self.regions, self.records) if layer.currentLayer() is not None]
+
+    def chosen(self) -> list[str]:
+        """The columns that identify indirectly."""
+        return self.state.with_role(QUASI)
+
+    def tick(self, names: list[str]) -> None:
+        """Have these columns identify indirectly, and no others; nothing else of the records is looked at."""
+        self.state.choose_alone(names)
+        self.changed.emit()
+
+    def show_area(self, name: str) -> None:
+        """Have the list of the records' area show a field that was chosen elsewhere."""
+        if self.record_region.currentField() != name:
+            self.record_region.setField(name)
+
+    def leave_aside(self, layers: list[QgsMapLayer]) -> None:
+        """Do not offer these layers, which the dock made itself."""
+        for layer_box in (self.regions, self.records):
+            chosen = layer_box.currentLayer()
+            layer_box.blockSignals(True)
+            layer_box.setExceptedLayerList(layers)
+            layer_box.setLayer(chosen)
+            layer_box.blockSignals(False)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the layers are being looked over, or are about to be."""
+        return self._worker.busy or self._soon.isActive()
+
+    def end(self) -> None:
+        """Before the dock goes away for good."""
+        self._soon.stop()
+        self._worker.stop()
+        self._watch.end()
+
+    # How it is made
+
+    def _build(self) -> None:
+        self.regions.setFilters(LAYER_FILTER.PolygonLayer | LAYER_FILTER.PointLayer)
+        self.records.setFilters(LAYER_FILTER.VectorLayer)
+        self.population.setAllowEmptyFieldName(True)
+        self.record_count.setAllowEmptyFieldName(True)
+        for chooser in (self.regions, self.records):
+            narrow(chooser)
+        for chooser in (self.region_id, self.population, self.record_region, self.record_count):
+            narrow(chooser)
+        layout = rows()
+        for text, widget, tip in (
+            (tr("Areas"), self.regions, tr("The small areas: polygons, or one point for each.")),
+            (tr("Area code"), self.region_id, tr("The field that identifies each area.")),
+            (tr("Population"), self.population, tr("People of each area; without it the records are counted.")),
+            (tr("Records"), self.records, tr("The person records, one per row.")),
+            (tr("Area code"), self.record_region, tr("The field that says in which area a person lives.")),
+            (
+                tr("Record count field"),
+                self.record_count,
+                tr("Only for a table that is already counted: how many records each row stands for."),
+            ),
+            (
+                tr("Unknown areas"),
+                self.leave_out,
+                tr(
+                    "Records whose area is not among the areas: left out, where ticked, and count as suppressed; else "
+                    "the table is refused."
+                ),
+            ),
+        ):
+            add_row(layout, text, widget, tip)
+        self.bar.setRange(0, 100)
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumHeight(8)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(layout)
+        for part_of in (self.bar, self.said, self.problems, self.several):
+            outer.addWidget(part_of)
+        outer.addStretch(1)
+        self._show_found()
+
+    def _connect(self) -> None:
+        self.regions.layerChanged.connect(self._take_areas)
+        self.records.layerChanged.connect(self._take_records)
+        for field_box in (self.region_id, self.record_region):
+            field_box.fieldChanged.connect(lambda *_: self._take_joining())
+        for field_box in (self.population, self.record_count):
+            field_box.fieldChanged.connect(lambda *_: self._take())
+        self.leave_out.toggled.connect(lambda *_: self._take())
+        self.several.clicked.connect(self._take_persons)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(PAUSE)
+        self._soon.timeout.connect(self._check)
+        self._worker.changed.connect(lambda: self.bar.setVisible(self._worker.busy))
+        self._worker.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
+        self._watch.edited.connect(self._edited)
+        self._watch.lost.connect(self._lose)
+        QgsProject.instance().layersAdded.connect(self._take_new_layers)
+
+    # What is chosen
+
+    def _take(self) -> None:
+        """Have the state say what the lists do."""
+        state, areas, records = self.state, self.regions.currentLayer(), self.records.currentLayer()
+        state.regions, state.records = (layer.id() if layer is not None else "" for layer in (areas, records))
+        state.region_id, state.population = self.region_id.currentField(), self.population.currentField()
+        state.record_region, state.record_count = self.record_region.currentField(), self.record_count.currentField()
+        state.leave_out = self.leave_out.isChecked()
+        self.changed.emit()
+        self._soon.start()
+
+    def _take_joining(self) -> None:
+        """A field that joins was chosen, by the user where it was not proposed."""
+        self._by_hand = self._by_hand or not self._proposing
+        self._take()
+
+    def _take_persons(self, on: bool) -> None:
+        persons = None if self.found is None else self.found.persons
+        if persons is not None:
+            self.state.choose(persons.name, PERSON if on else LEAVE_OUT)
+            self.changed.emit()
+            self.checked.emit()
+
+    def _take_new_layers(self, layers: list[QgsMapLayer]) -> None:
+        """What comes in is proposed while what is chosen is none, of our own making, or without shapes the areas."""
+        every = vector_layers()
+        if _is_unfit(self.regions.currentLayer(), layers):
+            areas = area_layer(every, None, READ_AT_ONCE)
+            if areas is not None:
+                self.regions.setLayer(areas)
+        areas, chosen = self.regions.currentLayer(), self.records.currentLayer()
+        if _is_unfit(chosen, layers) or chosen is areas or _joins_nothing(areas, chosen):
+            records = record_layer(every, None, areas, most=READ_AT_ONCE)
+            if records is not None:
+                self.records.setLayer(records)
+
+    def _take_areas(self, layer: QgsMapLayer | None) -> None:
+        self._by_hand, self._proposing = False, True
+        names = _names(layer)
+        for chooser, parameter in ((self.region_id, "REGION_ID"), (self.population, "POPULATION")):
+            chooser.setLayer(layer)
+            chooser.setField(usual_field(names, USUAL_FIELDS[parameter]))
+        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"], READ_AT_ONCE))
+        self._propose_area_of_record()
+        self._proposing = False
+        self._take()
+
+    def _take_records(self, layer: QgsMapLayer | None) -> None:
+        self._by_hand, self._proposing = False, True
+        for chooser in (self.record_region, self.record_count):
+            chooser.setLayer(layer)
+        self.record_count.setField("")
+        self.found = None
+        state = self.state
+        state.fields, state.proposed, state.chosen, state.coarser = tuple(_names(layer)), {}, {}, {}
+        if layer is not None:
+            state.recall(kept_answers(layer.id()))
+        self._propose_area_of_record()
+        self._proposing = False
+        self._take()
+
+    def _propose_area_of_record(self) -> None:
+        names = _names(self.records.currentLayer())
+        wanted = [name for name in (self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]) if name]
+        areas, records = self.regions.currentLayer(), self.records.currentLayer()
+        field = area_field_of(areas, self.region_id.currentField(), records, wanted, READ_AT_ONCE)
+        self.record_region.setField(field or usual_field(names, wanted))
+
+    # What is found
+
+    def _edited(self) -> None:
+        """What was read of the layers is no longer what they hold."""
+        self._columns = {}
+        self._soon.start()
+
+    def _lose(self, name: str) -> None:
+        """Nothing may read a layer any more once this returns."""
+        self._worker.stop()
+        self._columns, self.found = {}, None
+        self._show_found()
+
+    def _check(self) -> None:
+        """Look the layers over, behind the window."""
+        state, areas, records = self.state, self.regions.currentLayer(), self.records.currentLayer()
+        if areas is None or records is None:
+            self._worker.stop()
+            self.found = None
+            self._show_found()
+            return
+        layers = {"REGIONS": areas, "RECORDS": records}
+        self._watch.watch(list(layers.values()))
+        try:
+            reading = Reading({name: layer.id() for name, layer in layers.items()})
+        except Exception as error:
+            self._fail(error)
+            return
+        names = {layer.id(): _names(layer) for layer in layers.values()}
+        ids = {name: layer.id() for name, layer in layers.items()}
+        known, region_id, record_region = dict(self._columns), state.region_id, state.record_region
+
+        def work(job: Job) -> tuple[DataChecked, dict[str, dict[str, Column]]]:
+            for table, identifier in ids.items():
+                if identifier not in known:
+                    known[identifier] = reading.columns(table, names[identifier], job.feedback)
+                    job.progress(0.3 if table == "REGIONS" else 0.6)
+            columns = known[ids["REGIONS"]], known[ids["RECORDS"]]
+            found = check_data(*columns, region_id, record_region, part(job.progress, 0.6, 1.0))
+            return found, {identifier: known[identifier] for identifier in ids.values()}
+
+        self._worker.start(tr("VBAS release: looking the data over"), work, self._take_found, self._fail)
+
+    def _take_found(self, result: tuple[DataChecked, dict[str, dict[str, Column]]], warnings: list[str]) -> None:
+        self.found, self._columns = result
+        if self._join_better():
+            return  # and look again
+        self.state.proposed = {name: look.role for name, look in self.found.looks.items()}
+        self._show_found(warnings)
+        self.changed.emit()
+        self.checked.emit()
+
+    def _join_better(self) -> bool:
+        """Take the fields that join best where those that were proposed by their names join hardly any record."""
+        found, state = self.found, self.state
+        if found is None or self._by_hand or found.share >= ENOUGH or not found.joins:
+            return False
+        best = found.joins[0]
+        if best.share < ENOUGH or (best.region_id, best.record_region) == (state.region_id, state.record_region):
+            return False
+        self._proposing = True
+        self.region_id.setField(best.region_id)
+        self.record_region.setField(best.record_region)
+        self._proposing = False
+        return True
+
+    def _fail(self, error: Exception) -> None:
+        self.found = None
+        self._show_found()
+        if not isinstance(error, Cancelled):
+            self._show(self.problems, str(error), WRONG)
+        self.checked.emit()
+
+    def _show_found(self, warnings: list[str] | None = None) -> None:
+        """Say what was found, and ask where persons seem to have several rows."""
+        found = self.found
+        self.bar.setVisible(self._worker.busy)
+        self._show(self.said, "" if found is None else "\n".join([*found.sentences(), *self._of_places()]), SAID)
+        self._show(self.problems, "" if found is None else "\n".join([*found.problems(), *(warnings or [])]), WRONG)
+        persons = None if found is None else found.persons
+        self.several.setVisible(persons is not None)
+        if persons is not None:
+            self.several.setText(tr("“{field}” says whose a row is", field=persons.name))
+            self.several.setToolTip(
+                tr(
+                    "{persons} in {records}; {same} are the same in all records of a person. Ticked, k counts persons.",
+                    persons=counted.people(persons.n_persons),
+                    records=counted.records(persons.n_rows),
+                    same=", ".join(persons.same[:4]),
+                )
+            )
+            self.several.setChecked(self.state.role(persons.name) == PERSON)
+
+    def _of_places(self) -> list[str]:
+        """In what the areas are measured."""
+        areas = self.regions.currentLayer()
+        if areas is None or not areas.crs().isValid():
+            return [tr("The areas say no coordinate reference system: set it in the properties of the layer.")]
+        if areas.crs().isGeographic():
+            return [tr("{crs}: degrees, which are projected for measuring.", crs=areas.crs().authid())]
+        return [areas.crs().userFriendlyIdentifier()]
+
+    @staticmethod
+    def _show(label: QWidget, text: str, style: str) -> None:
+        label.setText(text)
+        label.setStyleSheet(style)
+        label.setVisible(bool(text))
+
+
+def _is_unfit(layer: QgsMapLayer | None, new: list[QgsMapLayer]) -> bool:
+    """Whether a chosen layer was chosen for being there alone: none, one that has just come, or an output of ours."""
+    return layer is None or layer in new or (isinstance(layer, QgsVectorLayer) and is_own_output(layer))
+
+
+def _joins_nothing(areas: QgsMapLayer | None, records: QgsMapLayer | None) -> bool:
+    """Whether no field of the records holds areas, so that any table that comes may be the one."""
+    known = isinstance(areas, QgsVectorLayer) and isinstance(records, QgsVectorLayer)
+    return known and join_of(areas, records, most=READ_AT_ONCE) is None
+
+
+def _names(layer: QgsMapLayer | None) -> list[str]:
+    """The fields of a layer; none of no layer."""
+    return list(layer.fields().names()) if isinstance(layer, QgsVectorLayer) else []

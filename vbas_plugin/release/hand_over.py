@@ -1,0 +1,248 @@
+"""Hand over: the folder that may go out, the page to sign, the register, and the job that does it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from qgis.core import (
+    QgsApplication,
+    QgsProcessingAlgRunnerTask,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProject,
+)
+from qgis.gui import QgsFileWidget
+from qgis.PyQt.QtCore import QUrl, pyqtSignal
+from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from ...algorithms.explorer_data import MAIN
+from ...algorithms.form.remembering import remembered
+from ...core.errors import VbasError
+from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
+from ...core.language import tr
+from ...core.secrecy import without_secrets
+from ..explorer.widgets import SAID, WRONG, add_row, rows, wrapped
+from .earlier_jobs import differing
+from .state import ReleaseState
+
+# Beside the folder that goes out, after its name.
+BESIDE = {"SIGN_PAGE": "internal-page-to-sign.pdf", "REPORT": "internal-report.html", "JOB_FILE": "internal-job.toml"}
+# Layers of the run: of these only the regions are shown, the folder has the rest.
+LAYERS = {
+    "RELEASED_RECORDS": "TEMPORARY_OUTPUT",
+    "RELEASED_REGIONS": "TEMPORARY_OUTPUT",
+    "CROSSWALK": "TEMPORARY_OUTPUT",
+}
+LAST_LINES = 3  # the verdict, the cost, and what to do next
+
+
+class Told(QgsProcessingFeedback):
+    """Keeps what a run says."""
+
+    def __init__(self) -> None:
+        super().__init__(False)
+        self.lines: list[str] = []
+        self.warnings: list[str] = []
+        self.errors: list[str] = []
+
+    def pushInfo(self, info: str) -> None:
+        """Called by the run."""
+        self.lines.append(without_secrets(info))
+
+    def pushWarning(self, warning: str) -> None:
+        """Called by the run."""
+        self.warnings.append(without_secrets(warning))
+
+    def reportError(self, error: str, fatalError: bool = False) -> None:  # noqa: N803
+        """Called by QGIS with the sentence that ends a run."""
+        self.errors.append(without_secrets(error))
+
+
+class HandOverStep(QWidget):
+    """The step. ended : a run did, with whether all is in its place; results : of the last run"""
+
+    ended = pyqtSignal(bool)
+
+    def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.state = state
+        self.results: Mapping[str, Any] = {}
+        self.ready: Callable[[], str] = lambda: ""  # a sentence on what has to be done before, empty for nothing
+        self.folder, self.register = QgsFileWidget(), QgsFileWidget()
+        self.recipient, self.purpose, self.prepared_by = QLineEdit(), QLineEdit(), QLineEdit()
+        self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), QProgressBar()
+        self.earlier = QPushButton(tr("An earlier job…"))
+        self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
+        self._task: QgsProcessingAlgRunnerTask | None = None
+        self._kept: list[object] = []  # what a run needs until it has ended
+        self._build()
+        self.go.clicked.connect(self.run)
+        self.cancel.clicked.connect(self._cancel)
+        self.earlier.clicked.connect(self._choose_job)
+        self._refresh()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a release is being made."""
+        return self._task is not None
+
+    def run(self) -> None:
+        """Make the release, behind the window."""
+        problem = self.ready() or self._missing()
+        if problem:
+            self._say(problem, WRONG)
+            return
+        self._take()
+        algorithm = QgsApplication.processingRegistry().createAlgorithmById(MAIN)
+        if algorithm is None:
+            self._say(tr("VBAS is not in the toolbox: switch the plugin off and on again under Plugins."), WRONG)
+            return
+        context, told, parameters = QgsProcessingContext(), Told(), {**self.state.job(), **LAYERS}
+        context.setProject(QgsProject.instance())
+        fits, problem = algorithm.checkParameterValues(parameters, context)
+        if not fits:
+            self._say(problem, WRONG)
+            return
+        self._say("")
+        self.links.setText("")
+        task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, told)
+        task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, told))
+        told.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
+        self._task, self._kept = task, [algorithm, context, told]
+        self.bar.setValue(0)
+        self._refresh()
+        QgsApplication.taskManager().addTask(task)
+
+    def compare(self, file: Path) -> None:
+        """Show in what a job, or the folder of a release, differs from what is decided now."""
+        try:
+            self.compared.setText(differing(self.state.job(), file))
+        except VbasError as error:
+            self.compared.setText(str(error))
+        self._refresh()
+
+    def end(self) -> None:
+        """Before the dock goes away for good."""
+        if self._task is not None:
+            self._task.executed.disconnect()
+            self._task.cancel()
+            self._task.waitForFinished(20_000)
+            self._task = None
+
+    def _build(self) -> None:
+        self.folder.setStorageMode(QgsFileWidget.StorageMode.GetDirectory)
+        self.folder.setDialogTitle(tr("A new folder for the release"))
+        self.register.setStorageMode(QgsFileWidget.StorageMode.SaveFile)
+        self.register.setConfirmOverwrite(False)
+        self.register.setFilter(tr("Registers (*.gpkg)"))
+        self.register.setDialogTitle(tr("The register of releases"))
+        layout = rows()
+        for text, widget, tip in (
+            (
+                tr("Folder of the release"),
+                self.folder,
+                tr(
+                    "A new folder: what is in it may go out. What must not is put beside it, with “internal” in its "
+                    "name."
+                ),
+            ),
+            (tr("For whom"), self.recipient, tr("Who receives it, for the page that is signed.")),
+            (tr("For which purpose"), self.purpose, tr("What it will be used for, for the page that is signed.")),
+            (tr("Prepared by"), self.prepared_by, tr("Who made the release, for the page that is signed.")),
+            (
+                tr("Register of releases"),
+                self.register,
+                tr(
+                    "Not needed for a first release. The release is held against all in the register, so that together "
+                    "they tell no small count, and added to it."
+                ),
+            ),
+        ):
+            add_row(layout, text, widget, tip)
+        for name, line in ((RECIPIENT, self.recipient), (PURPOSE, self.purpose), (PREPARED_BY, self.prepared_by)):
+            line.setText(remembered(name) or "")
+        self.bar.setRange(0, 100)
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumHeight(8)
+        self.links.setOpenExternalLinks(True)
+        self.go.setToolTip(tr("Make the release, recount it and write it. Nothing is written where it does not hold."))
+        self.earlier.setToolTip(
+            tr("Show in what an earlier job, or the datapackage.json of a released folder, differs from this one.")
+        )
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(layout)
+        for part in (self.go, self.bar, self.cancel, self.message, self.links, self.earlier, self.compared):
+            outer.addWidget(part)
+        outer.addStretch(1)
+
+    def _missing(self) -> str:
+        if not self.state.decision:
+            return tr("Choose a release under Decide first.")
+        if not self.folder.filePath().strip():
+            return tr("Choose a new folder for the release.")
+        return ""
+
+    def _take(self) -> None:
+        """Have the state say what the lines do."""
+        folder = Path(self.folder.filePath().strip()).expanduser()
+        self.state.outputs = {"RELEASE_FOLDER": str(folder)}
+        beside = {name: str(folder.with_name(f"{folder.name}-{file}")) for name, file in BESIDE.items()}
+        self.state.outputs.update(beside)
+        self.state.said = {
+            RECIPIENT: self.recipient.text().strip(),
+            PURPOSE: self.purpose.text().strip(),
+            PREPARED_BY: self.prepared_by.text().strip(),
+            "REGISTER": self.register.filePath().strip(),
+        }
+
+    def _take_results(self, done: bool, results: Mapping[str, Any], told: Told) -> None:
+        cancelled = told.isCanceled()
+        self._task, self._kept = None, []
+        if done:
+            self.results = dict(results)
+            self._say("\n".join([*told.warnings, *told.lines[-LAST_LINES:]]))
+            self.links.setText(self._links())
+        elif cancelled:
+            self._say(tr("Cancelled: nothing was written."))
+        else:
+            self._say("\n".join(told.errors) or tr("The run ended without a word."), WRONG)
+        self._refresh()
+        self.ended.emit(done)
+
+    def _links(self) -> str:
+        """What was written, to be opened by a click."""
+        outputs = {name: str(value) for name, value in self.state.outputs.items()}
+        titles = {
+            "RELEASE_FOLDER": tr("Open the folder that may go out"),
+            "SIGN_PAGE": tr("Open the page to sign (internal)"),
+            "REPORT": tr("Open the report (internal)"),
+            "JOB_FILE": tr("Open the job, to do this again (internal)"),
+        }
+        made = [(QUrl.fromLocalFile(outputs[name]).toString(), title) for name, title in titles.items()]
+        return "<br>".join(f'<a href="{address}">{title}</a>' for address, title in made)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _choose_job(self) -> None:
+        file, _ = QFileDialog.getOpenFileName(
+            self, tr("An earlier job or release"), "", tr("Jobs and releases (*.toml datapackage.json)")
+        )
+        if file:
+            self.compare(Path(file))
+
+    def _say(self, text: str, style: str = SAID) -> None:
+        self.message.setText(text)
+        self.message.setStyleSheet(style)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        for widget in (self.bar, self.cancel):
+            widget.setVisible(self.busy)
+        self.go.setEnabled(not self.busy)
+        for label in (self.message, self.links, self.compared):
+            label.setVisible(bool(label.text()))

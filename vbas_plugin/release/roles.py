@@ -1,0 +1,198 @@
+"""Who could know what: a role for every column, and how coarse it is shown."""
+
+from __future__ import annotations
+
+from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtGui import QBrush, QColor
+from qgis.PyQt.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDoubleSpinBox,
+    QHeaderView,
+    QSpinBox,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...core.language import plural, tr
+from ...core.preparing.checking import DataChecked
+from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers
+from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, Looks
+from ..explorer.widgets import add_row, narrow, pass_over, rows, wrapped
+from .project_answers import keep_answers
+from .state import ReleaseState
+
+RED = QColor("#b3261e")
+SHOWN_ROWS = 6
+HIGHEST = 100
+
+
+class RolesStep(QWidget):
+    """The step. changed : a role, or how coarse a column is shown, was chosen"""
+
+    changed = pyqtSignal()
+
+    def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.state = state
+        self._found: DataChecked | None = None
+        self._offers: list[Coarser] = []
+        self.table, self.about = QTableWidget(0, 2), wrapped()
+        self.coarser, self.different, self.share = narrow(QComboBox()), QSpinBox(), QDoubleSpinBox()
+        self._coarser, self._demands = QWidget(), QWidget()
+        self._build()
+        self.table.currentCellChanged.connect(lambda *_: self._show_column())
+        self.coarser.activated.connect(self._take_coarser)
+        self.different.valueChanged.connect(self._take_demands)
+        self.share.valueChanged.connect(self._take_demands)
+        self.show_found(None)
+
+    def show_found(self, found: DataChecked | None) -> None:
+        """Show the columns with what was found of them, and their roles; None while nothing is known yet."""
+        self._found = found
+        chosen = self.table.currentRow()
+        self.table.setRowCount(len(self.state.fields))
+        for row, name in enumerate(self.state.fields):
+            self._show_row(row, name)
+        self.table.setCurrentCell(min(max(chosen, 0), len(self.state.fields) - 1), 0)
+        self._show_column()
+
+    def role_list(self, name: str) -> QComboBox:
+        """The list of roles of a column."""
+        return self.table.cellWidget(self.state.fields.index(name), 1)
+
+    def choose(self, name: str, role: str) -> None:
+        """Choose a role, as a click in its list does."""
+        chooser = self.role_list(name)
+        chooser.setCurrentIndex(chooser.findData(role))
+        self._take_role(name, role)
+
+    def _build(self) -> None:
+        self.table.setHorizontalHeaderLabels([tr("Column"), tr("Role")])
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setWordWrap(True)
+        self.table.setMinimumHeight(SHOWN_ROWS * 3 * self.fontMetrics().height())
+        self.table.setAccessibleName(tr("Columns of the records and their roles"))
+        self.different.setRange(1, HIGHEST)
+        self.different.setValue(self.state.l_diversity)
+        self.share.setRange(1.0, 100.0)
+        self.share.setDecimals(0)
+        self.share.setSuffix(" %")
+        self.share.setValue(self.state.max_share)
+        coarser, demands = rows(), rows()
+        add_row(coarser, tr("Shown"), self.coarser, tr("As it is, or coarser: fewer people are rare then."))
+        add_row(
+            demands,
+            tr("Different values of a sensitive column in a class"),
+            self.different,
+            tr("So that nobody learns a sensitive value of a person from the class alone; 1 asks for nothing."),
+        )
+        add_row(
+            demands,
+            tr("Largest share of one value"),
+            self.share,
+            tr("Of a sensitive column in a class, per cent; 100 asks for nothing."),
+        )
+        self._coarser.setLayout(coarser)
+        self._demands.setLayout(demands)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        hint = wrapped(
+            tr(
+                "Say of each column what it is: what an outsider could know of a person identifies indirectly, and k "
+                "people must share it. The proposals come from names and values; you decide."
+            )
+        )
+        for widget in (hint, self.table, self.about, self._coarser, self._demands):
+            layout.addWidget(widget)
+        layout.addStretch(1)
+
+    def _show_row(self, row: int, name: str) -> None:
+        look = None if self._found is None else self._found.looks.get(name)
+        item = QTableWidgetItem(name if look is None else "\n".join([name, *_described(look)]))
+        item.setToolTip(name if look is None else "\n".join([name, *_described(look), look.reason]))
+        role = self.state.role(name)
+        if look is not None and look.alarming:
+            item.setForeground(QBrush(RED))
+        self.table.setItem(row, 0, item)
+        chooser = QComboBox()
+        chooser.setAccessibleName(tr("Role of “{field}”", field=name))
+        for word in ROLES:
+            chooser.addItem(tr(word), word)
+        chooser.setCurrentIndex(chooser.findData(role))
+        chooser.activated.connect(lambda *_, name=name, chooser=chooser: self._take_role(name, chooser.currentData()))
+        self.table.setCellWidget(row, 1, chooser)
+        pass_over(self.table)
+
+    def _column(self) -> str:
+        """The column that is looked at; empty for none."""
+        row = self.table.currentRow()
+        return self.state.fields[row] if 0 <= row < len(self.state.fields) else ""
+
+    def _show_column(self) -> None:
+        """What there is to say of the column that is looked at."""
+        name, found = self._column(), self._found
+        look = None if found is None else found.looks.get(name)
+        column = None if found is None else found.columns.get(name)
+        self.about.setText("" if look is None else tr("“{field}”: {reason}", field=name, reason=look.reason))
+        self.about.setVisible(look is not None)
+        self._offers = coarser_offers(name, column) if column is not None else []
+        wanted = column is not None and self.state.role(name) == QUASI and bool(self._offers)
+        self._coarser.setVisible(wanted)
+        self.coarser.clear()
+        if column is not None and wanted:
+            self.coarser.addItem(as_it_is(column))
+            for offer in self._offers:
+                self.coarser.addItem(offer.text)
+            asked = self.state.coarser.get(name)
+            known = [(offer.rule, offer.level) for offer in self._offers]
+            self.coarser.setCurrentIndex(1 + known.index(asked) if asked in known else 0)
+        self._demands.setVisible(bool(self.state.with_role(SENSITIVE)))
+
+    def _take_role(self, name: str, role: str) -> None:
+        if role == self.state.role(name):
+            return
+        self.state.choose(name, role)
+        for other in self.state.fields:  # one of them may have lost the same role
+            chooser = self.role_list(other)
+            chooser.setCurrentIndex(chooser.findData(self.state.role(other)))
+        self.table.setCurrentCell(self.state.fields.index(name), 0)
+        self._show_column()
+        self._changed()
+
+    def _take_coarser(self, position: int) -> None:
+        name = self._column()
+        if position <= 0:
+            self.state.coarser.pop(name, None)
+        else:
+            offer = self._offers[position - 1]
+            self.state.coarser[name] = offer.rule, offer.level
+        self._changed()
+
+    def _take_demands(self) -> None:
+        self.state.l_diversity, self.state.max_share = self.different.value(), self.share.value()
+        self._changed()
+
+    def _changed(self) -> None:
+        if self.state.records:
+            keep_answers(self.state.records, self.state.answers())
+        self.changed.emit()
+
+
+def _described(look: Looks) -> list[str]:
+    """A column in two lines: kind, how many values, how many missing; examples."""
+    values = plural("{n} value", "{n} values", look.n_values)
+    first = tr("{kind}, {values}", kind=tr(look.kind), values=values)
+    if look.missing:
+        missing = 100 * look.missing / max(look.n_records, 1)
+        first = tr("{first}, {missing:.2g} % missing", first=first, missing=missing)
+    return [first, *([", ".join(look.examples)] if look.examples else [])]
