@@ -95,7 +95,7 @@ def _anonymize(given: argparse.Namespace) -> int:
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
-    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of
+    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, written_job
 
     told, beside = read_job(given.job, given.set), given.job.resolve().parent
     outputs = outputs_of(told, beside)
@@ -118,7 +118,17 @@ def _anonymize(given: argparse.Namespace) -> int:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
     command = " ".join(["vbas", "anonymize", given.job.name, *(f"--set {change}" for change in given.set)])
-    release = made_of(areas, records, {**settings, **tables}, None, progress, log, command, FOLDER in outputs)
+    release = made_of(
+        areas,
+        records,
+        {**settings, **tables},
+        None,
+        progress,
+        log,
+        command,
+        FOLDER in outputs,
+        job_text=written_job(read_job(given.job)),
+    )
     folder = outputs.pop(FOLDER, None)
     release.deliver(folder, outputs)
     progress.end()

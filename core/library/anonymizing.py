@@ -224,12 +224,13 @@ def made_of(
     command: str = "",
     folder: bool | None = None,
     linking: Linking | None = None,
+    job_text: str = "",
 ) -> Anonymized:
     """A release of frames and settings by name, as `anonymize` and the command make it.
 
     values : settings by the names of the form; command : what does the same again, for the report; folder :
     whether it will be written as a folder, None where that is not known yet; linking : of tables that belong to the
-    persons
+    persons; job_text : what stands in the file of the job, for the report
     Raises InputError and PrivacyError.
     """
     for policy in policies():
@@ -252,7 +253,7 @@ def made_of(
     source = None if linking is None else linked_source(job, linking, matched, places.areas)
     made = released(job, people, matched, source)
     kind = Anonymized if linking is None else AnonymizedLinked
-    return kind(job, places, made, heard.said, command)
+    return kind(job, places, made, heard.said, command, job_text)
 
 
 class _Heard:

@@ -133,6 +133,9 @@ def town():
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
+    keys = [f"p{i}" for i in range(len(records["area"]))]
+    layers["persons"] = make_layer({**records, "person": keys})
+    layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
         assert layer.isValid() and layer.featureCount()
@@ -262,6 +265,14 @@ STUDIED = {
 }
 FORMS: dict[str, dict[str, Any]] = {
     "anonymize": {**REGIONS, **PEOPLE},
+    "anonymizelinked": {
+        **REGIONS,
+        **PEOPLE,
+        "RECORDS": "@persons",
+        "KEY": "person",
+        "LINKED_TABLES": ["@visits"],
+        "LINKED_KNOWN": "visits.year",
+    },
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
     "profilerecords": PEOPLE,
     "sitenumber": {**REGIONS, **PEOPLE},

@@ -65,7 +65,8 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     release = anonymize(AREAS, rows, area="area", quasi_identifiers=["sex", "age"], release="nested levels")
     assert said.out == f"{release.content_hash}\n" == f"{content_of(tmp_path / 'release')}\n"
     assert "5-anonymous, recounted" in said.err and "%" in said.err
-    assert "vbas anonymize job.toml" in (tmp_path / "internal.html").read_text(encoding="utf-8")
+    internal = (tmp_path / "internal.html").read_text(encoding="utf-8")
+    assert "vbas anonymize job.toml" in internal and "RECORD_REGION = &#34;area&#34;" in internal
     assert main(["check", str(tmp_path / "release")]) == main(["verify", str(tmp_path / "release")]) == DONE
     assert main(["check", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
