@@ -54,7 +54,7 @@ class AreaLayer:
 
     @cached_property
     def drawn_as(self) -> np.ndarray:
-        """The polygons that regions are made of, (n,): the areas in their own CRS, or the points' cells in the plane."""
+        """The polygons that regions are made of, (n,): areas in their own CRS, or cells of points in the plane."""
         return voronoi_cells_of(self.areas.points) if self.are_points else self.shapes
 
     def outlines_of(self, shapes: np.ndarray) -> Outlines:
