@@ -7,6 +7,7 @@ from .analysis.moran import Moran
 from .analysis.rate_map import RateMap
 from .analysis.spread_release import SpreadRelease
 from .anonymize import Anonymize
+from .anonymize_linked import AnonymizeLinked
 from .baselines.crop_identifiers import CropIdentifiers
 from .baselines.merge_adjacent import MergeAdjacent
 from .baselines.static_cutoff import StaticCutoff
@@ -38,6 +39,7 @@ from .testdata.generate_records import GenerateRecords
 
 ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     Anonymize,
+    AnonymizeLinked,
     ProfileRecords,
     SiteNumber,
     SiteLocation,

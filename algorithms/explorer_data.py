@@ -1,4 +1,4 @@
-"""What the explorer looks at: read as the main algorithm reads it, and made into the regions that it would make.
+"""What the dock looks at: read as the main algorithm reads it, and made into the regions that it would make.
 
 Everything begins with the parameters of the main algorithm, those that a run with the same regions is given.
 """

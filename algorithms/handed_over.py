@@ -56,7 +56,7 @@ def hand_over(
     entry = add_to_register(form, account, by, lambda: content_of(tables()))
     if account.coarser is not None:
         form.info(*coarser_sentences(account.coarser, account.requirement))
-    if account.rows is not None and account.rows.staged is None:
+    if account.rows is not None and account.rows.staged is None and form.has("RELEASED_RECORDS"):
         table = release_table(form, account, account.rows.release)
         form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     shapes = _drawn(form, account, layer)

@@ -53,6 +53,7 @@ PAGES = {
 # By id: title and group.
 TOOLBOX = {
     "anonymize": (tr("Anonymise records"), "anonymise"),
+    "anonymizelinked": (tr("Anonymise linked tables"), "anonymise"),
     "profilerecords": (tr("Profile records"), "prepare"),
     "sitenumber": (tr("Number of sites"), "steps"),
     "sitelocation": (tr("Locate sites"), "steps"),

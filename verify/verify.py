@@ -70,7 +70,7 @@ def read_description(folder: Path) -> dict[str, Any] | None:
         package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         ours = package["vbas"]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
-        _ = [(str(one["table"]), bool(one["count_known"]), int(one["k"])) for one in ours.get("linked", [])]
+        _ = [(one["table"], one["count_known"], int(one["k"])) for one in ours.get("linked", [])]
         paths = [str(resource["path"]) for resource in package["resources"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -215,7 +215,7 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         except OSError as error:
             yield f"file {path}", FAILS, str(error.strerror)
     tables, hashes = dict[str, Table](), dict[str, str]()
-    linked = {str(one["table"]): (bool(one["count_known"]), int(one["k"])) for one in ours.get("linked", [])}
+    linked = {str(one["table"]): one for one in ours.get("linked", [])}
     for name in (*TABLES, *linked):
         try:
             tables[name] = read_table(folder, name, resources[name])

@@ -33,10 +33,11 @@ def job_file() -> QgsProcessingParameterDefinition:
 def add_job(form: Form) -> None:
     """Write JOB_FILE of a run, where the form has it and it is wanted."""
     if form.has(JOB_FILE):
-        form.outputs.add_text(JOB_FILE, lambda: _job(form))
+        form.outputs.add_text(JOB_FILE, lambda: job_of(form))
 
 
-def _job(form: Form) -> str:
+def job_of(form: Form) -> str:
+    """The text of the job that does what this run does."""
     caveats: list[str] = []
     given = form.given_inputs()
     values = {name: _value(form, setting, caveats) for name, setting in SETTINGS.items() if name in given}

@@ -22,6 +22,7 @@ from ..layers.reading.layer_file import layer_file
 from ..named import version
 from .command import command_of
 from .form import Form
+from .job_file import JOB_FILE, job_of
 from .understanding import LAYERS, with_labels
 
 CHUNK = 1 << 24
@@ -32,7 +33,11 @@ def provenance_of(form: Form) -> Provenance:
     """One run, for its internal report: all that counted."""
     command, caveats = command_of(form, form.given_inputs())
     parameters = [(label, _discreet(value)) for label, value in form.rows() if value != ""]
-    return Provenance(parameters, now(), versions(), list(_inputs(form)), command, caveats)
+    job, job_file = ("", "")
+    if form.has(JOB_FILE) and form.outputs.wanted(JOB_FILE):
+        target = form.outputs.target(JOB_FILE)
+        job, job_file = job_of(form), JOB_FILE if target is None else target.name
+    return Provenance(parameters, now(), versions(), list(_inputs(form)), command, caveats, job, job_file)
 
 
 def now() -> str:

@@ -178,7 +178,7 @@ def table_of(form: Form) -> tuple[RecordTable, Generalising]:
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
     """Refuse the number of the row as the record's area: both tables have one, and they would even seem to match."""
     field = form.text("RECORD_REGION")
-    counted = bool(form.text("RECORD_COUNT"))
+    counted = form.has("RECORD_COUNT") and bool(form.text("RECORD_COUNT"))
     index = source.fields().lookupField(field) if field else -1
     if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
         return

@@ -28,15 +28,24 @@ from .provenance import now
 from .remembering import remembered
 
 SIGN_PAGE, REPORT, REGISTER, RELEASE_FOLDER = "SIGN_PAGE", "REPORT", "REGISTER", "RELEASE_FOLDER"
-OUTPUT_OF = {"records": ("RELEASED_RECORDS",), "crosswalk": ("CROSSWALK",), "regions": ("RELEASED_REGIONS",)}
+RELEASED_TABLES = "RELEASED_TABLES"  # one file with the records and the tables that belong to them
+OUTPUT_OF = {
+    "records": ("RELEASED_RECORDS", RELEASED_TABLES),
+    "crosswalk": ("CROSSWALK",),
+    "regions": ("RELEASED_REGIONS",),
+}
 RESOLUTION, MARGIN = 300, 15.0  # dots an inch, millimetres
 LARGEST_FONT, SMALLEST_FONT, STEP = 9.5, 5.0, 0.5  # points
 
 
-def signing_conditions(report: bool = True) -> Conditions:
-    """Where what the page says counts; report : whether the form has an internal report"""
-    pages: Condition = {SIGN_PAGE: GIVEN, **({REPORT: GIVEN} if report else {})}
-    return {name: [{**pages, REGISTER: GIVEN}] for name in (RECIPIENT, PURPOSE, PREPARED_BY)}
+def signing_conditions(report: bool = True, register: bool = True) -> Conditions:
+    """Where what the page says counts; report, register : whether the form has an internal report, and a register"""
+    pages: Condition = {
+        SIGN_PAGE: GIVEN,
+        **({REPORT: GIVEN} if report else {}),
+        **({REGISTER: GIVEN} if register else {}),
+    }
+    return {name: [pages] for name in (RECIPIENT, PURPOSE, PREPARED_BY)}
 
 
 def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -102,7 +111,7 @@ def signing(
 def _files_of(form: Form, table: str, in_place: str) -> str:
     """Where a table goes: the files that hold it."""
     files = [Path(in_place).name] if in_place and table == "records" else []
-    for name in OUTPUT_OF[table]:
+    for name in OUTPUT_OF.get(table, (RELEASED_TABLES,)):
         if form.outputs.wanted(name):
             target = form.outputs.target(name)
             files.append(name if target is None else target.name)

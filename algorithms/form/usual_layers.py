@@ -1,4 +1,4 @@
-"""Layers by what they hold: what a form, or the explorer, proposes when it opens, in place of the active layer.
+"""Layers by what they hold: what a form, or the dock, proposes when it opens, in place of the active layer.
 
 Areas are polygons, whose identifier some table of the project repeats; records are that table; outputs of ours are
 neither. Where a layer is far away (a web service, a database), its values are not asked for: its fields have to do.

@@ -83,7 +83,7 @@ def _loss(given: Given) -> str:
 def terms_of(given: Given, records: Records) -> Terms:
     """What a job asks of a release of these records, for searches that count what one would suppress."""
     k, requirement = given.whole("K"), None
-    if given.has("PERSON_ID"):
+    if given.has("SENSITIVE"):
         requirement = requirement_of(records, k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
     return in_all_periods(given, Terms(k, requirement, records.n_unmatched), records.profile)
 

@@ -11,7 +11,7 @@ from ..areas import Areas
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..linked.source import LinkedSource, link, refused_together
-from ..linked.tables import LinkedTable, persons_by_key, persons_of_rows
+from ..linked.tables import ALL_ROWS, LinkedTable, persons_by_key, persons_of_rows
 from ..policy import policies
 from ..privacy.derivable import NO_SMALL_COUNT
 from ..records.columns import Column
@@ -44,7 +44,8 @@ class Linking:
     known, kept, sensitive : by table, names of fields that others may know, that are released, and of which the people
     of a class must not have one value in common
     count_known : whether others may know how many rows a person has; new_key : whether rows say whose they are
-    k : how many people must look alike in all tables together; 0 for K
+    k : how many people must look alike in all tables together; 0 for K; rows_known : how much others may know of a
+    person's rows (ROWS_KNOWN)
     """
 
     key: str
@@ -56,6 +57,7 @@ class Linking:
     count_known: bool = True
     new_key: bool = True
     k: int = 0
+    rows_known: str = ALL_ROWS
 
 
 def linked_source(given: Given, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
@@ -86,7 +88,7 @@ def linked_source(given: Given, linking: Linking, records: Records, areas: Areas
                     table=table.name,
                 )
             )
-    return link(records, tables, areas, linking.new_key, key, _least(given, linking.k))
+    return link(records, tables, areas, linking.new_key, key, _least(given, linking.k), linking.rows_known)
 
 
 def _least(given: Given, k: int) -> int:

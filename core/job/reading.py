@@ -26,7 +26,8 @@ def fields_of_records(given: Given) -> RecordFields:
     quasi_identifiers, period = quasi_identifiers_of(given, named)
     members = {kind: given.text(name) for kind, name in MEMBER_FIELDS.items() if given.has(name) and given.given(name)}
     area, kept = given.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
-    return RecordFields(area, quasi_identifiers, kept, given.text("RECORD_COUNT"), members, sensitive, period=period)
+    count = given.text("RECORD_COUNT") if given.has("RECORD_COUNT") else ""
+    return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
 
 
 def table_of(given: Given) -> tuple[RecordTable, Generalising]:

@@ -9,6 +9,7 @@ from ..errors import InputError
 from ..job.linked import Linking
 from ..job.settings import SETTINGS, TABLE, refuse_unknown
 from ..language import tr
+from ..linked.tables import ALL_ROWS
 from ..log import Log
 from ..progress import Progress, silent
 from .anonymizing import made_of
@@ -31,6 +32,7 @@ def anonymize_linked(
     count_known: bool = True,
     new_key: bool = True,
     linked_k: int = 0,
+    rows_known: str = ALL_ROWS,
     area: str | None = None,
     crs: object = None,
     progress: Progress = silent,
@@ -69,6 +71,9 @@ def anonymize_linked(
     linked_k : int
         How many people must look alike in all tables together; 0 for k. Where k is larger, the classes of the persons
         are, and more linked rows are shown.
+    rows_known : str
+        “all rows”: others may know `known` of all rows of a person; “one row”: of any one of them, and nothing of the
+        others. Far more is shown then: rows are left out whose values fewer than k people of a class have.
     area, crs, progress, log
         As for `anonymize`.
     **settings
@@ -118,6 +123,7 @@ def anonymize_linked(
         count_known,
         new_key,
         linked_k,
+        rows_known,
     )
     return cast(AnonymizedLinked, made_of(areas, persons, values, crs, progress, log, linking=linking))
 

@@ -19,7 +19,6 @@ import scipy
 import shapely
 
 from ..anonymise import Account
-from ..drawing import voronoi_cells_of
 from ..evaluation import Measures
 from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
@@ -63,10 +62,12 @@ class Anonymized:
         The sentences that were said as it was made.
     """
 
-    def __init__(self, job: Job, places: Places, made: Made, said: list[str], command: str = "") -> None:
+    def __init__(
+        self, job: Job, places: Places, made: Made, said: list[str], command: str = "", job_text: str = ""
+    ) -> None:
         self.account: Account = made.account
         self._job, self._places, self._made, self._said = job, places, made, said
-        self._command = command
+        self._command, self._job_text = command, job_text
         self._registered: Entry | None = None
 
     @property
@@ -245,7 +246,7 @@ class Anonymized:
     @cached_property
     def _map_data(self) -> MapData:
         places = self._places
-        areas = voronoi_cells_of(places.areas.points) if places.are_points else places.to_planar(places.shapes)
+        areas = places.drawn_as if places.are_points else places.to_planar(places.shapes)
         return MapData(areas, [places.to_planar(shapes) for shapes in self._drawn])
 
     def _frame(self, table: DataTable) -> Any:
@@ -259,7 +260,9 @@ class Anonymized:
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
         values = self._said_values(set(SETTINGS))
-        provenance = Provenance(list(values.items()), _now(), _versions(), (), self._command)
+        provenance = Provenance(
+            list(values.items()), _now(), _versions(), (), self._command, job=self._job_text, job_file="job.toml"
+        )
         entry = "" if self._registered is None else self._registered.in_words
         signing = signing_of(self._job, self._tables, register=entry, pages=pages)
         return internal_report(account, self._map_data, provenance, remarks, signing)

@@ -13,7 +13,7 @@ from ..privacy.requirement import Requirement
 from ..records.columns import Column, combine_codes
 from ..records.table import PERSONS
 from .rows import LinkedRows
-from .tables import PERSON
+from .tables import ONE_ROW, PERSON
 
 
 def check_linked_rows(
@@ -54,24 +54,35 @@ def check_linked_rows(
         if astray.any():
             raise _strange()
         whose.append(of)
+        if rows.rows_known == ONE_ROW:
+            _check_each_row(label, of, rows, requirement.k)
+            continue
         label, n_labels = _refined(label, n_labels, of, rows)
     _, label = np.unique(label, return_inverse=True)
     label = label.reshape(-1)
     sizes = np.bincount(label)
     below = int((sizes < requirement.k).sum())
     if below:
-        raise PrivacyError(
-            plural(
-                "The linked tables would show {n} group of fewer than {k} people who look alike: nothing was written.",
-                "The linked tables would show {n} groups of fewer than {k} people who look alike: nothing was written.",
-                below,
-                k=requirement.k,
-            )
-        )
+        raise _too_few(below, requirement.k)
     if requirement.l_diversity > 1 or requirement.max_share < 100:
         for rows, of in zip(tables, whose):
             _check_values(rows, of, label, requirement)
     return int(sizes.min())
+
+
+def _check_each_row(label: np.ndarray, of: np.ndarray, rows: LinkedRows, k: int) -> None:
+    """Count the people who have a row with the known values of each row; raises PrivacyError."""
+    known = list(rows.fields.values())[: rows.known]
+    if not known or not len(of):
+        return
+    like = np.column_stack([label[of], *(column.codes for column in known)])
+    order = np.lexsort((of, *like.T))
+    like, whose = like[order], of[order]
+    new = np.append(True, (like[1:] != like[:-1]).any(axis=1))
+    first = new | np.append(True, whose[1:] != whose[:-1])
+    below = int((np.add.reduceat(first.astype(np.int64), np.flatnonzero(new)) < k).sum())
+    if below:
+        raise _too_few(below, k)
 
 
 def _refined(label: np.ndarray, n_labels: int, of: np.ndarray, rows: LinkedRows) -> tuple[np.ndarray, int]:
@@ -123,6 +134,17 @@ def _check_values(rows: LinkedRows, of: np.ndarray, label: np.ndarray, requireme
 
 def _numbers(column: Column) -> np.ndarray:
     return np.asarray(column.categories.tolist(), np.int64)[column.codes]
+
+
+def _too_few(n_groups: int, k: int) -> PrivacyError:
+    return PrivacyError(
+        plural(
+            "The linked tables would show {n} group of fewer than {k} people who look alike: nothing was written.",
+            "The linked tables would show {n} groups of fewer than {k} people who look alike: nothing was written.",
+            n_groups,
+            k=k,
+        )
+    )
 
 
 def _strange() -> PrivacyError:

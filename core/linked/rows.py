@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..records.columns import Column, combine_codes
-from .tables import LinkedTable
+from .tables import ALL_ROWS, ONE_ROW, LinkedTable
 from .withholding import NOWHERE
 
 
@@ -22,8 +22,9 @@ class LinkedRows:
     those of which people must not have one value in common; count_known : whether others may know how many rows a
     person has
     n_given, n_persons : rows that were given, and persons who have any
-    n_left_out : persons whose record is released and whose rows are not, though they have some
-    k : how many people look alike at least in all tables together
+    n_left_out : persons whose record is released and whose rows are not, though they have some; where others may know
+    one row, those of whom some are not
+    k : how many people look alike at least in all tables together; rows_known : what others may know (ROWS_KNOWN)
     flagged : persons who are released with their rows marked as left out, whether they have any or not
     """
 
@@ -40,6 +41,7 @@ class LinkedRows:
     n_left_out: int
     flagged: int
     k: int
+    rows_known: str = ALL_ROWS
 
     def __len__(self) -> int:
         return len(self.region)
@@ -52,17 +54,22 @@ def linked_rows(
     shown: np.ndarray,
     key: np.ndarray | None,
     k: int,
+    of_many: np.ndarray | None = None,
 ) -> LinkedRows:
     """The rows of the persons whose rows are shown, sorted by what rows show.
 
     level, region : (N,) of each person, level NOWHERE for suppressed ones; shown : (N,) bool; key : (N,) the new keys
-    k : as in `LinkedRows`
+    k : as in `LinkedRows`; of_many : (R,) bool, the rows that are shown, where others may know one row of a person
     """
     released = level != NOWHERE
     mine = np.flatnonzero(table.person >= 0)
     mine = mine[(shown & released)[table.person[mine]]]
+    has_rows = np.bincount(table.person[table.person >= 0], minlength=len(level)) > 0
+    lost = has_rows & ~shown
+    if of_many is not None:
+        lost = np.bincount(table.person[~of_many & (table.person >= 0)], minlength=len(level)) > 0
+        mine = mine[of_many[mine]]
     person = table.person[mine]
-    has = np.bincount(table.person[table.person >= 0], minlength=len(level)) > 0
     fields = {name: Column(column.codes[mine], column.categories) for name, column in table.fields.items()}
     first = [key[person]] if key is not None else []
     order = _order([*first, level[person], region[person], *(column.codes for column in fields.values())])
@@ -76,10 +83,11 @@ def linked_rows(
         table.sensitive,
         table.count_known,
         len(table),
-        int(has.sum()),
-        int((has & released & ~shown).sum()),
+        int(has_rows.sum()),
+        int((lost & released).sum()),
         int((released & ~shown).sum()),
         k,
+        ALL_ROWS if of_many is None else ONE_ROW,
     )
 
 

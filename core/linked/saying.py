@@ -19,15 +19,20 @@ ALL_KNOWN = tr(
     "Counted against somebody who knows the person's quasi-identifiers and LINKED_KNOWN of all of the person's rows."
 )
 
+ONE_KNOWN = tr(
+    "Counted against somebody who knows the person's quasi-identifiers and LINKED_KNOWN of one of the person's rows. "
+    "Whoever knows two rows of a person may find that person."
+)
+
 
 def linked_sentences(tables: Sequence[LinkedRows]) -> tuple[str, ...]:
     """What is shown of each table, and of whom it is left out, a sentence each."""
     return tuple(
         plural(
-            "Table “{table}”: {shown} of {n} row released. Released without their rows of it: {left_out} of {people} "
-            "people who have any.",
-            "Table “{table}”: {shown} of {n} rows released. Released without their rows of it: {left_out} of {people} "
-            "people who have any.",
+            "Table “{table}”: {shown} of {n} row released. Released without their rows of it, or some of them: "
+            "{left_out} of {people} people who have any.",
+            "Table “{table}”: {shown} of {n} rows released. Released without their rows of it, or some of them: "
+            "{left_out} of {people} people who have any.",
             rows.n_given,
             table=rows.name,
             shown=len(rows),

@@ -30,13 +30,14 @@ from ..records.matching import Records, area_copy, requirement_of
 from ..records.table import PERSONS, RecordTable
 from ..release import apply
 from ..source import RecordSource, ReleasedRows
+from .one_row import rows_of_many
 from .recount import check_linked_rows
 from .rows import LinkedRows, linked_rows
 from .signatures import signatures_of
-from .tables import PERSON, LinkedTable, check_linked
+from .tables import ALL_ROWS, ONE_ROW, PERSON, ROWS_KNOWN, LinkedTable, check_linked
 from .withholding import NOWHERE, Shown, withhold
 
-SHOWN, LEFT_OUT = as_data("shown"), as_data("left out")
+SHOWN, LEFT_OUT, IN_PART = as_data("shown"), as_data("left out"), as_data("in part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +46,14 @@ class LinkedSource:
 
     new_key : whether a key that is drawn anew links the released rows of a person; k : how many people must look alike
     in all tables together, None for as many as in the classes of the persons
+    rows_known : whether others may know all rows of a person, or one (ROWS_KNOWN)
     """
 
     records: Records
     tables: tuple[LinkedTable, ...]
     new_key: bool = True
     k: int | None = None
+    rows_known: str = ALL_ROWS
 
     @property
     def profile(self) -> Profile:
@@ -106,23 +109,18 @@ class LinkedSource:
         released = equivalence_class != SUPPRESSED
         together = k if self.k is None else min(self.k, k)
         asked = _Asked(records, self.tables, replace(requirement, k=together))
-        step = part(progress, 0.0, 0.5)
-        signatures = []
-        for i, table in enumerate(self.tables):
-            signatures.append(signatures_of(table, len(records.table)))
-            step((i + 1) / len(self.tables))
-        shown = withhold(equivalence_class, signatures, asked)
+        shown, of_many = self._shown(equivalence_class, asked, progress)
         level, region = self._places(plan, equivalence_class)
-        kept = self._examined(plan, shown, (level, region), together)
+        kept = self._examined(plan, shown, of_many, (level, region), together)
         progress(0.6)
         key = new_keys(released)
-        keyed = replace(records, table=_with_fields(records.table, self.tables, shown, key, released))
+        keyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, key, released))
         release = apply(plan, keyed, kept, requirement)
         if nested:
             check_where_shown(release, records, plan.levels, not requirement.asks_for_values)
         rows = []
         for i, table in enumerate(self.tables):
-            rows.append(linked_rows(table, level, region, shown.of_table[i], key, together))
+            rows.append(linked_rows(table, level, region, shown.of_table[i], key, together, of_many[i]))
             progress(0.7 + 0.2 * (i + 1) / len(self.tables))
         of = release.rows
         fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
@@ -130,19 +128,36 @@ class LinkedSource:
             (release.level[of], release.region[of]),
             fields,
             len(records.table.quasi_identifiers),
-            [fields[table.flag].categories[fields[table.flag].codes] == SHOWN for table in self.tables],
+            [fields[table.flag].categories[fields[table.flag].codes] != LEFT_OUT for table in self.tables],
             rows,
             replace(requirement, k=together),
         )
         if not self.new_key:
-            unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, None, released))
+            unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, None, released))
             release = apply(plan, unkeyed, kept, requirement)
             rows = [
-                linked_rows(table, level, region, shown.of_table[i], None, together)
+                linked_rows(table, level, region, shown.of_table[i], None, together, of_many[i])
                 for i, table in enumerate(self.tables)
             ]
         progress(1.0)
         return ReleasedRows(release, kept, linked=tuple(rows))
+
+    def _shown(
+        self, equivalence_class: np.ndarray, asked: _Asked, progress: Progress
+    ) -> tuple[Shown, list[np.ndarray | None]]:
+        """Whose rows are shown, and of each table which rows are, None for all of these people."""
+        if self.rows_known == ONE_ROW:
+            asked.refuse_more_than_k()
+            everywhere = np.tile(equivalence_class >= 0, (len(self.tables), 1))
+            of_many = [rows_of_many(table, equivalence_class, asked.k) for table in self.tables]
+            number = np.unique(equivalence_class, return_inverse=True)[1].reshape(-1)
+            label = np.where(equivalence_class >= 0, number, NOWHERE).astype(np.int64)
+            return Shown(everywhere, label), [*of_many]
+        step, signatures = part(progress, 0.0, 0.5), []
+        for i, table in enumerate(self.tables):
+            signatures.append(signatures_of(table, len(self.records.table)))
+            step((i + 1) / len(self.tables))
+        return withhold(equivalence_class, signatures, asked), [None] * len(self.tables)
 
     def _places(self, plan: Plan, equivalence_class: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The level and the region at which each person is shown, (N,) int64; NOWHERE for nobody."""
@@ -153,6 +168,7 @@ class LinkedSource:
         self,
         plan: Plan,
         shown: Shown,
+        of_many: Sequence[np.ndarray | None],
         places: tuple[np.ndarray, np.ndarray],
         k: int,
     ) -> list[KeptField]:
@@ -178,10 +194,11 @@ class LinkedSource:
         if table.kept:
             rows = rows_looked_at(shown.label, shown.n_labels, 0)
             kept += examined(rows, taken(table.kept, rows), {})
-        for linked, there in zip(self.tables, shown.of_table):
+        for linked, there, some in zip(self.tables, shown.of_table, of_many):
             if not linked.kept:
                 continue
             label = np.append(np.where(there, shown.label, NOWHERE), NOWHERE)[linked.person]
+            label = label if some is None else np.where(some, label, NOWHERE)
             rows = rows_looked_at(label, shown.n_labels, 0)
             for name, column in linked.kept.items():
                 once = _once(linked.person[rows], column.codes[rows], len(column.categories))
@@ -199,11 +216,12 @@ def link(
     new_key: bool = True,
     key: str = "",
     k: int | None = None,
+    rows_known: str = ALL_ROWS,
 ) -> LinkedSource:
     """Persons with the tables that belong to them, checked.
 
     records : one a person, matched with the areas; key : the field that links them, for messages;
-    k : as in `LinkedSource`
+    k, rows_known : as in `LinkedSource`
     Raises InputError for rows that stand for several people, names that cannot be released, and fields that repeat the
     person's area.
     """
@@ -222,7 +240,15 @@ def link(
             position = areas.codes_of(texts)
             if len(home) and (position >= 0).any() and np.mean(position[column.codes[inside]] == home) > 0.5:
                 raise area_copy(f"{linked.name}.{name}")
-    return LinkedSource(records, tuple(tables), new_key, k)
+    if rows_known not in ROWS_KNOWN:
+        raise InputError(
+            tr(
+                "ROWS_KNOWN “{rows_known}” is unknown: choose one of {choices}.",
+                rows_known=rows_known,
+                choices=", ".join(ROWS_KNOWN),
+            )
+        )
+    return LinkedSource(records, tuple(tables), new_key, k, rows_known)
 
 
 def refused_together(name: str) -> InputError:
@@ -259,6 +285,18 @@ class _Asked:
         asks = requirement.l_diversity > 1 or requirement.max_share < 100
         self._shares: list[list[Shares]] = [self._values_of(table) if asks else [] for table in tables]
 
+    def refuse_more_than_k(self) -> None:
+        """Refuse what is asked beside k where others may know one row. Raises InputError."""
+        if self._of_persons.asks_for_more or any(self._shares):
+            raise InputError(
+                tr(
+                    "ROWS_KNOWN “{rows_known}” does not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: "
+                    "choose “{all_rows}”, or leave these as they are by default.",
+                    rows_known=ONE_ROW,
+                    all_rows=ALL_ROWS,
+                )
+            )
+
     @staticmethod
     def _values_of(table: LinkedTable) -> list[Shares]:
         there = table.person >= 0
@@ -289,11 +327,20 @@ class _Asked:
 
 
 def _with_fields(
-    table: RecordTable, linked: Sequence[LinkedTable], shown: Shown, key: np.ndarray | None, released: np.ndarray
+    table: RecordTable,
+    linked: Sequence[LinkedTable],
+    shown: Shown,
+    of_many: Sequence[np.ndarray | None],
+    key: np.ndarray | None,
+    released: np.ndarray,
 ) -> RecordTable:
     """The persons with a field for each table that says whether its rows are shown, and with the new key."""
-    words = np.array([LEFT_OUT, SHOWN], dtype=object)
-    more = {of.flag: Column(there.astype(np.int8), words) for of, there in zip(linked, shown.of_table)}
+    words = np.array([LEFT_OUT, SHOWN, IN_PART], dtype=object)
+    more = {}
+    for of, there, some in zip(linked, shown.of_table, of_many):
+        # Of everybody, or of nobody: in which classes rows are left out is not said.
+        in_part = some is not None and bool((~some & np.append(released, False)[of.person]).any())
+        more[of.flag] = Column(there.astype(np.int8) * (2 if in_part else 1), words)
     if key is not None:
         n = int(released.sum())
         numbers = np.empty(max(n, 1), dtype=object)

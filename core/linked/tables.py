@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ import numpy as np
 from .. import counted
 from ..areas import identifier_text
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import as_data, plural, tr
 from ..missing import is_missing
 from ..records.columns import Column
 from ..records.matching import STOP
@@ -19,6 +20,9 @@ OURS = "vbas_"  # how the names of our own fields begin
 TAKEN = ("records", "crosswalk", "regions")  # names of the tables that every release has
 PERSON = OURS + "person"  # the new key
 NOBODY = -1
+ALL_ROWS, ONE_ROW = as_data("all rows"), as_data("one row")  # of a person, that others may know
+ROWS_KNOWN = (ALL_ROWS, ONE_ROW)
+NAME = re.compile(r"\w[\w-]*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +130,14 @@ def check_linked(tables: Collection[LinkedTable], released: Collection[str], key
             )
         )
     for table in tables:
+        if not NAME.fullmatch(table.name):
+            raise InputError(
+                tr(
+                    "A linked table is called “{table}”: give it a name of letters, digits, “_” and “-”, as files "
+                    "have.",
+                    table=table.name,
+                )
+            )
         _check_fields(table, key)
         if table.flag.lower() in {name.lower() for name in released}:
             raise InputError(

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from ..anonymity import check_k
 from ..areas import Areas
 from ..crosswalk import Crosswalk
+from ..elementary import norms
 from ..errors import InputError
 from ..language import tr
 from ..profile import Profile
@@ -149,7 +150,7 @@ def _nearest(regions: Areas, short: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     if regions.neighbours is not None:
         first, second = regions.neighbours.pairs()
         owner, other = np.concatenate([first, second]), np.concatenate([second, first])
-        far = np.hypot(*(regions.points[owner] - regions.points[other]).T)
+        far = norms(regions.points[owner] - regions.points[other])
         order = np.lexsort((other, far, owner))
         owner, other, far = owner[order], other[order], far[order]
         begins = np.searchsorted(owner, short)

@@ -18,13 +18,14 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import InputError
 from ..language import plural, tr
+from ..linked.tables import ONE_ROW
 from ..publish.files import DISK, FileSystem
 from ..records.columns import combine_codes
 from .claims import Claim
 from .content_hash import content_hash, hash_of_all
 from .dataset import CROSSWALK, RECORDS, REGIONS
 from .descriptor import FILE, LAYOUT, OURS, fields_of, file_hash
-from .linked import claims_of_linked
+from .linked import Looked, claims_of_linked
 from .reading import NotAsDescribed, read_table
 from .table import AREA, COUNT, LEVEL, QUASI, REGION, SENSITIVE, DataTable
 
@@ -76,9 +77,12 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
     return dict(package)
 
 
-def _linked_of(ours: Mapping[str, Any]) -> dict[str, tuple[bool, int]]:
-    """By the name of each linked table, whether others may know how many rows a person has in it, and its k."""
-    return {str(one["table"]): (bool(one["count_known"]), int(one["k"])) for one in ours.get("linked", [])}
+def _linked_of(ours: Mapping[str, Any]) -> dict[str, Looked]:
+    """How each linked table is looked at, by its name."""
+    return {
+        str(one["table"]): Looked(bool(one["count_known"]), one.get("rows_known") == ONE_ROW, int(one["k"]))
+        for one in ours.get("linked", [])
+    }
 
 
 def check_folder(folder: Path, k: int | None = None) -> Checked:

@@ -110,7 +110,10 @@ def described(
         ours["disclosure"] = account.ask.disclosure
     linked = () if account.rows is None else account.rows.linked
     if linked:
-        ours["linked"] = [{"table": rows.name, "count_known": rows.count_known, "k": rows.k} for rows in linked]
+        ours["linked"] = [
+            {"table": rows.name, "count_known": rows.count_known, "rows_known": rows.rows_known, "k": rows.k}
+            for rows in linked
+        ]
     if said.register:
         ours["register"] = said.register
     if said.rule:

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from ..anonymise import Account
 from ..arrays import to_list
+from ..errors import PrivacyError
 from ..language import as_data, plural, tr
+from ..linked.one_row import people_of
+from ..linked.tables import ONE_ROW
 from ..records.columns import Column, combine_codes
 from .claims import Claim
+from .content_hash import content_hash
 from .dataset import RECORDS
+from .reading import read_table
 from .table import FLAG, LEVEL, PERSON, QUASI, REGION, DataTable
 
 LINKED, TOGETHER = as_data("linked rows"), as_data("k of all tables")
-SHOWN = "shown"
+SHOWN = ("shown", "in part")
 
 
-def claims_of_linked(
-    tables: Mapping[str, DataTable], linked: Mapping[str, tuple[bool, int]], k: int
-) -> Iterator[Claim]:
+@dataclass(frozen=True)
+class Looked:
+    """How a linked table is looked at.
+
+    by_number : whether others may know how many rows a person has; one_row : whether they know one row of a person,
+    and not all; k : the fewest people who look alike
+    """
+
+    by_number: bool
+    one_row: bool
+    k: int
+
+
+def claims_of_linked(tables: Mapping[str, DataTable], linked: Mapping[str, Looked], k: int) -> Iterator[Claim]:
     """That each row is of a person whose rows are shown, where the person is; that k people look alike in all tables.
 
-    linked : by the name of each linked table, whether others may know how many rows a person has in it, and the fewest
-    people who look alike; k : what is asked where that is more
+    linked : how each linked table is looked at, by its name; k : what is asked where that is more
     """
     if not linked:
         return
@@ -38,7 +56,7 @@ def claims_of_linked(
         return
     try:
         people = _People(records)
-        astray = sum(people.add(tables[name], name, by_number) for name, (by_number, _) in linked.items())
+        astray = sum(people.add(tables[name], name, how) for name, how in linked.items())
     except (IndexError, KeyError, ValueError, TypeError) as error:
         yield Claim(LINKED, False, tr("The linked tables are not as described: {error}.", error=str(error)))
         yield Claim(TOGETHER, None, cannot)
@@ -54,7 +72,7 @@ def claims_of_linked(
         if astray
         else tr("Every linked row is of a person who shows it, and where that person is."),
     )
-    sizes, k = people.sizes(), max(k, *(of for _, of in linked.values()))
+    sizes, k = people.sizes(), max(k, *(how.k for how in linked.values()))
     below, least = int((sizes < k).sum()), int(sizes.min(initial=k))
     yield Claim(
         TOGETHER,
@@ -71,6 +89,29 @@ def claims_of_linked(
             "At least {k} people look alike in all tables together; the smallest group has {least}.", k=k, least=least
         ),
     )
+
+
+def recount_geopackage(file: Path, tables: Sequence[DataTable], account: Account) -> None:
+    """Count persons and linked rows once more as a GeoPackage holds them. Raises PrivacyError.
+
+    tables : that were written; account : of the release
+    """
+    written = {table.name: read_table(file, table.name, table.fields) for table in tables}
+    linked = (
+        {}
+        if account.rows is None
+        else {rows.name: Looked(rows.count_known, rows.rows_known == ONE_ROW, rows.k) for rows in account.rows.linked}
+    )
+    broken = [claim for claim in claims_of_linked(written, linked, 0) if claim.holds is False]
+    if broken:
+        raise PrivacyError(_not_held(broken[0].says))
+    for table in tables:
+        if content_hash(written[table.name]) != content_hash(table):
+            raise PrivacyError(_not_held(tr("“{table}” holds other rows", table=table.name)))
+
+
+def _not_held(says: str) -> str:
+    return tr("RELEASED_TABLES does not hold what it is to hold ({says}): nothing was written.", says=says)
 
 
 class _People:
@@ -90,22 +131,26 @@ class _People:
             self.label, _ = combine_codes([of.codes[rows] for of in own], [len(of.categories) for of in own])
         self.position = {number: i for i, number in enumerate(to_list(self.numbers))}
         self.twice = len(rows) - len(self.position)
+        self.of_rows: list[np.ndarray] = []  # where one row may be known, how many people have the values of each
 
-    def add(self, table: DataTable, name: str, by_number: bool) -> int:
+    def add(self, table: DataTable, name: str, how: Looked) -> int:
         """Tell people apart by what a table shows of them; the rows that are of nobody, or of somebody elsewhere."""
         whose = _numbers(table.column(table.of_role(PERSON)[0].name))
         distinct, at = np.unique(whose, return_inverse=True)
         of = np.array([self.position.get(number, -1) for number in to_list(distinct)] or [-1], np.int64)[at.reshape(-1)]
         astray = of < 0
         flag = self.flags[f"vbas_{name}"]
-        shows = np.array([value == SHOWN for value in to_list(flag.categories)] or [False], bool)[flag.codes][self.rows]
+        shows = np.array([value in SHOWN for value in to_list(flag.categories)] or [False], bool)[flag.codes][self.rows]
         if len(self.rows):
             astray |= ~shows[of]
             for field, place in self.place.items():
                 astray |= _numbers(table.column(field)) != place[of]
         there = np.repeat(np.flatnonzero(~astray), table.copies[~astray])
         known = [table.column(field.name) for field in table.of_role(QUASI)]
-        if known or by_number:
+        if how.one_row:
+            if known and len(there):
+                self._count_each(of[there], _items(known, there))
+        elif known or how.by_number:
             self._tell_apart(of[there], _items(known, there))
         return int(table.copies[astray].sum()) + self.twice
 
@@ -119,9 +164,14 @@ class _People:
         pairs = zip(to_list(self.label), told)
         self.label = np.array([number.setdefault(pair, len(number)) for pair in pairs], np.int64)
 
+    def _count_each(self, of: np.ndarray, item: np.ndarray) -> None:
+        """How many people of those who look alike have each item."""
+        group, groups = combine_codes([self.label[of], item], [len(self.label), int(item.max()) + 1])
+        self.of_rows.append(people_of(group, of, len(groups)))
+
     def sizes(self) -> np.ndarray:
         """How many people look alike, of each kind of looks."""
-        return np.unique(self.label, return_counts=True)[1]
+        return np.concatenate([np.unique(self.label, return_counts=True)[1], *self.of_rows])
 
 
 def _items(known: list[Column], rows: np.ndarray) -> np.ndarray:

@@ -22,15 +22,17 @@ from .roles import Looks, proposed_roles
 class DataChecked:
     """What was found.
 
-    n_areas, n_records : rows; chosen : whether both fields that join them are
-    twice : identifiers that several areas have; without_area, unknown_area : records whose area is missing, or is none
-    of the areas; unknown : some such values; empty_areas : areas without records
+    n_areas, n_records : rows; n_sample : the first records, by which columns are judged
+    chosen : whether both fields that join them are; twice : identifiers that several areas have
+    without_area, unknown_area : records whose area is missing, or is none of the areas; unknown : some such values
+    empty_areas : areas without records
     joins : the pairs of fields by which records join areas, the best first; persons : the column that says whose a row
     is, where persons have several; looks : what each column of the records looks like
     """
 
     n_areas: int
     n_records: int
+    n_sample: int
     chosen: bool
     twice: tuple[str, ...] = ()
     without_area: int = 0
@@ -59,9 +61,17 @@ class DataChecked:
         ]
         if self.n_records and self.joined:
             told.append(tr("The area of {percent:.4g} % of the records is known.", percent=_floored(100 * self.share)))
+        if self.of_sample():
+            told.append(self.of_sample())
         if self.joined and self.empty_areas:
             told.append(plural("{n} area has no records.", "{n} areas have no records.", self.empty_areas))
         return told
+
+    def of_sample(self) -> str:
+        """How many records columns are judged by, where these are not all; empty where they are."""
+        if self.n_sample >= self.n_records:
+            return ""
+        return tr("Columns are judged by the first {records}.", records=counted.records(self.n_sample))
 
     @property
     def joined(self) -> bool:
@@ -106,13 +116,16 @@ def check_data(
     region_id: str = "",
     record_region: str = "",
     progress: Progress = silent,
+    everybody: Column | None = None,
 ) -> DataChecked:
     """Look over columns of the areas and of the records; progress raises to cancel.
 
-    region_id, record_region : the fields by which they are joined; empty where that is not chosen yet
+    region_id, record_region : the fields by which they are joined; empty where that is not chosen yet; everybody : the
+    second of these of all records, where `records` are the first of them
     """
-    n_areas, n_records = (len(next(iter(columns.values()), ())) for columns in (areas, records))
-    checked = _joined(areas.get(region_id), records.get(record_region))
+    n_areas, n_sample = (len(next(iter(columns.values()), ())) for columns in (areas, records))
+    n_records = n_sample if everybody is None else len(everybody)
+    checked = _joined(areas.get(region_id), records.get(record_region) if everybody is None else everybody)
     progress(0.2)
     joins = tuple(joining(areas, records))
     progress(0.5)
@@ -121,7 +134,7 @@ def check_data(
     looks = proposed_roles(records, record_region, persons.name if persons else "")
     progress(1.0)
     chosen = region_id in areas and record_region in records
-    return DataChecked(n_areas, n_records, chosen, *checked, joins, persons, looks, records)
+    return DataChecked(n_areas, n_records, n_sample, chosen, *checked, joins, persons, looks, records)
 
 
 def _joined(areas: Column | None, records: Column | None) -> tuple[tuple[str, ...], int, int, tuple[str, ...], int]:

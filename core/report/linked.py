@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..anonymise import Account
 from ..language import tr
-from ..linked.saying import ALL_KNOWN, WITH_KEY, WITHOUT_KEY
+from ..linked.saying import ALL_KNOWN, ONE_KNOWN, WITH_KEY, WITHOUT_KEY
+from ..linked.tables import ONE_ROW
 from .page import Section
 
 HEADER = (
@@ -13,7 +14,7 @@ HEADER = (
     tr("Rows released"),
     tr("Rows released, %"),
     tr("People with rows"),
-    tr("Of them released without"),
+    tr("Of them released without all of these"),
     tr("Known to others"),
 )
 
@@ -24,6 +25,7 @@ def linked_section(account: Account) -> Section:
     if not tables:
         return Section("")
     with_key = any(table.person is not None for table in tables)
+    known = ONE_KNOWN if tables[0].rows_known == ONE_ROW else ALL_KNOWN
     rows = [
         (
             table.name,
@@ -36,4 +38,4 @@ def linked_section(account: Account) -> Section:
         )
         for table in tables
     ]
-    return Section(tr("The linked tables"), (ALL_KNOWN, WITH_KEY if with_key else WITHOUT_KEY), HEADER, rows)
+    return Section(tr("The linked tables"), (known, WITH_KEY if with_key else WITHOUT_KEY), HEADER, rows)

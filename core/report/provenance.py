@@ -29,7 +29,8 @@ class Provenance:
     """One run, as its report tells it.
 
     parameters : label and value of each that counted; versions : name and version; inputs : what was read; command :
-    what does the same again, as bash takes it, and `caveats` what it cannot do; date : when the report was made
+    what does the same again, as bash takes it, and `caveats` what it cannot do; date : when the report was made; job :
+    the text of a job that does the same, as it stands in a file called `job_file`; empty where there is none
     """
 
     parameters: Sequence[tuple[str, object]] = ()
@@ -38,6 +39,8 @@ class Provenance:
     inputs: Sequence[InputUsed] = ()
     command: str = ""
     caveats: Sequence[str] = ()
+    job: str = ""
+    job_file: str = ""
 
 
 def settings(parameters: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:
@@ -64,6 +67,13 @@ def how_it_was_done(
             tr("Run it again"),
             (tr("This command does the same in a terminal (bash)."), *provenance.caveats) if provenance.command else (),
             code=provenance.command,
+        ),
+        Section(
+            tr("The job"),
+            (tr("With this text, “vbas anonymize {file}” makes the release without QGIS.", file=provenance.job_file),)
+            if provenance.job
+            else (),
+            code=provenance.job,
         ),
         *([time_taken(step, seconds)] if seconds else []),
     ]

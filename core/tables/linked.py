@@ -12,7 +12,7 @@ PERSON = long("vbas_person", tr("Person, by a new key"), tr("drawn anew, the sam
 SHOWN = text(
     "vbas_{attribute}",
     tr("Rows of {attribute}", attribute="{attribute}"),
-    tr("“shown”, or “left out”: then the tables have none of this person, whether there are any or not"),
+    tr("“shown”; “left out”: none of this person is there, whether there are any or not; “in part”: rare rows are not"),
 )
 
 RELEASED_PERSONS = replace(

@@ -133,6 +133,9 @@ def town():
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
+    keys = [f"p{i}" for i in range(len(records["area"]))]
+    layers["persons"] = make_layer({**records, "person": keys})
+    layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
         assert layer.isValid() and layer.featureCount()
@@ -262,6 +265,14 @@ STUDIED = {
 }
 FORMS: dict[str, dict[str, Any]] = {
     "anonymize": {**REGIONS, **PEOPLE},
+    "anonymizelinked": {
+        **REGIONS,
+        **PEOPLE,
+        "RECORDS": "@persons",
+        "KEY": "person",
+        "LINKED_TABLES": ["@visits"],
+        "LINKED_KNOWN": "visits.year",
+    },
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
     "profilerecords": PEOPLE,
     "sitenumber": {**REGIONS, **PEOPLE},
@@ -431,6 +442,7 @@ OTHERS = {
     "nestlevels, from a crosswalk": {**REGIONS, "CROSSWALKS": ["@crosswalk"]},
     "nestlevels, from fields": {**REGIONS, "LEVEL_FIELDS": ["area", "district"]},
     "nestlevels, from records": {**REGIONS, **PEOPLE, "RATIO": 3.0, "COARSEST": 2, "LEAST_POPULATION": 900.0},
+    "nestlevels, that hold": {**REGIONS, **PEOPLE, "HELD_PERCENT": 60.0, "RESERVE": 1.5, "MORE_RECORDS": ["@records"]},
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "profiledatabase, shown coarser": {**IN_PLACE, **COARSER},

@@ -92,7 +92,8 @@ def test_a_run_has_all_rows_or_ends_in_a_sentence(run, tmp_path, temporary_disk,
     expected = anonymize(whole)
     assert min(expected.values()) >= 30
     refused = 0
-    for kilobytes in (*SIZES, ENOUGH):
+    # Of the places where a run may stop, a GeoPackage has the most.
+    for kilobytes in (*(SIZES if suffix == ".gpkg" else SIZES[::3]), ENOUGH):
         disk = temporary_disk(kilobytes)
         target = tmp_path / f"target {kilobytes}"
         target.mkdir()

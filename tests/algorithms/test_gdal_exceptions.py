@@ -96,7 +96,13 @@ def _as_said(text, folder):
 
 
 @pytest.mark.parametrize(
-    "meet", [profile_of_damaged, profile_of_half_a_file, register_that_cannot_be_made, output_that_is_locked]
+    "meet",
+    [
+        profile_of_damaged,
+        profile_of_half_a_file,
+        register_that_cannot_be_made,
+        pytest.param(output_that_is_locked, marks=pytest.mark.slow),
+    ],
 )
 def test_the_same_sentence_as_without(run, tmp_path, request, meet):
     (tmp_path / "0").mkdir()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from markupsafe import escape
 from qgis.core import QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.core.command.job_file import read_job
@@ -68,8 +69,11 @@ def test_the_command_makes_the_same_release(run, files, tmp_path, capsys, given)
             RELEASED_RECORDS="memory:",
             RELEASE_FOLDER=str(folder),
             JOB_FILE=str(job),
+            REPORT=str(tmp_path / "report.html"),
             **asked,
         )
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "“vbas anonymize job.toml”" in page and escape(job.read_text(encoding="utf-8").splitlines()[-1]) in page
         assert done.results["JOB_FILE"] == str(job)
         told = read_job(job)
         assert str(told["RECORDS"]).partition("|")[0] == records and told["RELEASE_FOLDER"] == str(folder)

@@ -118,6 +118,7 @@ def test_nobody_reads_a_row_before_it_is_counted(anonymize, server, place, sql, 
         ]
 
 
+@pytest.mark.slow
 def test_nobody_holds_the_empty_table_open(anonymize, server, place, sql, readers, monkeypatch):
     """Who has it open when it is closed to others must ask for it anew: until then nothing is written."""
     dbapi, close = needed("adbc_driver_postgresql.dbapi"), postgres.PostgresPlace.close_to_others
@@ -258,6 +259,7 @@ def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize,
     assert "released" in other_tables(file, "all")
 
 
+@pytest.mark.slow
 def test_one_run_at_a_time_on_a_table(anonymize, server, place, sql, readers, provider):
     """What another run is writing is neither dropped nor named."""
     with pytest.raises(QgsProcessingException, match="another run is writing to released"):

@@ -78,6 +78,7 @@ def test_beside_a_table_of_counts_a_nested_release_tells_no_small_count(release,
     assert any("are shown in larger regions" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_own_totals_say_the_same_of_all_levels(release, town):
     done = release(PUBLISHED_MARGINS="age")
     assert not told(done, town)
@@ -106,6 +107,7 @@ def test_what_does_not_fit_ends_in_a_sentence(release, town, changes, words):
         )
 
 
+@pytest.mark.slow
 def test_beside_last_levels_of_coarser_values_it_tells_no_small_count(release, town):
     sexes, ages = (sorted({one[i] for _, one in town.live()}, key=str) for i in (0, 1))
     rows = [("sex", sex, "*") for sex in sexes] + [("age", age, "*") for age in ages]
@@ -128,6 +130,7 @@ def test_counts_of_a_field_of_the_areas_are_of_all_areas_that_have_its_value(rel
     assert any("published totals" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_values_in_other_bands_are_brought_together(release, town):
     ages = sorted({one[1] for _, one in town.live() if one[1] is not None})
     coarser = {age: "young" if age < 3 else "old" for age in ages}
@@ -145,6 +148,7 @@ def test_values_in_other_bands_are_brought_together(release, town):
         release(PUBLISHED_COUNTS=wider, PUBLISHED_AREA="da", PUBLISHED_NUMBER="people")
 
 
+@pytest.mark.slow
 def test_beside_earlier_releases_too_it_tells_no_small_count(release, town, tmp_path):
     register = {"REGISTER": str(tmp_path / "register.gpkg"), "REGISTER_ACTION": "repair"}
     release(RELEASE="one level", **register)

@@ -1,4 +1,4 @@
-"""Forms and the explorer begin with the layers that fit, never with outputs of ours that are no inputs."""
+"""Forms and the dock begin with the layers that fit, never with outputs of ours that are no inputs."""
 
 from __future__ import annotations
 

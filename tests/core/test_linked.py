@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
-from vbas.core.linked.source import LEFT_OUT, SHOWN, link, new_keys
-from vbas.core.linked.tables import PERSON, LinkedTable, persons_by_key, persons_of_rows
+from vbas.core.linked import signatures, source
+from vbas.core.linked.source import IN_PART, LEFT_OUT, SHOWN, link, new_keys
+from vbas.core.linked.tables import ALL_ROWS, ONE_ROW, PERSON, LinkedTable, persons_by_key, persons_of_rows
+from vbas.core.linked.withholding import Shown
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
@@ -60,7 +62,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-def made(case: Case) -> Account:
+def made(case: Case, rows_known: str = ALL_ROWS) -> Account:
     areas, quasi, income = (column_from_values(list(values)) for values in zip(*case.persons))
     table = RecordTable(areas, {"sex": quasi}, {"income": income})
     records = match_records(table, AREAS)
@@ -71,8 +73,8 @@ def made(case: Case) -> Account:
         kept = {"diagnosis": column_from_values([diagnosis for _, _, diagnosis in rows])}
         tables.append(LinkedTable(name, whose, known, kept, ("diagnosis",), case.count_known))
     levels = Levels((HALVES, WHOLE) if case.nested else (HALVES,))
-    source = link(records, tables, AREAS, case.new_key)
-    return anonymise(AREAS, source, levels, Ask(k=case.k, l_diversity=case.l_diversity, nested=case.nested))
+    linked = link(records, tables, AREAS, case.new_key, rows_known=rows_known)
+    return anonymise(AREAS, linked, levels, Ask(k=case.k, l_diversity=case.l_diversity, nested=case.nested))
 
 
 def rows_of(account: Account) -> list[dict[str, object]]:
@@ -248,3 +250,86 @@ def test_keys_name_one_person_each() -> None:
         persons_by_key(column_from_values([7, "7"]))
     with pytest.raises(InputError, match="is missing in 1 row"):
         persons_by_key(column_from_values(["a", None]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(cases())
+def test_whoever_knows_one_row_of_a_person_finds_k_or_nobody(case: Case) -> None:
+    case.new_key, case.known, case.l_diversity = True, True, 1
+    account = made(case, ONE_ROW)
+    persons, tables = rows_of(account), linked_of(account)
+    by_key = {row[PERSON]: row for row in persons}
+    crosswalks = account.levels.crosswalks
+    for name, rows in case.tables.items():
+        has = {(row[PERSON], str(row["month"])) for row in tables[name]}
+        shown = {row[f"vbas_{name}"] for row in persons}
+        assert shown <= {SHOWN} or shown == {IN_PART}
+        for row in tables[name]:
+            whose = by_key[row[PERSON]]
+            assert (whose["level"], whose["region"]) == (row["level"], row["region"])
+        for number, month, _ in rows:
+            area, sex, _ = case.persons[number]
+            at = list("abcd").index(area)
+            fits = [
+                row
+                for row in persons
+                if row["sex"] == sex and crosswalks[int(str(row["level"]))].region_of[at] == row["region"]
+            ]
+            found = [row for row in fits if (row[PERSON], month) in has]
+            assert len(found) >= case.k or (not found and (not fits or len(fits) >= case.k))
+        # A row that is not shown has a value that fewer than k released people of its class have.
+        own = Counter(
+            (row["level"], row["region"], row["sex"], month)
+            for row in persons
+            for month in "xy"
+            if (row[PERSON], month) in has
+        )
+        assert all(number >= case.k for number in own.values())
+        told = Counter((str(row["month"]), str(row["diagnosis"])) for row in tables[name])
+        assert told <= Counter((month, diagnosis) for _, month, diagnosis in rows)
+
+
+def test_with_one_row_known_far_more_is_shown_and_what_is_asked_of_values_is_refused() -> None:
+    rng = np.random.default_rng(2)
+    persons = [("abcd"[i % 4], "FM"[i % 2], 0) for i in range(200)]
+    stays = [(int(i), "xyz"[j], "p") for i, j in rng.integers(0, (200, 3), (1_500, 2))]
+    case = Case(persons, {"stays": stays}, 3, 1, True, True, False)
+    every, one = (made(case, known).rows for known in (ALL_ROWS, ONE_ROW))
+    assert every is not None and one is not None
+    assert len(every.linked[0]) < 150
+    assert len(one.linked[0]) == 1_500
+    case.l_diversity = 2
+    with pytest.raises(InputError, match="does not go together yet with HOUSEHOLD_ID"):
+        made(case, ONE_ROW)
+
+
+def test_the_second_count_finds_what_the_first_lets_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    persons = [("abcd"[i % 4], "F", 0) for i in range(40)]
+    stays = [(i, "x" if i else "y", "p") for i in range(40)]
+    everybody = Case(persons, {"stays": stays}, 3, 1, True, True, False)
+    monkeypatch.setattr(source, "rows_of_many", lambda table, *_: table.person >= 0)
+    monkeypatch.setattr(source, "withhold", lambda classes, *_: Shown(np.ones((1, 40), bool), np.zeros(40, np.int64)))
+    for known in (ALL_ROWS, ONE_ROW):
+        with pytest.raises(PrivacyError, match="fewer than 3 people who look alike"):
+            made(everybody, known)
+
+
+class _Dull:
+    """Draws the same number for all items the first time."""
+
+    def __init__(self) -> None:
+        self.drawn, self.rng = 0, np.random.Generator(np.random.PCG64(0))
+
+    def integers(self, low: int, high: int, size: int, kind: type) -> np.ndarray:
+        self.drawn += 1
+        return np.ones(size, np.uint64) if self.drawn == 1 else self.rng.integers(low, high, size, kind)
+
+
+def test_hashes_that_collide_make_nobody_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    dull = _Dull()
+    monkeypatch.setattr(signatures.np.random, "default_rng", lambda seed: dull)
+    person, item = np.array([0, 0, 1, 1, 2, 2, 4]), np.array([0, 1, 1, 0, 1, 1, 0])
+    numbers = signatures.multisets(person, item, 2, np.bincount(person, minlength=6))
+    assert dull.drawn == 2
+    assert numbers[0] == numbers[1] and numbers[3] == numbers[5]
+    assert len({*numbers.tolist()}) == 4

@@ -72,7 +72,7 @@ def cases(draw):
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
     areas, profile, made = case
     releases = [one for _, one in made]
@@ -113,7 +113,7 @@ def _with_single(every, over):
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_repaired_release_gives_nothing_away_at_any_level(case):
     areas, _, made = case
     releases = [one for _, one in made]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +29,11 @@ from vbas.core.records.table import HOUSEHOLDS
 from . import zone_attacker
 from .nested_cases import profile_of
 from .test_zone_attacker import in_zones, territories, written
+
+# The larger ones, which take a minute, where other cases are drawn than usual.
+REAL_PLACES = [("Winnipeg", 1, 11)]
+if os.environ.get("VBAS_EXPLORE"):
+    REAL_PLACES += [("Winnipeg", 1, 5), ("California", 100, 5)]
 
 
 def found_by_the_program(plan, people, k, known=None):
@@ -177,7 +183,7 @@ def test_what_takes_too_long_is_not_decided_and_counts_as_proven(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, one_of, k", [("Winnipeg", 1, 5), ("Winnipeg", 1, 11), ("California", 100, 5)])
+@pytest.mark.parametrize("name, one_of, k", REAL_PLACES)
 def test_the_attacker_finds_nothing_in_real_areas(name, one_of, k, tmp_path):
     place = attack_places.real_place(name, one_of=one_of)
     if place is None:

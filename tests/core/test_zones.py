@@ -123,6 +123,7 @@ def released(table: tuple[int, ...], region_of: list[np.ndarray], level_of: np.n
     return counts
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([2, 3]), st.integers(0, 2**32), st.sampled_from([0.0, 0.3]))
 @settings(max_examples=120)
 def test_every_table_with_the_counts_of_the_zones_may_be_where_a_release_comes_from(drawn, k, seed, closed):

@@ -107,7 +107,9 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("earlier", ["none", "one level", "nested"])
+@pytest.mark.parametrize(
+    "earlier", ["none", *(pytest.param(one, marks=pytest.mark.slow) for one in ("one level", "nested"))]
+)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
 @settings(max_examples=4, deadline=None)
 def test_zones_stay_zones(asked, earlier, seed, k):
@@ -137,7 +139,7 @@ def test_zones_stay_zones(asked, earlier, seed, k):
 
 
 @pytest.mark.parametrize("margins", ["", "sex; age"])
-@pytest.mark.parametrize("earlier", ["none", "one level"])
+@pytest.mark.parametrize("earlier", ["none", pytest.param("one level", marks=pytest.mark.slow)])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
 @settings(max_examples=5, deadline=None)
 def test_what_moves_beside_others_is_held_against_the_people_of_all_classes_again(margins, earlier, seed, k):

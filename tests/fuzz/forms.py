@@ -7,7 +7,7 @@ from vbas.algorithms.catalogue import ALGORITHMS
 from . import people
 from .dice import Dice
 from .earlier import earlier_register
-from .given import Case, Table
+from .given import Case, Place, Table
 from .invented import generate, microdata
 from .registers import drawn_register
 from .settings import PLACES, fill
@@ -294,8 +294,37 @@ def _compare(town):
     return given
 
 
+def _linked(town):
+    """Persons by the key that they may have, and a table of some of their rows, whole or with keys of nobody."""
+    given = {**town.regions(), **town.people()}
+    table, dice = given["RECORDS"], town.dice
+    key = dice.choice(table.names)
+    values = [value for value in table.values(key) if dice.chance(0.7)] + ([None] if dice.odd() else [])
+    rows = Table((("key", "text", [None if value is None else str(value) for value in values]), _months(dice, values)))
+    for name in ("RECORD_COUNT", "PERSON_ID"):
+        given.pop(name, None)
+    return {
+        **given,
+        "KEY": key,
+        "LINKED_TABLES": [rows],
+        "LINKED_KEYS": "layer.key",
+        "LINKED_KNOWN": dice.pick("layer.month", "month", "layer.", "", "layer.month;layer.month"),
+        "ROWS_KNOWN": dice.pick("all rows", "one row"),
+        "NEW_KEY": dice.chance(0.5),
+        "COUNT_KNOWN": dice.chance(0.5),
+        "LINKED_K": dice.pick(0, 0, 2, 3, 1, 99),
+        "UNMATCHED": dice.pick("stop", "suppress"),
+        "RELEASED_TABLES": Place("{folder}/tables.gpkg"),
+    }
+
+
+def _months(dice, values):
+    return "month", "integer", [dice.pick(1, 2, None) for _ in values]
+
+
 FORMS = {
     "anonymize": _anonymize,
+    "anonymizelinked": _linked,
     "profilerecords": Town.people,
     "sitenumber": _regions_and_people,
     "sitelocation": _regions_and_people,

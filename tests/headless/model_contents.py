@@ -1,7 +1,7 @@
 """What a model says, whichever QGIS wrote it: run by test_model.py in its own process, as QGIS may crash at its end.
 
-`python model_contents.py KEPT AGAIN` makes the model again into AGAIN, a file of the same name in another folder, and
-prints what both say as JSON.
+`python model_contents.py FOLDER KEPT…` makes the models again into a folder, under the same names, and prints of each
+by its name what both say as JSON.
 """
 
 from __future__ import annotations
@@ -59,14 +59,18 @@ def contents(file):
     }
 
 
-if __name__ == "__main__":
-    kept, again = sys.argv[1:]
-    started = make_model.start_qgis()
+def both(kept, folder):
+    """What a model says, and what it says that is made again."""
     chain = next(one for one in make_model.CHAINS if one.file == Path(kept).name)
-    if not make_model.write(chain, Path(again).parent):
-        raise SystemExit(f"{again} could not be written.")
+    if not make_model.write(chain, folder):
+        raise SystemExit(f"{kept} could not be written again.")
     found = {"QGIS": Qgis.QGIS_VERSION, "written by": make_model.WRITTEN_BY}
-    found |= {"kept": contents(kept), "again": contents(again)}
-    print(json.dumps(found, default=str))
+    return found | {"kept": contents(kept), "again": contents(str(folder / Path(kept).name))}
+
+
+if __name__ == "__main__":
+    folder, *models = sys.argv[1:]
+    started = make_model.start_qgis()
+    print(json.dumps({Path(kept).name: both(kept, Path(folder)) for kept in models}, default=str))
     sys.stdout.flush()
     os._exit(0)

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from ..engines_there import absent, needed
-from ..spark_cluster import AS_WRITTEN, QUICK
 from .conftest import ROOT
 
 RECORDS = 12_000
@@ -22,7 +21,7 @@ FIELDS = ("vbas_region", "age_group", "sex", "marital_status", "education")
 
 
 @pytest.fixture(scope="module")
-def rows(town, headless_home, tmp_path_factory):
+def rows(town, headless_home, tmp_path_factory, request):
     """rows(engine) -> the released rows, as the text that they show."""
 
     def one(engine):
@@ -30,15 +29,13 @@ def rows(town, headless_home, tmp_path_factory):
         shutil.copy(town / "areas.gpkg", folder / "city_areas.gpkg")
         some = ["ogr2ogr", "-limit", str(RECORDS), str(folder / "city_records.gpkg"), str(town / "records.gpkg")]
         subprocess.run(some, check=True, capture_output=True)
-        settings = {"spark.sql.shuffle.partitions": "1", **AS_WRITTEN}
-        lines = "".join(f"{name} {value}\n" for name, value in settings.items())
-        (folder / "spark-defaults.conf").write_text(lines, encoding="utf-8")
-        quick = {"SPARK_CONF_DIR": str(folder), "JDK_JAVA_OPTIONS": QUICK}
+        # A driver of its own, which takes long to start, is that of test_engine_spark.py.
+        cluster = {"VBAS_SPARK": request.getfixturevalue("spark").connect} if engine == "spark" else {}
         done = subprocess.run(
             ["bash", str(ROOT / "scripts" / "demo_in_place"), engine, str(folder)],
             capture_output=True,
             text=True,
-            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), **quick},
+            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), **cluster},
             timeout=600,
             check=False,
         )

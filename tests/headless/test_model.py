@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -176,21 +177,29 @@ def test_model_in_place_equals_the_main_algorithm(qgis_loaded, town, tmp_path, l
     assert "is 6-anonymous" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module", params=MODELS, ids=lambda model: model.stem)
-def written(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """made(time) -> the folder that all models were made into, each time by another process, and what they say."""
+
+    @cache
+    def made_again(time):
+        folder = tmp_path_factory.mktemp(time)
+        python_path = os.pathsep.join([str(ROOT / "scripts"), os.environ["PYTHONPATH"]])
+        script = [sys.executable, Path(__file__).with_name("model_contents.py"), folder, *MODELS]
+        run = subprocess.run(
+            script, cwd=ROOT, timeout=120, env={**os.environ, "PYTHONPATH": python_path}, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        return folder, json.loads(run.stdout)
+
+    return made_again
+
+
+@pytest.fixture(params=MODELS, ids=lambda model: model.stem)
+def written(request, made):
     """A model of the project and one made now: the two files, and what they say."""
-    return made_again(request.param, tmp_path_factory.mktemp("model"))
-
-
-def made_again(model, folder):
-    files = model, folder / model.name
-    python_path = os.pathsep.join([str(ROOT / "scripts"), os.environ["PYTHONPATH"]])
-    script = [sys.executable, Path(__file__).with_name("model_contents.py"), *files]
-    run = subprocess.run(
-        script, cwd=ROOT, timeout=120, env={**os.environ, "PYTHONPATH": python_path}, capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr
-    return files, json.loads(run.stdout)
+    folder, found = made("once")
+    return (request.param, folder / request.param.name), found[request.param.name]
 
 
 def test_every_model_is_here():
@@ -229,8 +238,7 @@ def test_model_file_is_what_the_script_writes(written):
     assert again.read_bytes() == kept.read_bytes()
 
 
-def test_made_twice_a_model_is_the_same(written, tmp_path):
+def test_made_twice_a_model_is_the_same(written, made):
     """In another process: Qt orders what it writes anew in each."""
-    (kept, again), _ = written
-    (_, third), _ = made_again(kept, tmp_path)
-    assert third.read_bytes() == again.read_bytes()
+    (_, again), _ = written
+    assert (made("again")[0] / again.name).read_bytes() == again.read_bytes()

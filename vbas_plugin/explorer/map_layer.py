@@ -26,7 +26,7 @@ from ...algorithms.layers.tables import Table
 from ...core.language import tr
 from ...core.tables.schema import INTERNAL
 
-GROUP = tr("VBAS explorer")
+GROUP = tr("VBAS release")
 MARKED = "vbas/explorer"  # a property of the group, by which it is known whatever its user calls it
 # Where a project file names layers: by tag, how the id is found in the element.
 SAVED_IN = {
@@ -69,7 +69,7 @@ class RegionLayer(QObject):
         made = memory_layer(
             table,
             f"{title} ({INTERNAL})",
-            tr("Regions of the explorer, with what they would suppress. Temporary, and not to be published."),
+            tr("Regions that were looked at, with what they would suppress. Temporary, and not to be published."),
         )
         made.selectionChanged.connect(self._tell_selected)
         self._layer = made

@@ -1,4 +1,4 @@
-"""A session of the explorer: read once, then any number of regions, by any approach, from the profile."""
+"""A session of looking: read once, then any number of regions, by any approach, from the profile."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ExplorerSession(QObject):
             return _first(data, choices, settings, explorer_data, None, job)
 
         self.reading = True
-        self._run(tr("VBAS explorer: reading"), work)
+        self._run(tr("VBAS release: reading"), work)
 
     def choose(self, choices: Choices, n_sites: int | None = None) -> None:
         """Other choices over the same records; n_sites : the number of regions to show, None for the choice's own."""
@@ -93,9 +93,7 @@ class ExplorerSession(QObject):
         _, settings = self._understood(data, choices)
         if settings is None:
             return
-        self._run(
-            tr("VBAS explorer: regions"), lambda job: _first(data, choices, settings, explorer_data, n_sites, job)
-        )
+        self._run(tr("VBAS release: regions"), lambda job: _first(data, choices, settings, explorer_data, n_sites, job))
 
     def number(self, n_sites: int) -> None:
         """Another number of regions."""
@@ -105,7 +103,7 @@ class ExplorerSession(QObject):
         if n_sites == state.shown.n_sites and not self.busy:
             self.regions.emit()
             return
-        self._run(tr("VBAS explorer: regions"), lambda job: _at(state, n_sites, job))
+        self._run(tr("VBAS release: regions"), lambda job: _at(state, n_sites, job))
 
     def budget(self, percent: float) -> None:
         """The most regions that suppress at most so many per cent."""
@@ -125,7 +123,7 @@ class ExplorerSession(QObject):
                 )
             return _at(state, point.n_sites, job)
 
-        self._run(tr("VBAS explorer: regions"), work)
+        self._run(tr("VBAS release: regions"), work)
 
     def cancel(self) -> None:
         """Stop what is going on; what is known stays."""
@@ -179,7 +177,7 @@ class ExplorerSession(QObject):
                 self.state = replace(self.state, points=points)
                 self.points.emit()
 
-        self._worker.start(tr("VBAS explorer: curve"), work, lambda *_: None, self._fail, told)
+        self._worker.start(tr("VBAS release: curve"), work, lambda *_: None, self._fail, told)
 
     def _fail(self, error: Exception) -> None:
         self.reading = False

@@ -33,7 +33,7 @@ def summary_of(state: ExplorerState) -> str:
     ]
     if levels > 1:
         lines.insert(1, plural("{n} level above them.", "{n} levels above them.", levels - 1))
-    return "\n".join(lines)
+    return "\n".join(lines).replace(" %", "\N{NO-BREAK SPACE}%")  # on one line
 
 
 def where_shown(state: ExplorerState, level: int, number: int) -> str:

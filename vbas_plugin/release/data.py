@@ -30,12 +30,15 @@ from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
 from ..explorer.work import Job, Worker
 from .project_answers import kept_answers
+from .sampling import Sample
 from .state import ReleaseState
 
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
 # Areas whose codes are read while the window waits; of more the fields' names have to do until they are read behind it.
 READ_AT_ONCE = 2_000
+# What was read: the first rows of a layer, by its id and no name, and single fields of all rows, by their names.
+Known = dict[tuple[str, str], dict[str, Column]]
 
 
 class DataStep(QWidget):
@@ -58,7 +61,7 @@ class DataStep(QWidget):
         self.leave_out, self.several = QCheckBox(tr("Suppress")), QCheckBox()
         self.said, self.problems, self.bar = wrapped(), wrapped(), QProgressBar()
         self._by_hand = self._proposing = False  # whether the fields that join were chosen by the user
-        self._columns: dict[str, dict[str, Column]] = {}  # of the layers that were read, by their id
+        self._columns: Known = {}
         self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
         self._build()
         self._connect()
@@ -268,27 +271,37 @@ class DataStep(QWidget):
             return
         layers = {"REGIONS": areas, "RECORDS": records}
         self._watch.watch(list(layers.values()))
+        of_these = {layer.id() for layer in layers.values()}
+        self._columns = {key: columns for key, columns in self._columns.items() if key[0] in of_these}
         try:
             reading = Reading({name: layer.id() for name, layer in layers.items()})
         except Exception as error:
             self._fail(error)
             return
-        names = {layer.id(): _names(layer) for layer in layers.values()}
-        ids = {name: layer.id() for name, layer in layers.items()}
+        layers_ids = {table: layer.id() for table, layer in layers.items()}
+        samples = {layer.id(): Sample(layer) for layer in layers.values()}
         known, region_id, record_region = dict(self._columns), state.region_id, state.record_region
 
-        def work(job: Job) -> tuple[DataChecked, dict[str, dict[str, Column]]]:
-            for table, identifier in ids.items():
-                if identifier not in known:
-                    known[identifier] = reading.columns(table, names[identifier], job.feedback)
-                    job.progress(0.3 if table == "REGIONS" else 0.6)
-            columns = known[ids["REGIONS"]], known[ids["RECORDS"]]
-            found = check_data(*columns, region_id, record_region, part(job.progress, 0.6, 1.0))
-            return found, {identifier: known[identifier] for identifier in ids.values()}
+        def work(job: Job) -> tuple[DataChecked, Known]:
+            for n, (identifier, sample) in enumerate(samples.items()):
+                if (identifier, "") not in known:
+                    known[identifier, ""] = sample.columns(part(job.progress, 0.2 * n, 0.2 * (n + 1)))
+            for table, name in (("REGIONS", region_id), ("RECORDS", record_region)):
+                whole = layers_ids[table], name
+                if name and whole not in known:
+                    known[whole] = reading.columns(table, [name], job.feedback)
+            (in_areas, in_records), progress = (
+                (known[ids, ""] for ids in layers_ids.values()),
+                part(job.progress, 0.6, 1),
+            )
+            in_areas = {**in_areas, **known.get((layers_ids["REGIONS"], region_id), {})}
+            everybody = known.get((layers_ids["RECORDS"], record_region), {}).get(record_region)
+            found = check_data(in_areas, in_records, region_id, record_region, progress, everybody)
+            return found, known
 
         self._worker.start(tr("VBAS release: looking the data over"), work, self._take_found, self._fail)
 
-    def _take_found(self, result: tuple[DataChecked, dict[str, dict[str, Column]]], warnings: list[str]) -> None:
+    def _take_found(self, result: tuple[DataChecked, Known], warnings: list[str]) -> None:
         self.found, self._columns = result
         if self._join_better():
             return  # and look again

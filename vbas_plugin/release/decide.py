@@ -109,7 +109,8 @@ class DecideStep(QWidget):
         hint = wrapped(
             tr(
                 "Each row is a release that could be made, with the numbers that its run will give: the records that "
-                "are suppressed, to within how many metres it places a person on average, and its regions. Choose one."
+                "are suppressed, to within how many metres it places a person on average, and its regions. Choose one. "
+                "These numbers are internal: not for publishing."
             )
         )
         layout = QVBoxLayout(self)

@@ -92,9 +92,9 @@ class RolesStep(QWidget):
         add_row(coarser, tr("Shown"), self.coarser, tr("As it is, or coarser: fewer people are rare then."))
         add_row(
             demands,
-            tr("Different values of a sensitive column in a class"),
+            tr("Different values in a class"),
             self.different,
-            tr("So that nobody learns a sensitive value of a person from the class alone; 1 asks for nothing."),
+            tr("Of a sensitive column, so that nobody learns its value from the class alone; 1 asks for nothing."),
         )
         add_row(
             demands,
@@ -113,8 +113,7 @@ class RolesStep(QWidget):
             )
         )
         for widget in (hint, self.table, self.about, self._coarser, self._demands):
-            layout.addWidget(widget)
-        layout.addStretch(1)
+            layout.addWidget(widget, int(widget is self.table))
 
     def _show_row(self, row: int, name: str) -> None:
         look = None if self._found is None else self._found.looks.get(name)

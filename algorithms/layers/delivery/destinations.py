@@ -31,7 +31,7 @@ from .formats import written_endings
 from .read_and_written import ReadAndWritten
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
-PAGES, JOB, PRINTED = (".html", ".htm"), ".toml", ".pdf"
+PAGES, JOB, PRINTED, SEVERAL_TABLES = (".html", ".htm"), ".toml", ".pdf", ".gpkg"
 
 
 def checked_destinations(inputs: Inputs) -> dict[str, Path | str | DatabaseTable]:
@@ -206,6 +206,16 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
                 raise InputError(
                     tr(
                         "{name} is a page to print: give a name that ends in .pdf, not “{suffix}”.",
+                        name=name,
+                        suffix=path.suffix,
+                    )
+                )
+            return [path.suffix]
+        if SEVERAL_TABLES in definition.fileFilter():
+            if path.suffix.lower() != SEVERAL_TABLES:
+                raise InputError(
+                    tr(
+                        "{name} holds several tables: give a name that ends in .gpkg, not “{suffix}”.",
                         name=name,
                         suffix=path.suffix,
                     )

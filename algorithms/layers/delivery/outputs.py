@@ -186,6 +186,17 @@ class Outputs:
             with in_one_sentence(name):
                 write_bytes(self._stage(name, destination), content())
 
+    def add_file(self, name: str, write: Callable[[Path], None]) -> None:
+        """Write a file of another kind, such as one of several tables. write : fills the file that it is given, and
+        counts it once more"""
+        if self.wanted(name):
+            destination = self._destinations[name]
+            if not isinstance(destination, Path):
+                raise InputError(tr("{name}: give the name of a file.", name=name))
+            self._announcing.titles[name] = self._inputs.definition(name).description()
+            with in_one_sentence(name), without_journals():
+                write(self._stage(name, destination))
+
     def add_folder(self, name: str, write: Callable[[Path], None], count: Callable[[Path], None]) -> None:
         """Write a folder of files. write : fills the folder that it is given; count : looks at one in its place once
         more, and raises VbasError"""

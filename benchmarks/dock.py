@@ -1,0 +1,144 @@
+"""How long the dock takes for its steps, and how long its window is blocked by them.
+
+    PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python benchmarks/dock.py [areas …, 1000 5000 20000]
+
+Square areas, in a GeoPackage, of 100 records each, in a CSV. Of each step the seconds until it is done, and in brackets
+the longest time, in milliseconds, in which the window could do nothing else; both are of the clock, so let nothing else
+run. Adding the layers is the work of QGIS, and not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+from qgis.core import (
+    QgsApplication,
+    QgsCoordinateTransformContext,
+    QgsFeature,
+    QgsGeometry,
+    QgsProject,
+    QgsRectangle,
+    QgsVectorFileWriter,
+    QgsVectorLayer,
+)
+from qgis.gui import QgsMapCanvas
+from qgis.PyQt.QtCore import QTimer
+from qgis.PyQt.QtWidgets import QMainWindow
+
+PER_AREA, SIZE = 100, 300.0
+
+
+class Window:
+    """As much of QGIS's window as the dock asks for."""
+
+    def __init__(self) -> None:
+        self._canvas = QgsMapCanvas()
+
+    def mapCanvas(self) -> QgsMapCanvas:
+        """The map."""
+        return self._canvas
+
+
+class Heart:
+    """Beats as long as the window lives. longest : seconds between two beats"""
+
+    def __init__(self) -> None:
+        self.longest, self._last, self._timer = 0.0, time.perf_counter(), QTimer()
+        self._timer.timeout.connect(self._beat)
+        self._timer.start(1)
+
+    def start(self) -> None:
+        """Begin anew."""
+        self.longest, self._last = 0.0, time.perf_counter()
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self.longest, self._last = max(self.longest, now - self._last), now
+
+
+def town(n_areas: int, folder: Path) -> tuple[Path, Path]:
+    """Areas and records in files."""
+    side, rng = int(np.ceil(np.sqrt(n_areas))), np.random.default_rng(1)
+    areas = QgsVectorLayer("Polygon?crs=EPSG:26914&field=da:string&field=pop:integer", "areas", "memory")
+    squares = []
+    for i in range(n_areas):
+        west, south = 600_000 + SIZE * (i % side), 5_500_000 + SIZE * (i // side)
+        square = QgsFeature(areas.fields())
+        square.setAttributes([f"46{i:06d}", PER_AREA])
+        square.setGeometry(QgsGeometry.fromRect(QgsRectangle(west, south, west + SIZE, south + SIZE)))
+        squares.append(square)
+    areas.dataProvider().addFeatures(squares)
+    options = QgsVectorFileWriter.SaveVectorOptions()
+    file = folder / f"areas_{n_areas}.gpkg"
+    QgsVectorFileWriter.writeAsVectorFormatV3(areas, str(file), QgsCoordinateTransformContext(), options)
+    n = n_areas * PER_AREA
+    drawn = zip(
+        np.arange(n).tolist(),
+        np.repeat(np.arange(n_areas), PER_AREA).tolist(),
+        rng.integers(0, 18, n).tolist(),
+        rng.integers(0, 2, n).tolist(),
+        rng.integers(0, 30, n).tolist(),
+    )
+    table = folder / f"records_{n_areas}.csv"
+    with table.open("w") as lines:
+        lines.write("id,home,age_group,sex,diagnosis\n")
+        lines.writelines(f"{i},46{home:06d},{age},{sex},d{illness}\n" for i, home, age, sex, illness in drawn)
+    return file, table
+
+
+def main() -> None:
+    """A line for each number of areas."""
+    application = QgsApplication([], True)
+    application.initQgis()
+    from vbas.vbas_plugin.provider import VbasProvider
+    from vbas.vbas_plugin.release.dock import ReleaseDock
+
+    provider, heart, window = VbasProvider(), Heart(), QMainWindow()
+    QgsApplication.processingRegistry().addProvider(provider)
+
+    def timed(begin: Callable[[], None], dock: Any) -> str:
+        application.processEvents()
+        heart.start()
+        started = time.perf_counter()
+        begin()
+        application.processEvents()
+        while dock.data.busy or dock.look.session.busy or dock.decide.busy:
+            application.processEvents()
+            time.sleep(0.001)
+        application.processEvents()
+        return f"{time.perf_counter() - started:.2f} s ({1000 * heart.longest:.0f} ms)"
+
+    print("areas | records | opened, data checked | roles | curve | another number | candidates")
+    with tempfile.TemporaryDirectory() as folder:
+        for n_areas in [int(n) for n in sys.argv[1:]] or [1_000, 5_000, 20_000]:
+            files = town(n_areas, Path(folder))
+            layers = [QgsVectorLayer(str(file), file.stem, "ogr") for file in files]
+            QgsProject.instance().addMapLayers(layers)
+            made: list[ReleaseDock] = []
+            heart.start()
+            started = time.perf_counter()
+            made.append(ReleaseDock(Window(), window))
+            opened = time.perf_counter() - started
+            dock = made[0]
+            steps = [f"{opened:.2f} + {timed(lambda: None, dock)}"]
+            for step in (1, 2):
+                steps.append(timed(partial(dock.go_to, step), dock))
+            steps.append(timed(partial(dock.look.chooser.number.setValue, n_areas // 10), dock))
+            steps.append(timed(partial(dock.go_to, 3), dock))
+            print(" | ".join([f"{n_areas}", f"{n_areas * PER_AREA}", *steps]), flush=True)
+            dock.end()
+            dock.deleteLater()
+            QgsProject.instance().removeAllMapLayers()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
