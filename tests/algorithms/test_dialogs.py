@@ -445,6 +445,7 @@ OTHERS = {
     "nestlevels, from a crosswalk": {**REGIONS, "CROSSWALKS": ["@crosswalk"]},
     "nestlevels, from fields": {**REGIONS, "LEVEL_FIELDS": ["area", "district"]},
     "nestlevels, from records": {**REGIONS, **PEOPLE, "RATIO": 3.0, "COARSEST": 2, "LEAST_POPULATION": 900.0},
+    "nestlevels, that hold": {**REGIONS, **PEOPLE, "HELD_PERCENT": 60.0, "RESERVE": 1.5, "MORE_RECORDS": ["@records"]},
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "profiledatabase, shown coarser": {**IN_PLACE, **COARSER},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 from pathlib import Path
 
@@ -44,3 +45,23 @@ def test_no_page_promises_an_address_that_there_is_not(name):
     for link in re.findall(r"\]\(([^)#]+)", text_of(name)):
         assert (ROOT / link).exists(), link
     assert name in text_of("README.md")
+
+
+def test_the_figures_of_the_paper_are_those_of_the_study():
+    """Which benchmarks/analysis_study.py prints."""
+    paper, study = text_of("paper/paper.md"), text_of("docs/analysis-study.md").splitlines()
+    rows = [line for line in paper.splitlines() if line.startswith("| 5 |")]
+    assert len(rows) > 4 and set(rows) <= set(study)
+    begin = study.index(next(line for line in study if line.startswith("| k | release | map")))
+    assert all(begin < study.index(row) < begin + 40 for row in rows)
+
+
+def test_the_paper_counts_and_cites_what_there_is():
+    paper, cases = text_of("paper/paper.md"), json.loads(text_of("scripts/cases/cases.json"))
+    assert f"{('no', 'one', 'two', 'three', 'four', 'Five', 'Six')[len(cases)]} reference\ncases" in paper
+    cited = set(re.findall(r"@(\w+)", paper))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),", text_of("paper/paper.bib"), re.M))
+    for script in re.findall(r"`((?:scripts|benchmarks)/[^`]+)`", paper):
+        assert (ROOT / script).exists(), script
+    for heading in ("# Summary", "# Statement of need", "# References"):
+        assert heading in paper
