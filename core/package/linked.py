@@ -13,6 +13,7 @@ from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import as_data, plural, tr
 from ..linked.one_row import people_of
+from ..linked.source import IN_PART, SHOWN
 from ..linked.tables import ONE_ROW
 from ..records.columns import Column, combine_codes
 from .claims import Claim
@@ -22,7 +23,6 @@ from .reading import read_table
 from .table import FLAG, LEVEL, PERSON, QUASI, REGION, DataTable
 
 LINKED, TOGETHER = as_data("linked rows"), as_data("k of all tables")
-SHOWN = ("shown", "in part")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,9 @@ class _People:
         of = np.array([self.position.get(number, -1) for number in to_list(distinct)] or [-1], np.int64)[at.reshape(-1)]
         astray = of < 0
         flag = self.flags[f"vbas_{name}"]
-        shows = np.array([value in SHOWN for value in to_list(flag.categories)] or [False], bool)[flag.codes][self.rows]
+        shows = np.array([value in (SHOWN, IN_PART) for value in to_list(flag.categories)] or [False], bool)[
+            flag.codes
+        ][self.rows]
         if len(self.rows):
             astray |= ~shows[of]
             for field, place in self.place.items():
