@@ -9,9 +9,10 @@ if TYPE_CHECKING:
 
     from .core.library.anonymizing import anonymize
     from .core.library.linking import anonymize_linked
+    from .core.library.updating import update_release
     from .vbas_plugin.provider import VbasPlugin
 
-__all__ = ["anonymize", "anonymize_linked", "classFactory"]
+__all__ = ["anonymize", "anonymize_linked", "classFactory", "update_release"]
 
 
 def __getattr__(name: str) -> object:
@@ -25,6 +26,10 @@ def __getattr__(name: str) -> object:
         from .core.library.linking import anonymize_linked
 
         return anonymize_linked
+    if name == "update_release":
+        from .core.library.updating import update_release
+
+        return update_release
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -5,6 +5,7 @@ for “or”, a “not”, a call or an exception left out, nothing returned. St
 
     bash scripts/mutants --drawn 300 --seed 1            draws as many, and goes on where it was ended
     bash scripts/mutants --drawn 300 --seed 1 --again tests/core/test_x.py …   survivors against these tests
+    bash scripts/mutants --drawn 300 --seed 1 --again --budget 300   survivors against more of those that reach them
 
 Which tests reach which lines is noted once, in build/reached_lines.json (--reached FILE; all of tests/core, tests/files
 and tests/algorithms, or what --tests names), by reached_lines.py. A break is held against those that reach its
@@ -423,7 +424,7 @@ def main(words: list[str]) -> int:
     arguments.add_argument("--results", type=Path, default=ROOT / "build" / "drawn_mutants.jsonl")
     arguments.add_argument("--reached", type=Path, nargs="*", default=[ROOT / "build" / "reached_lines.json"])
     arguments.add_argument("--tests", nargs="*", default=list(TESTS))
-    arguments.add_argument("--again", nargs="*", default=[], metavar="TEST")
+    arguments.add_argument("--again", nargs="*", metavar="TEST")
     arguments.add_argument("--budget", type=float, default=BUDGET)
     arguments.add_argument("--only", default="", help="files whose names hold this")
     arguments.add_argument("--tell", action="store_true", help="say what is known, and try nothing")
@@ -437,8 +438,10 @@ def main(words: list[str]) -> int:
                 note_reached(tree, asked.tests, asked.reached[0])
             reached = None if asked.again else read_reached(asked.reached)
             trial = Trial(tree)
-            for one in list(_undecided(breaks, results, bool(asked.again), listed)):
+            for one in list(_undecided(breaks, results, asked.again is not None, listed)):
                 tests = asked.again if reached is None else reached.of(one, asked.budget)
+                if asked.again == [] and len(tests) <= int(results[one.key]["tests"]):
+                    continue  # there are no more
                 outcome, by = trial.outcome(one, tests, 120 + 6 * asked.budget) if tests else (UNREACHED, "")
                 if reached is None and outcome == NOT_RUN:
                     continue

@@ -233,7 +233,7 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
 
 
 def release() -> Steps:
-    """The dock over the map: 150 regions, one of them clicked at; and its other four steps side by side."""
+    """The dock over the map: 150 regions, one of them clicked at; and three of its other steps side by side."""
     window, size = iface.mainWindow(), iface.mainWindow().size()
     window.resize(1180, 860)
     entry = plugins["vbas"].release
@@ -241,13 +241,12 @@ def release() -> Steps:
     dock = entry.dock
     window.resizeDocks([dock], [DOCK_WIDTH], Qt.Orientation.Horizontal)
     yield from settled(dock)
-    pages = [dock.grab()]
     dock.next.click()
     for name in dock.state.fields:
         if name in SIX:
             dock.roles.choose(name, "identifies indirectly" if name in FOUR else "leave out")
     yield MOMENT
-    pages.append(dock.grab())
+    pages = [dock.grab()]
     dock.next.click()
     yield from settled(dock)
     dock.look.chooser.number.setValue(150)

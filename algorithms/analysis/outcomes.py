@@ -9,7 +9,6 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
 from ...core.analysis.outcome import Outcome, cases_of, outcome_of
-from ...core.drawing import voronoi_cells_of
 from ...core.errors import InputError
 from ...core.language import as_data, tr
 from ..form import parameters as shared
@@ -146,5 +145,5 @@ def drawn_areas(layer: AreaLayer) -> tuple[np.ndarray, np.ndarray]:
     """The polygons that areas are drawn as, in the layer's CRS, and their square metres, (n,) each."""
     if not layer.are_points:
         return layer.shapes, layer.square_metres
-    shapes = layer.to_layer(voronoi_cells_of(layer.areas.points))
+    shapes = layer.to_layer(layer.drawn_as)
     return shapes, layer.square_metres_of(shapes)

@@ -7,7 +7,6 @@ from qgis.core import QgsField
 
 from ...core.analysis.released import ReleasedRows
 from ...core.analysis.spreading import Spread, alike
-from ...core.drawing import voronoi_cells_of
 from ...core.language import as_data, tr
 from ...core.records.columns import Column, column_from_values, column_numbers
 from ...core.tables.analysis import AREA_COUNTS, EXPOSURES, SPREAD
@@ -109,7 +108,7 @@ def _area_counts(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spre
     group_of, groups = rows.groups(names)
     counts = weights.counts(group_of, len(groups))
     n, n_groups = len(rows.areas), len(groups)
-    shapes = layer.to_layer(voronoi_cells_of(layer.areas.points)) if layer.are_points else layer.shapes
+    shapes = layer.to_layer(layer.drawn_as) if layer.are_points else layer.shapes
     surface = layer.square_metres_of(shapes) if layer.are_points else layer.square_metres
     of_area, of_group = np.repeat(np.arange(n), n_groups), np.tile(np.arange(n_groups), n)
     columns: dict[str, TableColumn] = {

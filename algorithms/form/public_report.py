@@ -8,7 +8,6 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
 
 from ...core.anonymise import Account
-from ...core.drawing import voronoi_cells_of
 from ...core.job.saying import said_of
 from ...core.job.signing import hashes_of
 from ...core.language import tr
@@ -47,7 +46,7 @@ def public_report_parameter() -> QgsProcessingParameterDefinition:
 
 def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
     """What the maps of a report draw. levels : of each level the shapes of its regions, in the layer's CRS."""
-    areas = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
+    areas = layer.drawn_as if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
     return MapData(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
 
 

@@ -13,7 +13,7 @@ from ...core.aggregation import Aggregation
 from ...core.areas import Areas
 from ...core.arrays import to_list
 from ...core.crosswalk import Crosswalk
-from ...core.drawing import buffered_hull, pieces, voronoi_cells_of
+from ...core.drawing import buffered_hull, pieces
 from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
@@ -119,8 +119,7 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
 
 def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
     """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
-    cells = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
-    drawn = drawing.level_shapes(cells, levels, progress)
+    drawn = drawing.level_shapes(layer.drawn_as, levels, progress)
     return [layer.to_layer(shape) for shape in drawn] if layer.are_points else drawn
 
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.anonymise import Account, Ask, anonymise
+from ...core.anonymise import Account
 from ...core.anonymity import SMALLEST_K
-from ...core.errors import InputError
-from ...core.job.generalising import generalising_of
-from ...core.job.published import answers_in, published_counts_of
-from ...core.job.updating import update_of
+from ...core.job.updating import Updating, carried_release
 from ...core.language import as_data, tr
-from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
-from ...core.publish.register.published_releases import earlier_releases
 from ...core.releases.updating import FURTHER, KINDS, UPDATED
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
@@ -117,38 +110,13 @@ class UpdateRelease(VbasAlgorithm):
         return {**GENERALISING, **PUBLISHED, **IN_A_FOLDER, **signing_conditions(False)}
 
     def work(self, form: Form) -> dict[str, object]:
-        register = Path(form.text("REGISTER"))
-        if not register.is_file():
-            raise InputError(
-                tr("REGISTER: there is no file {path}: name the register of the earlier release.", path=register)
-            )
-        nested = regions.has_levels_in_crosswalk(form)
         layer = areas_of(form) if form.given("REGIONS") else None
         areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
-        k = form.whole("K") if form.given("K") else None
-        records = records_of(form, areas, k or SMALLEST_K)
+        records = records_of(form, areas, form.whole("K") if form.given("K") else SMALLEST_K)
         areas = areas.with_population(records.profile.area_sizes) if layer is None else populated(layer, records)
-        asked = generalising_of(form, tuple(records.table.quasi_identifiers))
-        earlier = earlier_releases(register, aliases=answers_in(form), tables=asked.tables, rules=asked.rules)
-        update = update_of(form, areas, levels, records, earlier)
-        ask = Ask(
-            k=k or earlier.releases[update.entry].k,
-            published_margins=form.text("PUBLISHED_MARGINS"),
-            published_counts=published_counts_of(form, records.table),
-            earlier=earlier,
-            nested=nested,
-            loss=_loss(form),
-            update=update,
-        )
-        account = anonymise(
-            areas,
-            records,
-            levels,
-            ask,
-            population=None if layer is None else areas.population,
-            progress=form.progress(40, 65),
-            log=form,
-        )
+        updating = Updating(form.text("ENTRY"), form.text("UPDATE"))
+        population = None if layer is None else areas.population
+        account = carried_release(form, areas, records, updating, levels, population)
         return {**hand_over(form, account, layer, Remarks(records.notes), {}), **_numbers(account)}
 
 
@@ -170,9 +138,3 @@ def _numbers(account: Account) -> dict[str, object]:
         return {}
     numbers = {"N_SAME": changed.same, "N_CHANGED": changed.other, "N_GONE": changed.gone, "N_NEW": changed.new}
     return {**numbers, "MOVED_PERCENT": changed.percent}
-
-
-def _loss(form: Form) -> str:
-    """LOSS, or where there are no areas one that needs no distances."""
-    chosen = form.text("LOSS")
-    return NON_UNIFORM_ENTROPY if chosen == MEAN_DISTANCE and not form.given("REGIONS") else chosen

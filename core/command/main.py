@@ -14,8 +14,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from ..language import speak, tr
+
+if TYPE_CHECKING:
+    from ..job.updating import Updating
 
 # What a command ends with.
 DONE, DOES_NOT_HOLD, INPUT, REFUSED, NOT_WRITTEN, CANCELLED = 0, 1, 2, 3, 4, 130
@@ -65,11 +69,18 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     anonymize = commands.add_parser("anonymize", help=tr("make the release of a job"))
-    anonymize.add_argument("job", type=Path, metavar="JOB.toml", help=tr("keys are the parameters of the form"))
-    anonymize.add_argument("--folder", type=Path, help=tr("where the release goes, in place of RELEASE_FOLDER"))
-    anonymize.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=tr("in place of the job"))
-    anonymize.add_argument("--quiet", action="store_true", help=tr("say warnings only"))
+    _add_job(anonymize)
     anonymize.set_defaults(run=_anonymize)
+
+    update = commands.add_parser("update", help=tr("carry on a release of the job's register, with the records of now"))
+    _add_job(update)
+    update.add_argument("--entry", default="", help=tr("its number or name in the register; the last one if left out"))
+    update.add_argument(
+        "--replaces",
+        action="store_true",
+        help=tr("the records take the place of the earlier ones; else they are of a further period"),
+    )
+    update.set_defaults(run=_update)
 
     check = commands.add_parser("check", help=tr("look at every claim of a release's folder"))
     check.add_argument("folder", type=Path, metavar="FOLDER")
@@ -91,7 +102,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_job(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job", type=Path, metavar="JOB.toml", help=tr("keys are the parameters of the form"))
+    parser.add_argument("--folder", type=Path, help=tr("where the release goes, in place of RELEASE_FOLDER"))
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=tr("in place of the job"))
+    parser.add_argument("--quiet", action="store_true", help=tr("say warnings only"))
+
+
 def _anonymize(given: argparse.Namespace) -> int:
+    return _made(given, ["vbas", "anonymize", given.job.name])
+
+
+def _update(given: argparse.Namespace) -> int:
+    from ..job.updating import Updating
+    from ..releases.updating import FURTHER, UPDATED
+
+    words = [*(["--entry", given.entry] if given.entry else []), *(["--replaces"] if given.replaces else [])]
+    updating = Updating(given.entry, UPDATED if given.replaces else FURTHER)
+    return _made(given, ["vbas", "update", given.job.name, *words], updating)
+
+
+def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | None = None) -> int:
+    """Make and deliver the release of a job; words : of the command, for the report."""
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
@@ -117,7 +149,7 @@ def _anonymize(given: argparse.Namespace) -> int:
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
-    command = " ".join(["vbas", "anonymize", given.job.name, *(f"--set {change}" for change in given.set)])
+    command = " ".join([*words, *(f"--set {change}" for change in given.set)])
     release = made_of(
         areas,
         records,
@@ -128,6 +160,7 @@ def _anonymize(given: argparse.Namespace) -> int:
         command,
         FOLDER in outputs,
         job_text=written_job(read_job(given.job)),
+        updating=updating,
     )
     folder = outputs.pop(FOLDER, None)
     release.deliver(folder, outputs)

@@ -1,32 +1,83 @@
-"""The release that a job carries on: its entry in the register, as it is named, and its k."""
+"""The release that a job carries on: its entry in the register, as it is named, its regions and its k."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from ..anonymise import Account, Ask, anonymise
 from ..areas import Areas
 from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels
+from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ..publish.register.listing import releases_in
+from ..publish.register.published_releases import earlier_releases
 from ..records.matching import Records
 from ..releases.earlier import Earlier
-from ..releases.updating import Update, of_the_same_geography, under_levels
+from ..releases.updating import FURTHER, Update, last_of_the_same, levels_of_release
+from .generalising import generalising_of
 from .given import Given
+from .published import answers_in, published_counts_of
 
 
-def update_of(given: Given, areas: Areas, levels: Levels, records: Records, earlier: Earlier) -> Update:
-    """ENTRY and UPDATE; earlier : the releases of REGISTER.
+@dataclass(frozen=True)
+class Updating:
+    """What is updated: the number or name of a release of REGISTER, or empty for the last one of the same regions and
+    quasi-identifiers; and what the records are beside it (KINDS)."""
 
-    Without ENTRY the last release of the same regions and quasi-identifiers is meant. Raises InputError where there is
-    none, and for a name or number that the register has not, or has twice.
+    entry: str = ""
+    kind: str = FURTHER
+
+
+def carried_release(
+    given: Given,
+    areas: Areas,
+    records: Records,
+    updating: Updating,
+    levels: Levels | None = None,
+    population: np.ndarray | None = None,
+) -> Account:
+    """The release that carries on one of REGISTER.
+
+    areas : with the population to balance; levels : of the earlier release, those of the register where None;
+    population : people of each area where these are known from elsewhere than the records
+    K is that of the earlier release where it is not given. Raises InputError and PrivacyError.
     """
-    kind, entry = given.text("UPDATE"), given.text("ENTRY").strip()
+    register = Path(given.text("REGISTER"))
+    if not given.given("REGISTER") or not register.is_file():
+        raise InputError(
+            tr(
+                "REGISTER: there is no file {path}: name the register of the earlier release.",
+                path=given.text("REGISTER"),
+            )
+        )
+    asked = generalising_of(given, tuple(records.table.quasi_identifiers))
+    earlier = earlier_releases(register, aliases=answers_in(given), tables=asked.tables, rules=asked.rules)
+    entry = _entry(register, updating.entry.strip(), areas, records, earlier, levels)
+    release = earlier.releases[entry]
+    levels = levels_of_release(release, areas) if levels is None else levels
+    places = given.given("REGIONS")
+    ask = Ask(
+        k=given.whole("K") if given.given("K") else release.k,
+        published_margins=given.text("PUBLISHED_MARGINS"),
+        published_counts=published_counts_of(given, records.table),
+        earlier=earlier,
+        nested=release.nested,
+        loss=NON_UNIFORM_ENTROPY if given.text("LOSS") == MEAN_DISTANCE and not places else given.text("LOSS"),
+        update=Update(entry, updating.kind),
+    )
+    return anonymise(areas, records, levels, ask, None, population, given.progress(40, 65), given)
+
+
+def _entry(register: Path, entry: str, areas: Areas, records: Records, earlier: Earlier, levels: Levels | None) -> int:
+    """The position of the release that is meant. Raises InputError."""
     if entry:
-        return Update(_named(Path(given.text("REGISTER")), entry), kind)
-    coarsened = {name: column.level for name, column in records.table.coarsened.items()}
-    same = of_the_same_geography(earlier.releases, under_levels(records.profile, levels, areas, coarsened))
-    if not same:
+        return _named(register, entry)
+    found = last_of_the_same(earlier.releases, records, areas, levels)
+    if found is None:
         raise InputError(
             tr(
                 "REGISTER has no release with the regions of CROSSWALK and these quasi-identifiers ({names}): give the "
@@ -34,7 +85,7 @@ def update_of(given: Given, areas: Areas, levels: Levels, records: Records, earl
                 names=", ".join(records.profile.quasi_identifiers),
             )
         )
-    return Update(same[-1], kind)
+    return found
 
 
 def _named(register: Path, entry: str) -> int:

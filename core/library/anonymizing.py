@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Union
 
 from ..job.linked import Linking, linked_source
-from ..job.making import aggregations_used, is_nested, look_at_neighbours, released
+from ..job.making import Made, aggregations_used, is_nested, look_at_neighbours, released
 from ..job.policy import hold_to_policies
 from ..job.reading import records_of, table_of
 from ..job.settings import SETTINGS, TABLE
+from ..job.updating import Updating, carried_release
 from ..log import Log
 from ..policy import policies
 from ..progress import Progress, part, silent
+from ..report.internal import Remarks
 from .frames import frame_of
 from .job import job_of
 from .linked import AnonymizedLinked
@@ -225,12 +227,14 @@ def made_of(
     folder: bool | None = None,
     linking: Linking | None = None,
     job_text: str = "",
+    updating: Updating | None = None,
 ) -> Anonymized:
     """A release of frames and settings by name, as `anonymize` and the command make it.
 
     values : settings by the names of the form; command : what does the same again, for the report; folder :
     whether it will be written as a folder, None where that is not known yet; linking : of tables that belong to the
-    persons; job_text : what stands in the file of the job, for the report
+    persons; job_text : what stands in the file of the job, for the report; updating : the release of REGISTER that is
+    carried on, whose regions are taken
     Raises InputError and PrivacyError.
     """
     for policy in policies():
@@ -250,6 +254,10 @@ def made_of(
     people = places.areas
     if not places.has_population:
         people = people.with_population(matched.profile.area_sizes)
+    if updating is not None:
+        account = carried_release(job, people, matched, updating, population=people.population)
+        made = Made(account, Remarks(matched.notes))
+        return Anonymized(job, places, made, heard.said, command, job_text)
     source = None if linking is None else linked_source(job, linking, matched, places.areas)
     made = released(job, people, matched, source)
     kind = Anonymized if linking is None else AnonymizedLinked

@@ -59,6 +59,11 @@ class Places:
         """Whether they have no surfaces."""
         return bool((shapely.get_type_id(self.shapes) == shapely.GeometryType.POINT).all())
 
+    @cached_property
+    def drawn_as(self) -> np.ndarray:
+        """The polygons that regions are made of, (n,): areas in their own CRS, or cells of points in the plane."""
+        return voronoi_cells_of(self.areas.points) if self.are_points else self.shapes
+
     def with_neighbours(self, progress: Progress = silent) -> Places:
         """The same areas, knowing which polygons share a border; points are asked by core itself."""
         if self.are_points:
@@ -73,7 +78,7 @@ class Places:
 
     def level_shapes(self, levels: Levels, progress: Progress = silent) -> list[np.ndarray]:
         """Of each level the dissolved regions, in the areas' own reference system."""
-        drawn = level_shapes(voronoi_cells_of(self.areas.points) if self.are_points else self.shapes, levels, progress)
+        drawn = level_shapes(self.drawn_as, levels, progress)
         if not self.are_points or self.crs is self.planar:
             return drawn
         back = [moved(shapes, self.planar, self.crs) for shapes in drawn]

@@ -19,7 +19,6 @@ import scipy
 import shapely
 
 from ..anonymise import Account
-from ..drawing import voronoi_cells_of
 from ..evaluation import Measures
 from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
@@ -247,7 +246,7 @@ class Anonymized:
     @cached_property
     def _map_data(self) -> MapData:
         places = self._places
-        areas = voronoi_cells_of(places.areas.points) if places.are_points else places.to_planar(places.shapes)
+        areas = places.drawn_as if places.are_points else places.to_planar(places.shapes)
         return MapData(areas, [places.to_planar(shapes) for shapes in self._drawn])
 
     def _frame(self, table: DataTable) -> Any:

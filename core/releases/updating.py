@@ -15,7 +15,7 @@ from scipy import sparse
 from ..areas import Areas
 from ..disclosure.published import Published
 from ..disclosure.values import as_text
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import as_data, tr
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
@@ -74,6 +74,39 @@ def of_the_same_geography(earlier: Sequence[Published], now: Published) -> list[
         for at, release in enumerate(earlier)
         if dict(release.coarsened) == dict(now.coarsened) and same_regions(release, now) is not None
     ]
+
+
+def last_of_the_same(earlier: Sequence[Published], records: Records, areas: Areas, levels: Levels | None) -> int | None:
+    """The position of the last release that shows the quasi-identifiers of these records in these areas and, where
+    levels are given, in their regions; None for none."""
+    coarsened = {name: column.level for name, column in records.table.coarsened.items()}
+    if levels is not None:
+        same = of_the_same_geography(earlier, under_levels(records.profile, levels, areas, coarsened))
+        return same[-1] if same else None
+    identifiers, names = set(areas.identifiers.tolist()), set(records.profile.quasi_identifiers)
+    for at in reversed(range(len(earlier))):
+        release = earlier[at]
+        shown = set(release.quasi_identifiers), dict(release.coarsened)
+        if shown == (names, coarsened) and set(release.areas.tolist()) == identifiers:
+            return at
+    return None
+
+
+def levels_of_release(release: Published, areas: Areas) -> Levels:
+    """The levels of a release, of the same areas in their order of now. Raises InputError where these are others."""
+    position = {identifier: at for at, identifier in enumerate(release.areas.tolist())}
+    at = np.array([position.get(identifier, NOBODY) for identifier in areas.identifiers.tolist()], np.int64)
+    if len(at) != len(position) or (at < 0).any():
+        lacking = [area for area, there in zip(areas.identifiers.tolist(), at.tolist()) if there < 0]
+        raise InputError(
+            tr(
+                "{release} has other areas than REGIONS ({first}): give those that it was made with.",
+                release=release.title.capitalize(),
+                first=first_values(lacking or sorted(set(position) - set(areas.identifiers.tolist()))),
+            )
+        )
+    crosswalks = (replace(crosswalk, region_of=crosswalk.region_of[at]) for crosswalk in release.levels.crosswalks)
+    return Levels(tuple(crosswalks))
 
 
 def check_update(earlier: Sequence[Published], now: Published, update: Update) -> list[int]:

@@ -78,13 +78,13 @@ class City:
         )
 
 
-def demonstration_city(seed: int = 0, progress: Progress = silent, n_areas: int = N_AREAS) -> City:
+def demonstration_city(seed: int = 0, progress: Progress = silent, n_areas: int | None = None) -> City:
     """Prairie Junction: about 1 100 areas and 600 000 people; every seed gives another city of that kind.
 
-    n_areas : about how many areas the same town has, with 400 to 700 people each
+    n_areas : about how many areas the same town has, with 400 to 700 people each; N_AREAS where None
     """
     rng = stream(seed, NAME)
-    plan = draw_town_plan(rng, n_areas, part(progress, 0.0, 0.95))
+    plan = draw_town_plan(rng, N_AREAS if n_areas is None else n_areas, part(progress, 0.0, 0.95))
     districts = _districts(rng, plan.centres)
     districts[plan.water] = RIVER
     population = rng.integers(*POPULATION, len(plan.polygons), endpoint=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from qgis.PyQt.QtWidgets import QComboBox, QWidget
 
-from vbas.core.configuration import CUSTOM, RECOMMENDED
+from vbas.algorithms.window.choices import LABELS, choice_label
+from vbas.core.configuration import CUSTOM
 from vbas.core.language import language
 
 from .explorer_window import choose_number, favour, look, settle, wait_for
@@ -49,7 +50,7 @@ def test_nothing_in_the_dock_is_english(dock, entry, english):
     assert len(seen) > 40
     # Layers and fields have names of their own, and QGIS and Qt their words.
     assert not seen & english - {"areas", "people", *FIELDS, *OF_QT}
-    assert not {text for text in seen - OF_QT - {*RECOMMENDED} if english_words(text)}
+    assert not {text for text in seen - OF_QT - {choice_label(word) for word in LABELS} if english_words(text)}
 
 
 @pytest.mark.parametrize("case", [case for case, (_, sentence) in BAD.items() if sentence is not None])

@@ -133,8 +133,8 @@ def town():
     counted = Counter(zip(*records.values()))
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
-    keys = [f"p{i}" for i in range(len(records["area"]))]
-    layers["persons"] = make_layer({**records, "person": keys})
+    keys = [f"p{i}" for i in range(2_000)]
+    layers["persons"] = make_layer({**{name: column[::9][:2_000] for name, column in records.items()}, "person": keys})
     layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
@@ -272,6 +272,9 @@ FORMS: dict[str, dict[str, Any]] = {
         "KEY": "person",
         "LINKED_TABLES": ["@visits"],
         "LINKED_KNOWN": "visits.year",
+        "COMBINATION": "custom",
+        "SITE_NUMBER": "given number",
+        "N_SITES": 4,
     },
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
     "profilerecords": PEOPLE,
@@ -442,6 +445,7 @@ OTHERS = {
     "nestlevels, from a crosswalk": {**REGIONS, "CROSSWALKS": ["@crosswalk"]},
     "nestlevels, from fields": {**REGIONS, "LEVEL_FIELDS": ["area", "district"]},
     "nestlevels, from records": {**REGIONS, **PEOPLE, "RATIO": 3.0, "COARSEST": 2, "LEAST_POPULATION": 900.0},
+    "nestlevels, that hold": {**REGIONS, **PEOPLE, "HELD_PERCENT": 60.0, "RESERVE": 1.5, "MORE_RECORDS": ["@records"]},
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "profiledatabase, shown coarser": {**IN_PLACE, **COARSER},
@@ -561,6 +565,8 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
             assert "QUASI_IDENTIFIERS = [" in Path(done.results["JOB_FILE"]).read_text(encoding="utf-8")
         elif out.name() == "SIGN_PAGE" and to_files:
             assert Path(done.results["SIGN_PAGE"]).read_bytes().startswith(b"%PDF")
+        elif out.name() == "RELEASED_TABLES":
+            assert Path(done.results["RELEASED_TABLES"]).read_bytes().startswith(b"SQLite format 3")
         elif out.type() in TEXTS and (to_files or out.createByDefault()):
             place = Path(done.results[out.name()])
             page = place / "report.html" if out.type() == "folderDestination" else place

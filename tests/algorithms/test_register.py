@@ -16,7 +16,7 @@ from vbas.algorithms.layers.delivery import outputs
 from vbas.core.errors import VbasError
 from vbas.core.publish import file_place
 from vbas.core.publish.geopackage.making import make_geopackage
-from vbas.core.publish.register import entry, listing, published_releases
+from vbas.core.publish.register import entry, published_releases
 from vbas.core.publish.register.masked_points import new_masking
 from vbas.core.releases import earlier
 
@@ -345,7 +345,7 @@ def test_no_release_is_written_that_the_register_cannot_get(anonymize, held_regi
 
 
 def test_no_list_is_written_of_a_register_that_cannot_be_changed(run, held_register, tmp_path, monkeypatch):
-    monkeypatch.setattr(listing, "SECONDS_TO_WAIT", 0.2)
+    monkeypatch.setattr(entry, "SECONDS_TO_WAIT", 0.2)
     out = tmp_path / "contents.csv"
     with pytest.raises(QgsProcessingException, match=r"could not be taken out of .* Nothing was changed\.$"):
         run("editregister", REGISTER=str(held_register), REMOVE=1, NEVER_PUBLISHED=True, CONTENTS=str(out))

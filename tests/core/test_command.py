@@ -21,7 +21,9 @@ from vbas.core.command.job_file import read_job, written_job
 from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, REFUSED, main
 from vbas.core.errors import InputError
 from vbas.core.job.settings import SETTINGS
+from vbas.core.publish.register.published_releases import read_register
 from vbas.core.records.columns import column_from_values
+from vbas.core.releases.updates import visible_changes
 
 from .test_library_frames import AREAS, people
 
@@ -70,6 +72,24 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     assert main(["check", str(tmp_path / "release")]) == main(["verify", str(tmp_path / "release")]) == DONE
     assert main(["check", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
+
+
+def test_a_job_is_carried_on_month_by_month(job, tmp_path, rows, capsys):
+    path = job(REGISTER="register.gpkg", RELEASE="nested levels")
+    assert main(["anonymize", path, "--quiet"]) == DONE
+    pd.DataFrame(rows).astype({"age": "Int64"}).iloc[3:].to_csv(tmp_path / "april.csv", index=False)
+    folder = str(tmp_path / "april")
+    assert main(["update", path, "--set", "RECORDS=april.csv", "--folder", folder]) == DONE
+    said = capsys.readouterr().err
+    assert "changes by nobody or by at least 5 records" in said and "as that of a further period" in said
+    assert main(["check", folder]) == main(["verify", folder]) == DONE
+    march, april = read_register(tmp_path / "register.gpkg")
+    changes = visible_changes(march, april)
+    assert changes is not None and changes.n_compared and not len(changes)
+    assert main(["update", path, "--entry", "March", "--quiet"]) == INPUT
+    again = ["update", path, "--entry", "1", "--replaces", "--set", "RECORDS=april.csv", "--folder", f"{folder}-again"]
+    assert main(again) == DONE
+    assert "takes the place of the earlier ones" in capsys.readouterr().err
 
 
 def test_every_kind_of_file_gives_one_release(job, tmp_path, rows, capsys):

@@ -24,7 +24,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.publish.register import packs
 from vbas.core.publish.register.chain import chain_of
 from vbas.core.publish.register.listing import releases_in, taking_out
-from vbas.core.publish.register.packs import Pack, read_pack
+from vbas.core.publish.register.packs import COUNTS, Pack, packs_of, read_pack
 from vbas.core.publish.register.published_releases import new_entry, read_register
 from vbas.core.releases.examining import examine
 
@@ -135,7 +135,10 @@ def test_a_pack_that_is_changed_is_seen(tmp_path, monkeypatch):
     register = register_of(tmp_path / "register.gpkg", [release_of(0)], monkeypatch, 0)
     before = register.read_bytes()
     lacking, other = b"", Pack().compressed()
+    counts = packs_of(release_of(0))[COUNTS]
+    one_more = Pack(columns={**counts.columns, "records": counts.columns["records"] + 1}).compressed()
     for statement, values in (
+        ("UPDATE vbas_packs SET content = ? WHERE fid = 3", (one_more,)),
         ("UPDATE vbas_packs SET content = ? WHERE fid = 1", (other,)),
         ("UPDATE vbas_packs SET content = ? WHERE fid = 3", (lacking,)),
         ("UPDATE vbas_packs SET content = 'text' WHERE fid = ?", (2,)),

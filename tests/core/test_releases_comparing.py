@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,3 +150,17 @@ def test_all_counts_at_once_are_as_one_by_one(several, k):
             assert rows_of(found[0], old, new) == few == rows_of(again.few, old, new)
             assert rows_of(found[1], old, new) == homogeneous == rows_of(again.homogeneous, old, new)
             assert differs(old, new) == other == again.differs
+
+
+@settings(max_examples=20, deadline=None)
+@given(releases(), st.data())
+def test_other_values_of_as_many_people_are_other_people(several, data):
+    old = several[0]
+    fields = [one for one in old.sensitive if len(one.records)]
+    new = replace(old, sensitive=tuple(shown(data.draw, one.field, old.records) for one in fields))
+    told = [dict(zip(zip(one.equivalence_class.tolist(), one.value.tolist()), one.records)) for one in old.sensitive]
+    again = [dict(zip(zip(one.equivalence_class.tolist(), one.value.tolist()), one.records)) for one in new.sensitive]
+    expected = one_by_one(old, new, 5)
+    assert expected is not None and expected[2] == differs(old, new)
+    if not old.nested:
+        assert differs(old, new) == (told[: len(again)] != again)

@@ -17,11 +17,12 @@ def main():
     arguments.add_argument("--first", type=int, default=0, help="the number of the first case")
     arguments.add_argument("--case", type=int, help="run this case alone, and tell all of it")
     arguments.add_argument("--only", help="run the cases of this form alone, such as checkreleases")
+    arguments.add_argument("--resume", help="a file of what came of the cases so far: they are not run again")
     asked = arguments.parse_args()
     from .starting import toolbox
 
     provider = toolbox()  # noqa: F841  it must be held
-    from .many import run_cases
+    from .many import Kept, run_cases
 
     alone = asked.case is not None
     numbers = [asked.case] if alone else range(asked.first, asked.first + asked.cases)
@@ -36,7 +37,8 @@ def main():
         if number % 1_000 == 0 and not alone:
             print(f"up to {number}", flush=True)
 
-    tally = run_cases(asked.seed, numbers, tell, asked.only)
+    kept = Kept(asked.resume, asked.seed, asked.only) if asked.resume and not alone else None
+    tally = run_cases(asked.seed, numbers, tell, asked.only, kept)
     print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}")
     print("\n".join(tally.lines()), flush=True)
     sys.stdout.flush()

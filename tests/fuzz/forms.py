@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from vbas.algorithms.catalogue import ALGORITHMS
 
 from . import people
@@ -298,7 +300,10 @@ def _linked(town):
     """Persons by the key that they may have, and a table of some of their rows, whole or with keys of nobody."""
     given = {**town.regions(), **town.people()}
     table, dice = given["RECORDS"], town.dice
-    key = dice.choice(table.names)
+    if "key" not in table.names:
+        keys = [f"p{i}" for i in range(len(table))]
+        table = given["RECORDS"] = replace(table, columns=(*table.columns, ("key", "text", keys)))
+    key = dice.choice(table.names) if dice.chance(0.1) else "key"
     values = [value for value in table.values(key) if dice.chance(0.7)] + ([None] if dice.odd() else [])
     rows = Table((("key", "text", [None if value is None else str(value) for value in values]), _months(dice, values)))
     for name in ("RECORD_COUNT", "PERSON_ID"):
@@ -307,12 +312,12 @@ def _linked(town):
         **given,
         "KEY": key,
         "LINKED_TABLES": [rows],
-        "LINKED_KEYS": "layer.key",
-        "LINKED_KNOWN": dice.pick("layer.month", "month", "layer.", "", "layer.month;layer.month"),
+        "LINKED_KEYS": dice.pick("", "", "linked_tables0.key"),
+        "LINKED_KNOWN": dice.pick("", "", "linked_tables0.month", "linked_tables0.month", "month", "linked_tables0."),
         "ROWS_KNOWN": dice.pick("all rows", "one row"),
         "NEW_KEY": dice.chance(0.5),
         "COUNT_KNOWN": dice.chance(0.5),
-        "LINKED_K": dice.pick(0, 0, 2, 3, 1, 99),
+        "LINKED_K": dice.pick(0, 0, 0, 2, 2, 99),
         "UNMATCHED": dice.pick("stop", "suppress"),
         "RELEASED_TABLES": Place("{folder}/tables.gpkg"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import json
 import os
 import shutil
 import tempfile
@@ -46,6 +47,31 @@ class Tally:
         yield f"{self.n_cases} cases, {len(self.findings)} findings, {self.seconds:.0f} s of the processor"
 
 
+class Kept:
+    """What came of the cases so far, in a file, so that a million of them can be gone on with.
+
+    Raises ValueError where the file is of another seed or of another form.
+    """
+
+    def __init__(self, file, seed, only=None):
+        self.file, self.of, self.next, self.tally = Path(file).absolute(), [seed, only], 0, Tally()
+        if self.file.exists():
+            told = json.loads(self.file.read_text(encoding="utf-8"))
+            if told["of"] != self.of:
+                raise ValueError(f"{file} is of seed and form {told['of']}")
+            findings = {int(number): found for number, found in told["findings"].items()}
+            self.tally = Tally(Counter(told["results"]), Counter(told["sentences"]), findings, told["seconds"])
+            self.next = told["next"]
+
+    def keep(self, following):
+        """Write it, whole or not at all; following : the number of the first case that has not been run."""
+        self.next = following
+        told = {"of": self.of, "next": following, **vars(self.tally)}
+        coming = self.file.with_name(f"{self.file.name}.new")
+        coming.write_text(json.dumps(told), encoding="utf-8")
+        coming.replace(self.file)
+
+
 @contextmanager
 def own_folder():
     """An empty folder to run a case in, which is the current one meanwhile: nothing is written elsewhere."""
@@ -70,10 +96,14 @@ def judged(case):
         QCoreApplication.processEvents()
 
 
-def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, only=None):
-    """The tally of these cases; tell is called after each; only : the form whose cases alone are run."""
-    tally = Tally()
-    began = time.process_time()
+def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, only=None, kept=None):
+    """The tally of these cases; tell is called after each; only : the form whose cases alone are run.
+
+    kept : a `Kept`, whose cases are counted too and not run again
+    """
+    tally = Tally() if kept is None else kept.tally
+    began = time.process_time() - tally.seconds
+    numbers = numbers if kept is None else range(max(numbers[0], kept.next), numbers[-1] + 1)
     for number in numbers:
         case = case_of(seed, number)
         if only not in (None, case.algorithm):
@@ -86,7 +116,12 @@ def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, onl
         if found:
             tally.findings[number] = found
         tell(number, case, outcome, found)
+        tally.seconds = time.process_time() - began
         if number % 50 == 0:
             gc.collect()
+            if kept is not None:
+                kept.keep(number + 1)
     tally.seconds = time.process_time() - began
+    if kept is not None:
+        kept.keep(numbers[-1] + 1 if len(numbers) else kept.next)
     return tally

@@ -6,6 +6,7 @@ from qgis.PyQt.QtCore import pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QComboBox, QSpinBox, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import Choices
+from ...algorithms.window.choices import choice_label
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.approach import choosing_sites
@@ -35,14 +36,14 @@ class ChoiceInputs(QWidget):
                 "suppressed. The larger regions are drawn as outlines."
             )
         )
-        # The words of the approaches are those of the toolbox, and their ids.
+        # The approaches are called as in the toolbox; behind each is its word, its id.
         for list_of, words in (
             (self.favour, [*RECOMMENDED, CUSTOM]),
             (self.site_location, SITE_LOCATIONS),
             (self.aggregation, AGGREGATIONS),
         ):
             for word in words:
-                list_of.addItem(word, word)
+                list_of.addItem(choice_label(word), word)
         for list_of, default in (
             (self.favour, "all-rounder"),
             (self.site_location, "balanced density"),

@@ -17,7 +17,7 @@ from qgis.core import (
 )
 
 from ....core.areas import Areas, make_areas
-from ....core.drawing import joined_at_antimeridian
+from ....core.drawing import joined_at_antimeridian, voronoi_cells_of
 from ....core.elongation import Outlines, outlines_of
 from ....core.job.words import POINT_ON_SURFACE
 from ....core.neighbours import polygon_neighbours
@@ -51,6 +51,11 @@ class AreaLayer:
     def outlines(self) -> Outlines | None:
         """The outlines of the areas; None for points, which have none."""
         return None if self.are_points else self.outlines_of(self.shapes)
+
+    @cached_property
+    def drawn_as(self) -> np.ndarray:
+        """The polygons that regions are made of, (n,): areas in their own CRS, or cells of points in the plane."""
+        return voronoi_cells_of(self.areas.points) if self.are_points else self.shapes
 
     def outlines_of(self, shapes: np.ndarray) -> Outlines:
         """The outlines of shapes in the layer's own CRS, as they are in the plane."""

@@ -1,0 +1,86 @@
+"""`update_release`: a release of a register carried on with the records of now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..job.settings import SETTINGS, TABLE, refuse_unknown
+from ..job.updating import Updating
+from ..log import Log
+from ..progress import Progress, silent
+from ..releases.updating import FURTHER, UPDATED
+from .anonymizing import PathLike, made_of
+from .released import Anonymized
+
+
+def update_release(
+    areas: object,
+    records: object,
+    *,
+    register: PathLike,
+    entry: str = "",
+    replaces: bool = False,
+    area: str | None = None,
+    crs: object = None,
+    progress: Progress = silent,
+    log: Log | None = None,
+    **settings: Any,
+) -> Anonymized:
+    """Release the records of now under the regions of an earlier release: what the toolbox's “Update a release” makes.
+
+    Classes of regions stay as they were wherever that many live there still, and change by nobody or by k and more
+    between any two releases of the register.
+
+    Parameters
+    ----------
+    areas : GeoDataFrame, frame or mapping of arrays
+        The small areas, those of the earlier release.
+    records : frame or mapping of arrays
+        The person records of now, one a row.
+    register : path
+        The register that has the earlier release. `Anonymized.write` adds this one to it.
+    entry : str
+        The number or name of the earlier release; empty for the last one of these areas and quasi-identifiers.
+    replaces : bool
+        Whether the records take the place of the earlier ones; else they are of a further period.
+    area, crs, progress, log
+        As for `anonymize`.
+    **settings
+        Other keywords of `anonymize` that say what the records are and show, such as `quasi_identifiers`; `k` is that
+        of the earlier release where it is not given. How regions are made is not asked: they stay.
+
+    Returns
+    -------
+    Anonymized
+        As `anonymize` gives it; `account.changed` says what changed.
+
+    Raises
+    ------
+    InputError
+        For what cannot be used as given, in one sentence that names the field and the values.
+    PrivacyError
+        Where a release would give something away.
+
+    Examples
+    --------
+    >>> from vbas import anonymize, update_release
+    >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    >>> march = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    >>> first = anonymize(areas, march, area="area", quasi_identifiers="sex", register="months.gpkg", n_sites=1)
+    >>> _ = first.write("march")
+    >>> april = {"area": list("aabbccdd") * 3 + ["a"], "sex": ["F", "M"] * 12 + ["F"]}
+    >>> release = update_release(areas, april, area="area", quasi_identifiers="sex", register="months.gpkg")
+    >>> release.account.changed.same, release.measures.n_suppressed
+    (2, 1)
+    """
+    known = {setting.keyword: setting for setting in SETTINGS.values()}
+    refuse_unknown(list(settings), [name for name in known if name not in ("regions", "records", "register")])
+    chosen = {"region_id": area, "record_region": area, **settings, "register": register}
+    values = {
+        setting.name: chosen[name]
+        for name, setting in known.items()
+        if chosen.get(name) is not None
+        and not (setting.kind != TABLE and name != "k" and chosen[name] == setting.default)
+    }
+    updating = Updating(entry, UPDATED if replaces else FURTHER)
+    return made_of(areas, records, values, crs, progress, log, updating=updating)

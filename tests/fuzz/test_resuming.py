@@ -1,0 +1,58 @@
+"""Cases that are gone on with: none is run twice, and all are counted once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from . import many
+from .many import Kept, run_cases
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """The numbers of the cases that were run; no form is."""
+    numbers: list[int] = []
+    monkeypatch.setattr(many, "case_of", lambda seed, number: SimpleNamespace(algorithm=["even", "odd"][number % 2]))
+    outcomes = [SimpleNamespace(results={}), SimpleNamespace(results=None)]
+
+    def judged(case):
+        return outcomes[case.algorithm == "odd"], ["wrong"] if len(numbers) == 7 else []
+
+    monkeypatch.setattr(many, "judged", judged)
+    return numbers
+
+
+def test_what_was_ended_is_gone_on_with(run, tmp_path):
+    def tell(number, *_):
+        run.append(number)
+        if number == 120 and len(run) == 121:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_cases("seed", range(200), tell, kept=Kept(tmp_path / "kept.json", "seed"))
+    kept = Kept(tmp_path / "kept.json", "seed")
+    assert kept.next == 101 and kept.tally.n_cases == 101  # what came since was not kept, and is run again
+    tally = run_cases("seed", range(200), tell, kept=kept)
+    assert run[121:] == list(range(101, 200))
+    assert tally.results == {"even": 100} and tally.sentences == {"odd": 100} and list(tally.findings) == [7]
+    again = run_cases("seed", range(200), tell, kept=Kept(tmp_path / "kept.json", "seed"))
+    assert len(run) == 220 and again.n_cases == 200  # nothing is left
+    assert run_cases("seed", range(250), tell, kept=Kept(tmp_path / "kept.json", "seed")).n_cases == 250
+    with pytest.raises(ValueError, match="is of seed and form"):
+        Kept(tmp_path / "kept.json", "another")
+
+
+def test_those_who_recount_know_nothing_of_the_product():
+    """Only what draws, runs and asks for the name of a label does: a fault cannot be on both sides."""
+    folder = Path(many.__file__).parent
+    modules = [path for path in folder.glob("*.py") if not path.name.startswith("test_")]
+    knowing = {
+        path.stem for path in modules if re.search(r"^\s*(?:from|import) vbas\b", path.read_text(), re.MULTILINE)
+    }
+    assert knowing == {"forms", "given", "judge", "running", "starting"}
+    told = (folder / "judge.py").read_text()
+    assert re.findall(r"^from vbas\S* import (.*)$", told, re.MULTILINE) == ["label_of"]
