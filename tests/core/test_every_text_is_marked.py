@@ -53,6 +53,13 @@ WORDS = {
     "{}<table cellspacing='0' cellpadding='0'>{}</table>",
     *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
     *("repeatable read", "AS vbas_query"),
+    # What somebody copies into a terminal, what pip says, and values of a table.
+    *(
+        "flatpak run --devel --command=python3 org.qgis.qgis",
+        "flatpak install --user org.kde.Sdk",
+        "No module named pip",
+    ),
+    "in part",
     *("combine_codes needs at least one array of codes", "population of the areas", '{}<ul class="legend">{}</ul>'),
 }
 
