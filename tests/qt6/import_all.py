@@ -17,6 +17,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import walk_packages
 
+# What is imported of QGIS's own plugin as the modules begin, each with a class of its name.
+WRITTEN_IN_PYTHON = (
+    "processing",
+    "processing.gui",
+    "processing.gui.AlgorithmDialog",
+    "processing.gui.AlgorithmDialogBase",
+    "processing.gui.ParametersPanel",
+)
 VERSION = 40000  # as QGIS 4.0 numbers itself
 
 
@@ -56,6 +64,10 @@ def install(names: dict[str, dict]) -> None:
         for name, told in there.items():
             setattr(made, name, StandIn() if told is None else stand_in(name, told))
     sys.modules["qgis.core"].Qgis.QGIS_VERSION_INT = VERSION
+    for module in WRITTEN_IN_PYTHON:
+        made = sys.modules[module] = types.ModuleType(module)
+        made.__path__ = []
+        setattr(made, module.rpartition(".")[2], type(module.rpartition(".")[2], (StandIn,), {}))
     import PyQt6
 
     sys.modules["qgis.PyQt"] = PyQt6
