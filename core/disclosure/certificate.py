@@ -93,7 +93,7 @@ def certify(
     what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
     """
     known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
-    found = proven_small(shown, known, k, table)
+    found = proven_small(shown, known, k, table, every=table is None)
     families = [
         Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum())),
         *_families(found),
@@ -114,13 +114,9 @@ def certify(
 
 
 def _families(found: Found) -> list[Family]:
-    of_areas = found.of.level < 0
+    """What was tried, listed among the parts or seen to be free at once."""
+    of_areas, of = found.of.level < 0, found.of
     return [
-        Family(
-            kind,
-            int(some.sum()),
-            int(some[found.parts].sum()),
-            int(some[found.open_parts].sum()),
-        )
-        for kind, some in ((AREAS, of_areas), (PARTS, ~of_areas))
-    ] + [Family(RESTS, int(found.asked_rest.sum()), len(found.rests), len(found.open_rests))]
+        Family(kind, tried, int(some[found.parts].sum()), int(some[found.open_parts].sum()))
+        for kind, some, tried in ((AREAS, of_areas, of.n_areas), (PARTS, ~of_areas, of.n_larger))
+    ] + [Family(RESTS, of.n_rests, len(found.rests), len(found.open_rests))]

@@ -65,12 +65,17 @@ class Parts:
 
     pairs : (q, p) matrix of 0 and 1, the pairs of a zone and an area that make up each; zone : (q,) of each
     level, region : (q,) the smallest region that holds a larger part; -1 and the area itself for an area
+    n_areas, n_larger, n_rests : how many areas and larger parts there are to ask about, and parts beside which there are
+    several areas, whether listed or not
     """
 
     pairs: sparse.csr_matrix
     zone: np.ndarray
     level: np.ndarray
     region: np.ndarray
+    n_areas: int
+    n_larger: int
+    n_rests: int
 
     def __len__(self) -> int:
         return len(self.zone)
@@ -179,7 +184,9 @@ def parts_of(
     some = np.arange(len(pairs)) if held is None else np.flatnonzero(may_follow(of_zone, held))
     columns, rows = [some], [np.arange(len(some))]
     zone, level, region = [of_zone[some]], [np.full(len(some), -1)], [of_area[some]]
-    size_around = np.bincount(of_zone, minlength=len(zones.count))[of_zone]
+    size_of_zone = np.bincount(of_zone, minlength=len(zones.count))
+    size_around = size_of_zone[of_zone]
+    n_larger, n_rests = 0, int(size_of_zone[size_of_zone > 2].sum())
     level_of_zone, n_parts = shown.level[zones.shown[of_zone]], len(some)
     place = np.empty(len(zones.room), np.int64)
     place[np.lexsort(shown.levels.region_of)] = np.arange(len(place))
@@ -190,6 +197,8 @@ def parts_of(
         starts = np.flatnonzero((np.diff(of_zone[inside], prepend=-1) != 0) | (np.diff(own, prepend=-2) != 0))
         first, size = inside[starts], np.diff(starts, append=len(inside))
         named = (size > 1) & (size < size_around[first])
+        n_larger += int(named.sum())
+        n_rests += int((named & (size_of_zone[of_zone[first]] - size > 1)).sum())
         if held is not None and len(starts):
             named &= may_follow(of_zone[first], np.add.reduceat(held[inside], starts))
         part = np.repeat(np.where(named, np.cumsum(named) - 1, -1), size)
@@ -202,7 +211,8 @@ def parts_of(
         n_parts += int(named.sum())
     row, column = np.concatenate(rows), pairs[np.concatenate(columns)]
     matrix = sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=(n_parts, len(zones.zone)))
-    return Parts(matrix, np.concatenate(zone), np.concatenate(level), np.concatenate(region))
+    listed = matrix, np.concatenate(zone), np.concatenate(level), np.concatenate(region)
+    return Parts(*listed, len(pairs), n_larger, n_rests)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from vbas.core.disclosure.certificate import (
     certify,
 )
 from vbas.core.disclosure.published import publish
-from vbas.core.disclosure.zone_tables import shown_by
+from vbas.core.disclosure.zone_tables import records_of, shown_by
 from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest
@@ -51,6 +51,7 @@ def test_every_named_part_of_every_zone_is_tried(drawn):
     assert (found.of(AREAS).tried, found.of(PARTS).tried) == (single, len(named) - single)
     assert found.of(RESTS).tried == sum(len(zone.areas) - len(part) > 1 for zone, part in named)
     assert found.follow == found.undecided == 0 and found.of(BY_THE_METHOD).tried == 0
+    assert certify(shown_by(plan)[0], roomy.population, k, table=records_of(plan)).families == found.families
 
 
 def test_what_follows_is_counted_and_said():
@@ -58,6 +59,7 @@ def test_what_follows_is_counted_and_said():
     plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
     found = certify(shown_by(plan)[0], areas.population, 5)
     assert found.follow > 0 and "must be 1 to 4" in verdict(found)
+    assert certify(shown_by(plan)[0], areas.population, 5, table=records_of(plan)).families == found.families
     # Nobody knows how many people live there: then nothing follows.
     unknown = certify(shown_by(plan)[0], None, 5)
     assert unknown.follow == 0 and "Of none was it found" in verdict(unknown)
