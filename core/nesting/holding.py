@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..anonymity import check_k
 from ..areas import Areas
@@ -16,6 +15,7 @@ from ..errors import InputError
 from ..language import tr
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..scientific import spatial
 from .making import joined_by, regions_as_areas
 
 
@@ -144,7 +144,7 @@ def _joined(areas: Areas, crosswalk: Crosswalk, short: np.ndarray) -> Crosswalk:
 
 def _nearest(regions: Areas, short: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of some regions the nearest other one, a neighbour where there is one, and how far it is."""
-    way, found = cKDTree(regions.points).query(regions.points[short], 2)
+    way, found = spatial.cKDTree(regions.points).query(regions.points[short], 2)
     own = found[:, 0] == short
     nearest, away = np.where(own, found[:, 1], found[:, 0]), np.where(own, way[:, 1], way[:, 0])
     if regions.neighbours is not None:

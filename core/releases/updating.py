@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import Areas
 from ..disclosure.published import Published
@@ -24,6 +23,7 @@ from ..progress import Progress, part, silent
 from ..records.columns import Column
 from ..records.matching import Records
 from ..records.table import RecordTable
+from ..scientific import sparse
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
 
