@@ -65,8 +65,8 @@ class Parts:
 
     pairs : (q, p) matrix of 0 and 1, the pairs of a zone and an area that make up each; zone : (q,) of each
     level, region : (q,) the smallest region that holds a larger part; -1 and the area itself for an area
-    n_areas, n_larger, n_rests : how many areas and larger parts there are to ask about, and parts beside which there are
-    several areas, whether listed or not
+    n_areas, n_larger, n_rests : how many areas and larger parts there are to ask about, and parts beside which there
+    are several areas, whether listed or not
     """
 
     pairs: sparse.csr_matrix
