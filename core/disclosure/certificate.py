@@ -10,7 +10,7 @@ import numpy as np
 from ..language import as_data
 from .method_bounds import method_bounds
 from .zone_flows import MOST_PEOPLE
-from .zone_tables import Found, Known, Shown, proven_small
+from .zone_tables import Found, Known, Shown, proven_small, too_many_pairs
 
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
@@ -91,11 +91,15 @@ def certify(
     people : (n,) of each area, None where nobody is to know them, or rows are not people; losses : of each level,
     (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least; table :
     what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
+    Of a release whose zones have too many areas these are not looked at, and stand as not decided.
     """
+    of_zones = Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum()))
+    if n_pairs := too_many_pairs(shown):
+        return Certificate(k, (of_zones, Family(AREAS, 0, 0, n_pairs)), people is not None, contradicted=False)
     known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
     found = proven_small(shown, known, k, table, every=table is None)
     families = [
-        Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum())),
+        of_zones,
         *_families(found),
     ]
     if losses is not None:

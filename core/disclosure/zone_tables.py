@@ -21,6 +21,7 @@ from .zone_flows import MOST_PEOPLE, Tables
 
 CLASSES_AT_ONCE = 4_000_000  # areas x classes
 MOST_PAIRS = 10_000_000  # of a zone and an area, in a flow of all areas
+MOST_LISTED = 20_000_000  # pairs of a zone and an area that are held in memory, some hundred bytes each
 MOST_TABLES, MOST_NEAR, MOST_PROGRAMS = 30, 20_000, 1_000
 BESIDE, FAR = 30, 200  # areas of a zone among which a question is asked before it is asked of all
 FEW = 60  # counts that are decided one by one rather than by further tables
@@ -160,6 +161,16 @@ def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         if shown.in_zones:
             area, column = np.nonzero(lowest >= 0)
             yield lowest[area, column], area
+
+
+def too_many_pairs(shown: Shown, most: int = MOST_LISTED) -> int:
+    """The number of areas that all zones together have, where that is too large for them to be looked at; else 0."""
+    sizes = [np.bincount(of.region_of[of.region_of >= 0], minlength=of.n_regions) for of in shown.levels.crosswalks]
+    at_most = sum(int(size[shown.region[shown.level == level]].sum()) for level, size in enumerate(sizes))
+    if at_most <= most:
+        return 0
+    n_pairs = sum(len(area) for _, area in _pairs_of(shown))
+    return n_pairs if n_pairs > most else 0
 
 
 def parts_of(

@@ -95,7 +95,8 @@ def section_of(certificate: Certificate, no_small_count: bool, heading: str, nes
         for family in certificate.families
     ]
     if certificate.unknowns or certificate.of(ZONES).tried:
-        paragraphs = [_known(certificate, no_small_count), NOT_TRIED, _sizes(certificate)]
+        sizes = [_sizes(certificate)] if certificate.unknowns else []
+        paragraphs = [_known(certificate, no_small_count), NOT_TRIED, *sizes]
     else:
         paragraphs = [
             *([not_by_the_method(certificate.k)] if nested and not no_small_count else []),

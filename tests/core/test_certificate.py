@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.crosswalk import crosswalk_from_table
+from vbas.core.disclosure import certificate
 from vbas.core.disclosure.certificate import (
     AREAS,
     BESIDE_TABLES,
@@ -20,7 +21,7 @@ from vbas.core.disclosure.certificate import (
     certify,
 )
 from vbas.core.disclosure.published import publish
-from vbas.core.disclosure.zone_tables import records_of, shown_by
+from vbas.core.disclosure.zone_tables import records_of, shown_by, too_many_pairs
 from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest
@@ -67,6 +68,20 @@ def test_what_follows_is_counted_and_said():
     few = certify(shown_by(plan)[0], areas.population / 2, 5)
     assert few.contradicted and few.follow == 0
     assert "fewer people than records" in section_of(few, True, "x").paragraphs[1]
+
+
+def test_what_is_too_much_to_look_at_is_not_decided(monkeypatch):
+    areas, counts, levels = two_halves()
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
+    shown, _ = shown_by(plan)
+    n_pairs = certify(shown, areas.population, 5).unknowns
+    assert too_many_pairs(shown) == too_many_pairs(shown, 10**6) == 0 < n_pairs <= too_many_pairs(shown, n_pairs - 1)
+    monkeypatch.setattr(certificate, "too_many_pairs", lambda shown: 1234)
+    found = certify(shown, areas.population, 5)
+    assert (found.follow, found.undecided, found.unknowns) == (0, 1234, 0)
+    assert "1234 further counts could not be decided: take them for ones that do." in verdict(found)
+    text = section_of(found, False, "x").paragraphs
+    assert not any("unknowns" in paragraph for paragraph in text)
 
 
 def test_a_report_says_who_is_taken_to_know_what():

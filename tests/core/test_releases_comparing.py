@@ -164,3 +164,18 @@ def test_other_values_of_as_many_people_are_other_people(several, data):
     assert expected is not None and expected[2] == differs(old, new)
     if not old.nested:
         assert differs(old, new) == (told[: len(again)] != again)
+
+
+def test_a_value_that_changes_alone_is_a_difference():
+    levels = Levels((number_compactly(np.zeros(2, int))[0],))
+    names, values = ("sex",), (np.array(["F"], dtype=object),)
+    at, illness = np.zeros(1, np.int64), np.array(["flu", "none"], dtype=object)
+
+    def with_ill(number):
+        rows = np.zeros(2, np.int64), np.arange(2), np.array([number, 9 - number])
+        return Published(
+            "r", 5, np.array(list("ab"), dtype=object), levels, names, values, np.zeros((1, 1), np.int64),
+            *(at, at, at, np.array([9])), sensitive=(Values("ill", illness, *rows),),
+        )  # fmt: skip
+
+    assert differs(with_ill(4), with_ill(3)) and not differs(with_ill(4), with_ill(4))
