@@ -29,6 +29,7 @@ from qgis.gui import QgsLayerTreeView
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.form.parameters import label_of
+from vbas.algorithms.form.remembering import PROJECT as REMEMBERED
 from vbas.vbas_plugin.provider import VbasProvider
 
 TYPES = {int: QVariant.Type.LongLong, float: QVariant.Type.Double, str: QVariant.Type.String}
@@ -50,6 +51,15 @@ def provider(qgis_app, qgis_processing):
                     frame.clear()
             frame = frame.f_back
     gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered():
+    """The project remembers what was typed for the page to sign; the next test is another user's."""
+    yield
+    project = QgsProject.instance()
+    for name in project.entryList(REMEMBERED, ""):
+        project.removeEntry(REMEMBERED, name)
 
 
 @pytest.fixture

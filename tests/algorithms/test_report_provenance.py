@@ -155,7 +155,7 @@ def test_every_setting_is_said_or_kept_back(provider):
     """Whoever adds a parameter decides whether the public report may say it."""
     kept_back = {
         *("RECORDS", "RECORD_REGION", "RECORD_COUNT", "UNMATCHED", "SEED", "CROSSWALK", "CROSSWALK_ID"),
-        *("REGISTER", "REGISTER_ACTION", "ALIASES"),
+        *("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES"),
         *("COMBINATION", "SITE_NUMBER", "N_SITES", "CUTOFF", "LOG_BASE"),
         *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "BUDGET"),
         *("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES", "FAIR", "TIES"),

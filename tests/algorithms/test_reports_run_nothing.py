@@ -169,6 +169,31 @@ def nested(town):
     return {**anonymize(town), **member, "RELEASE": "nested levels"}
 
 
+def anonymizelinked(town):
+    f, rows = town.field, list(range(360))
+    given = {**town.areas_and_records(), **town.coarser(), **town.published(), **town.period()}
+    lacking = ("RECORD_COUNT", "SERIES")
+    visits = {f("person"): [f"{town.text}{i}" for i in rows], f("group"): [f"{town.text}{i % 2}" for i in rows]}
+    return {
+        **{name: value for name, value in given.items() if name not in lacking},
+        "KEEP_FIELDS": [f("kept")],
+        "HOUSEHOLD_ID": None,  # not beside one known row; the persons are those of the table
+        "SENSITIVE": [f("ill")],
+        "PUBLISHED_MARGINS": None,
+        "FAIR": f("sex"),
+        "COMBINATION": "custom",
+        "SITE_NUMBER": "given number",
+        "N_SITES": 3,
+        "LEVEL_FIELDS": [f("area"), f("more")],
+        "KEY": f("person"),
+        "LINKED_TABLES": [named(make_layer(visits), "visits")],
+        "LINKED_KEYS": None,  # the same name in all tables
+        "LINKED_KNOWN": f"visits.{f('group')}",
+        "LINKED_KEEP": None,
+        "LINKED_SENSITIVE": None,
+    }
+
+
 def checkrelease(town):
     given = {**town.areas_and_records(), **town.protection(), "STOP": False, "RELEASE_FOLDER": None}
     lacking = ("POPULATION", "RECORD_REGION", "GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
@@ -357,6 +382,7 @@ REPORTING = {
     one.__name__: one
     for one in (
         anonymize,
+        anonymizelinked,
         compare,
         evaluate,
         checkrelease,

@@ -15,9 +15,9 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_every_step_calls_what_is_there(path):
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert workflow["name"] and workflow["permissions"]
+    assert workflow["name"] and "permissions" in workflow
     for job in workflow["jobs"].values():
-        assert job["timeout-minutes"] <= 60
+        assert job["timeout-minutes"] <= 90
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step)
             for called in re.findall(r"(?:scripts|\.ci)/[\w.-]+", step.get("run", "")):
