@@ -234,6 +234,7 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
 
 def release() -> Steps:
     """The dock over the map: 150 regions, one of them clicked at; and three of its other steps side by side."""
+    close_panels()
     window, size = iface.mainWindow(), iface.mainWindow().size()
     window.resize(1180, 860)
     entry = plugins["vbas"].release

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtGui import QIcon
-from qgis.PyQt.QtWidgets import QMenu
+from qgis.PyQt.QtWidgets import QDockWidget, QMenu
 
 from ...algorithms.named import ICONS
 from ...algorithms.unavailable import missing_message
@@ -46,7 +46,7 @@ class ReleaseEntry:
 
             self.dock = ReleaseDock(self._iface, self._iface.mainWindow())
             self.dock.closed.connect(lambda: self.action.setChecked(False))
-            self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+            _add_in_front(self._iface, self.dock)
         if self.dock is not None:
             self.action.setChecked(on)
             if on:
@@ -65,3 +65,11 @@ class ReleaseEntry:
         self._iface.removePluginMenu(MENU, self.action)
         self._iface.removeToolBarIcon(self.action)
         self._maker.deleteLater()
+
+
+def _add_in_front(iface: Any, dock: QDockWidget) -> None:
+    """Put the dock at the right, over other panels there as one tab more: below one another all would be too low."""
+    if hasattr(iface, "addTabifiedDockWidget"):
+        iface.addTabifiedDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock, [], True)
+    else:
+        iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
