@@ -18,7 +18,7 @@ from .many import run_cases
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
-CASES = int(os.environ.get("VBAS_FUZZ_CASES", "800"))
+CASES = int(os.environ.get("VBAS_FUZZ_CASES", "600"))
 PARTS = 4
 
 
