@@ -102,7 +102,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What is there before the first test stays to the end: it need not be searched for garbage after each test anew."""
+    """What is there before the first test stays to the end: it is not searched for garbage again and again."""
     gc.collect()
     gc.freeze()
 
