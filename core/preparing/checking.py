@@ -31,8 +31,8 @@ class DataChecked:
     empty_areas : areas without records
     joins : the pairs of fields by which records join areas, the best first; persons : the column that says whose a row
     is, where persons have several; looks : what each column of the records looks like
-    region_id, record_region : the fields that join them; whole : whether all records were counted, and not only those by
-    which columns are judged
+    region_id, record_region : the fields that join them
+    whole : whether all records were counted, and not only those by which columns are judged
     """
 
     n_areas: int
@@ -132,8 +132,8 @@ def check_data(
 ) -> DataChecked:
     """Look over columns of the areas and of the records; progress raises to cancel.
 
-    region_id, record_region : the fields by which they are joined; empty where that is not chosen yet; mend : take those
-    that join best where these join hardly any record
+    region_id, record_region : the fields by which they are joined; empty where that is not chosen yet
+    mend : take those that join best where these join hardly any record
     """
     joins = tuple(joining(areas, records))
     if mend:
@@ -201,7 +201,9 @@ def _joined(areas: Column | None, records: Column | None) -> tuple[tuple[str, ..
     held = np.bincount(records.codes, minlength=len(texts))
     missing = np.array([text is None for text in texts], bool)
     unknown = np.array([text is not None and text not in n_of_code for text in texts], bool)
-    lost = tuple(nsmallest(SHOWN_UNKNOWN, {text for text, is_lost in zip(texts, unknown) if is_lost and text is not None}))
+    lost = tuple(
+        nsmallest(SHOWN_UNKNOWN, {text for text, is_lost in zip(texts, unknown) if is_lost and text is not None})
+    )
     used = {text for text, n in zip(texts, held) if n}
     empty = sum(n for text, n in n_of_code.items() if text not in used)
     return twice, int(held[missing].sum()), int(held[unknown].sum()), lost, empty

@@ -334,7 +334,9 @@ def test_fields_that_join_nothing_give_way_to_those_that_join_best_unless_they_w
 
 
 @settings(max_examples=25, deadline=None)
-@given(areas=st.lists(CODES, min_size=1, max_size=6), records=st.lists(CODES, min_size=1, max_size=20), n=st.integers(1, 9))
+@given(
+    areas=st.lists(CODES, min_size=1, max_size=6), records=st.lists(CODES, min_size=1, max_size=20), n=st.integers(1, 9)
+)
 def test_what_is_counted_over_all_is_what_looking_at_all_counts(areas, records, n):
     whole = {"r": column_from_values(records)}
     first = check_data({"a": column_from_values(areas)}, {"r": column_from_values(records[:n])}, "a", "r")
