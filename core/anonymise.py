@@ -52,6 +52,7 @@ from .releases.carrying_on import CarriedOn, carried_on
 from .releases.earlier import REPAIR, Earlier, held_against_earlier
 from .releases.update_said import say_what_changed
 from .releases.updating import Changed, Update
+from .releases.valued import Wanted
 from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
 
@@ -381,7 +382,7 @@ def anonymise(
             levels,
             ask.earlier,
             ask.update,
-            ask.k,
+            Wanted(ask.k, ask.l_diversity, ask.max_share),
             ask.loss if ask.is_nested(levels) else None,
             part(progress, 0.0, PLANNED),
         )
@@ -503,6 +504,15 @@ def _planned(
 
 def _refuse_with_update(levels: Levels, ask: Ask) -> None:
     """Refuse what an update does not know yet. Raises InputError."""
+    if ask.the_same_in_all:
+        raise InputError(
+            tr(
+                "An update does not go with PERIODS “{periods}”: who leaves in one period would take a whole series "
+                "along. Choose “{other}”.",
+                periods=THE_SAME,
+                other=EACH_BY_ITSELF,
+            )
+        )
     if levels.coarser:
         refuse_with_coarser(["ENTRY"])
     if ask.disclosure == NO_SMALL_COUNT and ask.is_nested(levels):
@@ -511,13 +521,6 @@ def _refuse_with_update(levels: Levels, ask: Ask) -> None:
                 "An update does not go with DISCLOSURE “{disclosure}”: its regions lack the people who wait, so that "
                 "what somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
                 disclosure=NO_SMALL_COUNT,
-            )
-        )
-    if ask.period:
-        raise InputError(
-            tr(
-                "An update is of one period: leave PERIOD empty, and release the period by itself, under the name of "
-                "its file.",
             )
         )
 
