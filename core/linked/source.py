@@ -287,7 +287,7 @@ class _Where:
 
 
 def _where(plan: Plan, coarser: CoarserLevels | None, records: Records) -> _Where:
-    """Where a plan shows each person; coarser : what it was made from, whose classes have places in place of regions."""
+    """Where a plan shows each person; coarser : what it was made from, in whose classes places stand for regions."""
     own = plan if coarser is None else coarser.plan
     equivalence_class = np.append(own.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
     level = np.append(own.level, NOWHERE)[equivalence_class].astype(np.int64)
