@@ -199,8 +199,8 @@ def large_town(n: int = 240) -> tuple[Frame, dict[str, Frame]]:
 def test_a_register_keeps_that_linked_tables_were_released_and_stops_a_second_time(tmp_path: Path) -> None:
     register = tmp_path / "register.gpkg"
     town = large_town()
-    plain = {"area": "area", "quasi_identifiers": "sex", "k": 5, "register": str(register)}
-    asked = {"key": "id", "known": {"stays": "month"}, **plain}
+    plain: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", "k": 5, "register": str(register)}
+    asked: dict[str, Any] = {"key": "id", "known": {"stays": "month"}, **plain}
     with pytest.warns(UserWarning, match="is a new register"):
         anonymize(AREAS, town[0], **plain).write(tmp_path / "persons")
     anonymize_linked(AREAS, *town, **asked).write(tmp_path / "linked")
