@@ -46,7 +46,8 @@ def carried_release(
 
     areas : with the population to balance; levels : of the earlier release, those of the register where None;
     population : people of each area where these are known from elsewhere than the records
-    K is that of the earlier release where it is not given; of several periods each goes by itself. Raises InputError and PrivacyError.
+    K is that of the earlier release where it is not given; of several periods each goes by itself. Raises InputError
+    and PrivacyError.
     """
     register = Path(given.text("REGISTER"))
     if not given.given("REGISTER") or not register.is_file():

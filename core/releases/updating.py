@@ -145,8 +145,8 @@ def check_updated_fields(table: RecordTable) -> None:
         if name not in table.sensitive:
             raise InputError(
                 tr(
-                    "An update cannot show “{field}” as KEEP_FIELDS: where somebody leaves and somebody comes, the rows "
-                    "of a class would change by one, and the register does not keep what rows show beside "
+                    "An update cannot show “{field}” as KEEP_FIELDS: where somebody leaves and somebody comes, the "
+                    "rows of a class would change by one, and the register does not keep what rows show beside "
                     "quasi-identifiers and sensitive fields. Name it in SENSITIVE, in the first release too, or leave "
                     "it out.",
                     field=name,
