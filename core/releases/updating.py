@@ -278,11 +278,11 @@ def _by_value(
         region = levels.crosswalks[height].region_of[area]
         place = np.where(region >= 0, _positions(of_level.key, region * n_classes + class_of), NOBODY)
         parts = []
-        for release, (level, at_region, of_class, values, numbers) in enumerate(shown):
+        for turn, (level, at_region, of_class, values, numbers) in enumerate(shown):
             if height:
                 below = (level < height) & (at_region >= 0)
                 at_region = np.where(below, levels.parents(height - 1)[at_region], at_region)
-                shown[release] = level, at_region, of_class, values, numbers
+                shown[turn] = level, at_region, of_class, values, numbers
             there = (level <= height) & (at_region >= 0) & (of_class >= 0)
             at = np.where(there, _positions(of_level.key, at_region * n_classes + of_class), NOBODY)
             parts.append((np.where(at >= 0, at * len(number) + values, NOBODY), level == height, numbers))
@@ -290,11 +290,11 @@ def _by_value(
         key = np.unique(np.concatenate([pair, *(part[0] for part in parts)]))
         key = key[key >= 0]
         labels, within = (np.zeros((len(key), len(parts)), np.int64) for _ in range(2))
-        for release, (of_pair, here, numbers) in enumerate(parts):
+        for turn, (of_pair, here, numbers) in enumerate(parts):
             known = of_pair >= 0
             at = np.searchsorted(key, of_pair[known])
-            np.add.at(within[:, release], at, numbers[known])
-            np.add.at(labels[:, release], at, np.where(here, numbers, 0)[known])
+            np.add.at(within[:, turn], at, numbers[known])
+            np.add.at(labels[:, turn], at, np.where(here, numbers, 0)[known])
         of_place, of_value = np.divmod(key, len(number))
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
         told.append(Told(of_place, of_value, now, np.full(len(key), NOBODY), labels, within))

@@ -289,10 +289,10 @@ class _Work:
         shown = self.values[level] > 0
         told, number = self.told[level], self.values[level][shown]
         tally = Tally(told.place[shown], told.value[shown], number, number, np.maximum(self.shown[level], 1))
-        lacks = tally.largest_share() > self.wanted.max_share * (1 + 1e-12)
+        lacks: np.ndarray = tally.largest_share() > self.wanted.max_share * (1 + 1e-12)
         if self.wanted.l_diversity > 1:
-            lacks |= tally.fewest_values() < self.wanted.l_diversity
-        return np.asarray(lacks & (self.shown[level] > 0))
+            lacks = lacks | (tally.fewest_values() < self.wanted.l_diversity)
+        return lacks & (self.shown[level] > 0)
 
 
 def _ranks(key: np.ndarray) -> np.ndarray:

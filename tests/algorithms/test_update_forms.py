@@ -93,7 +93,7 @@ def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, month
     first = anonymize(RECORDS=make_layer(tables[0]), K=3, **asked, **periods)
     given = {**SHOWN, **asked, "CROSSWALK": crosswalk, "REGISTER": register, "RELEASED_RECORDS": "memory:"}
     done = [first, *(run("updaterelease", RECORDS=make_layer(table), **given) for table in tables[1:])]
-    shown = []
+    shown: list[dict[tuple, Counter]] = []
     for one in done:
         shown.append({})
         for row in one.rows("RELEASED_RECORDS"):
