@@ -247,12 +247,12 @@ class _Work:
             bad = some & (total < self.within[level])
             goals[level][bad] = np.minimum(goals[level][bad], total[bad])
         for level in reversed(range(len(self.places))):
-            some = np.flatnonzero(goals[level] < self.within[level])
-            wrong.append(self.top[level][some])
-            own = some[self.shown[level][some] > 0]
+            higher = np.flatnonzero(goals[level] < self.within[level])
+            wrong.append(self.top[level][higher])
+            own = higher[self.shown[level][higher] > 0]
             self.caps[level][own] = np.minimum(self.caps[level][own], goals[level][own])
             if level:
-                self._hand_down(level, some[self.shown[level][some] == 0], goals)
+                self._hand_down(level, higher[self.shown[level][higher] == 0], goals)
         return np.unique(np.concatenate(wrong))
 
     def _hand_down(self, level: int, places: np.ndarray, goals: Sequence[np.ndarray]) -> None:
