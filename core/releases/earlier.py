@@ -118,6 +118,23 @@ def held_against_earlier(
     return HeldAgainst(plan, published, tuple(notes), findings.families)
 
 
+def refuse_linked_again(earlier: Earlier | None) -> None:
+    """Refuse linked tables of people of whom linked tables were released before: what was known of a person's rows and
+    hid the person among k in each release may be that person's alone in both. Raises PrivacyError."""
+    before = [] if earlier is None else [release for release in earlier.releases if release.linked]
+    if before:
+        raise PrivacyError(
+            tr(
+                "REGISTER: “{title}” released linked tables of these people already ({tables}), and what two such "
+                "releases tell together of one person cannot be checked: nothing was written. Release all linked "
+                "tables in one run, or the persons alone (“Anonymise records”); a release that nobody was given can "
+                "be taken out of the register.",
+                title=before[-1].title,
+                tables=", ".join(before[-1].linked),
+            )
+        )
+
+
 def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
     """Say what a repair cost, and what the regions of an earlier release would: `other`. Raises PrivacyError."""
     k = done.plan.k
