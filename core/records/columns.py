@@ -266,6 +266,21 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     return unique, position
 
 
+def count_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct keys in ascending order, and how often each occurs, two arrays (C,) int64.
+
+    keys : (N,) int64, from 0 to reach - 1; they may be sorted in place. As `number_keys`, in linear time where there
+    are few possible keys.
+    """
+    if reach <= _most_looked_up(keys):
+        counts = np.bincount(keys)
+        unique = np.flatnonzero(counts)
+        return unique, counts[unique]
+    keys.sort()
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[starts], np.diff(starts, append=len(keys))
+
+
 def _most_looked_up(keys: np.ndarray) -> int:
     """Up to how many possible keys a table of them is faster than sorting."""
     return SMALL_LOOKUP + LOOKUP_PER_KEY * len(keys)
