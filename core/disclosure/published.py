@@ -39,6 +39,7 @@ class Published:
     counts_from : of a table of counts that is no release, (L,) int64, the least people that each count may stand for,
     the most being its records; counts of nobody are among them. None for a release
     in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
+    linked : the names of the linked tables that were released with the persons, none where there were none
     """
 
     title: str
@@ -60,6 +61,7 @@ class Published:
     of_persons: bool = False
     counts_from: np.ndarray | None = None
     in_zones: bool = False
+    linked: tuple[str, ...] = ()
 
     @property
     def nested(self) -> bool:

@@ -26,6 +26,7 @@ from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
 from vbas.core.records.columns import Column
 from vbas.core.records.table import RecordTable
+from vbas.core.releases import cheapest
 from vbas.core.releases.earlier import Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair
@@ -133,6 +134,17 @@ def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():
     done = repair(plan, areas, [publish(nested, areas)])
     assert done.before.n_counts > 0
     assert examine(done.published, [publish(nested, areas)]).n_counts == done.after.n_counts == 0
+
+
+@pytest.mark.parametrize("seed", [101, 305, 337])
+def test_a_repair_without_proofs_ends_with_a_look_at_all_classes(monkeypatch, seed):
+    """As of releases too large for proofs: what propagation finds is taken away, then looked at by itself."""
+    monkeypatch.setattr(cheapest, "MOST_UNKNOWNS", 0)
+    rng = np.random.default_rng(seed)
+    areas, plan, earlier = plans_of(rng, int(rng.integers(4, 9)), int(rng.integers(2, 5)), False, 2)
+    done = repair(plan, areas, earlier)
+    assert done.before.n_counts > 0
+    assert examine(done.published, earlier).n_counts == done.after.n_counts == 0
 
 
 @pytest.mark.parametrize("with_values", [False, True])

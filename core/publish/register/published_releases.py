@@ -44,7 +44,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .told import taking_told_out, tell
+from .told import LINKED, taking_told_out, tell, told_of
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -207,7 +207,7 @@ def new_entry(
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         number = _insert(connection, release)
-        tell(connection, number, told)
+        tell(connection, number, {**told, LINKED: ", ".join(release.linked)})
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
         statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection))
@@ -286,7 +286,8 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path, u
         if not len(release.areas):
             raise ValueError
         _check_counts(release)
-        return replace(release, coarsened=levels, of_persons=bool(of_persons), in_zones=bool(in_zones))
+        linked = tuple(name for name in told_of(connection, number).get(LINKED, "").split(", ") if name)
+        return replace(release, coarsened=levels, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
         raise damaged(number, title, path, error) from error
 
