@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
+from vbas.core.aggregation.annealing import schedule
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.vbas_plugin.release.entry import ReleaseEntry
 
@@ -74,7 +75,8 @@ CHOSEN = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("word", "location", "how", "nested"), CHOSEN)
-def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, location, how, nested):
+def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, monkeypatch, word, location, how, nested):
+    monkeypatch.setattr(schedule, "WORK_PER_AREA", 20_000)  # that of anonymity exchange, which is slow
     dock.choices.k.setValue(4)
     dock.choices.nested.setChecked(nested)
     favour(dock, word, location, how)

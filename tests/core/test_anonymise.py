@@ -122,7 +122,7 @@ def releases_that_tell():
 
 @pytest.mark.slow
 def test_a_register_stops_and_repairs(tmp_path):
-    for number, records in zip(range(5), releases_that_tell()):
+    for number, records in zip(range(tried(2, 5)), releases_that_tell()):
         register = tmp_path / f"{number}.gpkg"
         first = anonymise(places(), records, one_level(), Ask(K, earlier=earlier_releases(register)))
         assert "new register" in first.notes[0]

@@ -148,7 +148,7 @@ def divisions(n):
 @pytest.mark.slow
 def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
     monkeypatch.setattr(schedule, "WORK_PER_AREA", 600_000)
-    for seed in range(2):
+    for seed in range(tried(1, 2)):
         areas, profile = town(4, seed, rows=2, people=40, values=8)
         every = [Crosswalk(np.array(labels), max(labels) + 1) for labels in divisions(8)]
         ranked = sorted(every, key=lambda one: length(areas, one))

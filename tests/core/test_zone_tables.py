@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -26,14 +25,14 @@ from vbas.core.privacy.beside import Beside, hold_beside, hold_beside_and_togeth
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.records.table import HOUSEHOLDS
 
-from ..exploring import tried
+from ..exploring import EXPLORES, tried
 from . import zone_attacker
 from .nested_cases import profile_of
 from .test_zone_attacker import in_zones, territories, written
 
 # The larger ones, which take a minute, where other cases are drawn than usual.
 REAL_PLACES = [("Winnipeg", 1, 11)]
-if os.environ.get("VBAS_EXPLORE"):
+if EXPLORES:
     REAL_PLACES += [("Winnipeg", 1, 5), ("California", 100, 5)]
 
 
