@@ -1,4 +1,4 @@
-"""Persons in an engine with the tables that belong to them, as a source of a release: who looks alike is counted there."""
+"""Persons in an engine with the tables that belong to them, as a source of a release: counted where they are."""
 
 from __future__ import annotations
 
@@ -189,14 +189,16 @@ class _Work:
         self.engine: Engine = self.in_place.engine
         self.k = plan.k if source.least is None else min(source.least, plan.k)
         self.rows: list[RowsInPlace] = []
+        self.everybody: Expression = None
 
     def released(self) -> tuple[list[KeptField], StagedInPlace]:
         """What the kept fields tell, and what was written."""
         engine, plan = self.engine, self.plan
-        self._check_keys()
         shows = showing(self.in_place, plan, self.coarser)
         places = tables_of_plan(self.matched, plan, self.coarser, np.ones(len(plan.records), bool))
         placed = steps.placed(self.in_place.rows, *places, False)
+        self.everybody = engine.keep("vbas_everybody", linked_steps.everybody(self.in_place.rows))
+        self._check_keys()
         persons = engine.keep("vbas_people", linked_steps.people(placed))
         tables = [self._read(position, table, persons) for position, table in enumerate(self.source.tables)]
         self.progress(0.2)
@@ -217,11 +219,11 @@ class _Work:
 
     def _check_keys(self) -> None:
         """Refuse persons without a key, and keys of several. Raises InputError."""
-        found = self._one(linked_steps.keys(self.in_place.rows))
+        found = self._one(linked_steps.keys(self.everybody))
         if found["missing"]:
             raise keys_missing("KEY", int(found["missing"]))
         if found["different"] < found["rows"]:
-            twice = self.engine.fetch(linked_steps.keys_twice(self.in_place.rows))
+            twice = self.engine.fetch(linked_steps.keys_twice(self.everybody))
             raise keys_twice("KEY", [row["p"] for batch in twice for row in batch.to_pylist()])
 
     def _read(self, position: int, table: LinkedFields, persons: Expression) -> _Table:
@@ -231,7 +233,7 @@ class _Work:
         kept = [f"t{position}y{i}" for i in range(len(table.kept))]
         names = {"p": table.key, **dict(zip(known, table.known)), **dict(zip(kept, table.kept))}
         given = engine.beside(table.table, names, f"vbas_linked_{position}")
-        lost = linked_steps.of_nobody(given, self.in_place.rows)
+        lost = linked_steps.of_nobody(given, self.everybody)
         n_lost = self._number(lost)
         if n_lost and self.source.unmatched == STOP:
             some = lost.select("p").distinct().order_by("p").limit(5)
@@ -253,10 +255,7 @@ class _Work:
         mine = steps.coded(mine, {column: of for column, (of, _) in zip(known, coded)}, sizes, known)
         mine = engine.keep(f"vbas_mine_{position}", mine)
         self._refuse_area(table, dict(zip((*known, *kept), (*table.known, *table.kept))), mine)
-        there = given.filter(given.p.notnull())
-        everybody = there.select(p=linked_steps.as_key(there.p)).distinct()
-        every = self.in_place.rows.select(o_p=linked_steps.as_key(self.in_place.rows.p))
-        n_persons = self._number(everybody.semi_join(every, everybody.p == every.o_p))
+        n_persons = self._number(linked_steps.who_has_rows(given, self.everybody))
         return _Table(table, known, kept, mine, self._number(given), n_persons)
 
     def _refuse_area(self, table: LinkedFields, fields: Mapping[str, str], mine: Expression) -> None:

@@ -19,18 +19,20 @@ def as_key(column: Expression) -> Expression:
     return (column == column.floor()).ifelse(column.cast("int64").cast("string"), text)
 
 
-def keys(rows: Expression) -> Expression:
-    """One row: how many persons there are, how many have no key, and how many keys there are; rows : with p."""
-    person = as_key(rows.p)
-    return rows.aggregate(
-        rows=rows.count(), missing=person.isnull().ifelse(1, 0).sum().cast("int64"), different=person.nunique()
-    )
+def everybody(rows: Expression) -> Expression:
+    """The keys of all persons, whether they are released or not: p, as text."""
+    return rows.select(p=as_key(rows.p))
 
 
-def keys_twice(rows: Expression) -> Expression:
+def keys(every: Expression) -> Expression:
+    """One row: how many persons there are, how many have no key, and how many keys there are; every : of `everybody`"""
+    missing = every.p.isnull().ifelse(1, 0).sum().cast("int64")
+    return every.aggregate(rows=every.count(), missing=missing, different=every.p.nunique())
+
+
+def keys_twice(every: Expression) -> Expression:
     """Some keys that several persons have, `p`."""
-    person = rows.select(p=as_key(rows.p))
-    times = person.group_by("p").agg(times=person.count())
+    times = every.group_by("p").agg(times=every.count())
     return times.filter(times.times > 1).order_by("p").limit(5).select("p")
 
 
@@ -39,11 +41,16 @@ def people(placed: Expression) -> Expression:
     return placed.select(p=as_key(placed.p), e=placed.l_look.cast("int64"), c_a=placed.c_a)
 
 
-def of_nobody(table: Expression, rows: Expression) -> Expression:
+def of_nobody(table: Expression, every: Expression) -> Expression:
     """The rows of a linked table whose key no person has."""
-    every = rows.select(o_p=as_key(rows.p))
-    own = table.mutate(p=as_key(table.p))
-    return own.anti_join(every, own.p == every.o_p)
+    own, theirs = table.mutate(p=as_key(table.p)), every.select(o_p=every.p)
+    return own.anti_join(theirs, own.p == theirs.o_p)
+
+
+def who_has_rows(table: Expression, every: Expression) -> Expression:
+    """The keys of persons who have any rows of a linked table, once each."""
+    own = table.select(o_p=as_key(table.p))
+    return every.semi_join(own, every.p == own.o_p)
 
 
 def of_people(table: Expression, persons: Expression) -> Expression:

@@ -1,4 +1,4 @@
-"""Persons and linked tables that stay in an engine: the same release as of arrays, counted there, written all or none."""
+"""Persons and linked tables that stay in an engine: the release of arrays, counted there, written all or none."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ import pytest
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import crosswalk_from_table
+from vbas.core.engines import linked as in_engine
 from vbas.core.engines import open_engine
+from vbas.core.engines.engine import EngineError
 from vbas.core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
 from vbas.core.engines.profiling import count_in_place, match_in_place
-from vbas.core.errors import InputError, PrivacyError, VbasError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
 from vbas.core.linked.source import link
 from vbas.core.linked.tables import ALL_ROWS, ONE_ROW, LinkedTable, persons_by_key, persons_of_rows
+from vbas.core.linked.withholding import Shown
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import STOP, match_records
@@ -142,6 +145,7 @@ def fields_of(files: dict[str, str]) -> tuple[LinkedFields, ...]:
     )
 
 
+SEEDS = [(1, 200, 6)]
 PERSONS = RecordFields("area", ("sex",), ("income",), key="id")
 
 
@@ -169,11 +173,10 @@ def in_place(
         return account, account.rows.staged.publish()
 
 
-@pytest.mark.parametrize("rows_known", [ALL_ROWS, ONE_ROW])
-@pytest.mark.parametrize(("nested", "kind"), [(False, "parquet"), (True, "parquet"), (True, "csv")])
+@pytest.mark.parametrize(("nested", "kind", "rows_known"), [(True, "parquet", ALL_ROWS), (False, "csv", ONE_ROW)])
 def test_an_engine_releases_what_arrays_do(tmp_path: Path, nested: bool, kind: str, rows_known: str) -> None:
     needed("duckdb")
-    for seed, n, k in ((0, 60, 3), (1, 300, 8)):
+    for seed, n, k in SEEDS:
         folder = tmp_path / str(seed)
         folder.mkdir()
         people, tables = town(seed, n)
@@ -195,3 +198,81 @@ def test_an_engine_releases_what_arrays_do(tmp_path: Path, nested: bool, kind: s
 
 def as_text(frame: Frame) -> Frame:
     return {name: [None if value is None else str(value) for value in values] for name, values in frame.items()}
+
+
+def test_postgresql_releases_what_arrays_do_in_one_transaction(postgres: Any) -> None:
+    pa, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
+    people, tables = town(2, 200)
+    with postgres.another() as database:
+        with dbapi.connect(database.address, autocommit=True) as connection, connection.cursor() as cursor:
+            for name, frame in {"persons": people, **tables}.items():
+                cursor.adbc_ingest(name, pa.table(frame), mode="create")
+        files = {name: name for name in tables}
+        account, place = in_place(database.address, "persons", files, "released", 6, True, ALL_ROWS)
+
+        def rows(name: str) -> list[dict[str, Any]]:
+            with dbapi.connect(database.address) as connection, connection.cursor() as cursor:
+                cursor.execute(f"SELECT * FROM {name}")
+                return list(cursor.fetch_arrow_table().to_pylist())
+
+        assert place == "public.released"
+        written = {name: rows(f"released_{name}") for name in tables}
+        assert as_told(rows(place), written, True) == released(of_arrays(people, tables, 6, True, ALL_ROWS))
+        assert account.rows is not None and len(account.rows.linked[1]) == len(written["drugs"])
+
+
+def wrong(tables: dict[str, Frame], people: Frame, what: str) -> None:
+    if what == "twice":
+        people["id"][0] = people["id"][1]
+    elif what == "missing":
+        people["id"][0] = None
+    elif what == "nobody":
+        tables["stays"]["id"][0] = "stranger"
+    elif what == "home":
+        home = dict(zip(people["id"], people["area"]))
+        tables["stays"]["days"] = [home[who] for who in tables["stays"]["id"]]
+    elif what == "person":  # a number of the person, in each row
+        tables["drugs"] = {"patient": people["id"] * 3, "atc": people["id"] * 3}
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("twice", "KEY stands in several rows of RECORDS"),
+        ("missing", "KEY is missing in 1 row"),
+        ("nobody", "Table “stays”: 1 row has a key that no person has"),
+        ("home", r"stays\.days"),
+        ("person", r"drugs\.atc"),
+        ("unseen", "fewer than 2 people who look alike"),
+    ],
+)
+def test_what_cannot_be_released_is_one_sentence_and_nothing_is_written(
+    tmp_path: Path, what: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed("duckdb")
+    people, tables = town(3, 80)
+    wrong(tables, people, what)
+    files = written(tmp_path, people, tables, "parquet")
+    if what == "unseen":  # by the first count
+        monkeypatch.setattr(
+            in_engine, "withhold", lambda e, signatures, *_: Shown(np.ones((len(signatures), len(e)), bool), e)
+        )
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises((InputError, PrivacyError), match=says):
+        in_place(files["persons"], "", files, str(tmp_path / "out.parquet"), 4, False, ALL_ROWS)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_linked_table_that_takes_the_place_meanwhile_leaves_nothing(tmp_path: Path) -> None:
+    needed("duckdb")
+    people, tables = town(4, 60)
+    files = written(tmp_path, people, tables, "parquet")
+    with open_engine(files["persons"]) as engine:
+        rows = engine.source({"sex": "sex"})
+        for name in ("out", "out_stays", "out_drugs"):
+            engine.stage(rows, str(tmp_path / f"{name}.parquet"), {})
+        (tmp_path / "out_stays.parquet").write_bytes(b"mine")
+        with pytest.raises(EngineError, match="was made meanwhile"):
+            engine.publish()
+    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out_stays.parquet"]
+    assert (tmp_path / "out_stays.parquet").read_bytes() == b"mine"
