@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +70,17 @@ class LinkedFields:
 
 @dataclass(frozen=True, eq=False)
 class RowsInPlace(LinkedRows):
-    """The released rows of a linked table that stay in an engine: how many there are. n : of them"""
+    """The released rows of a linked table that stay in an engine. n : how many there are; read : reads them"""
 
     n: int = 0
+    read: Callable[[], LinkedRows] | None = None
 
     def __len__(self) -> int:
         return self.n
+
+    def whole(self) -> LinkedRows:
+        """With the rows, read from the engine."""
+        return self if self.read is None else self.read()
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,7 +422,7 @@ class _Work:
         levels, n = counted_once_more(engine, self.plan, shows, fields, self.nested, written)
         self._check_together(written, of_tables, places, tables)
         for table, rows in zip(tables, of_tables):
-            self.rows.append(self._told(table, self._number(rows)))
+            self.rows.append(self._told(table, self._number(rows), rows))
         engine.unchanged()
         flags = tuple(OURS + table.fields.name for table in tables)
         of_written = replace(fields, kept=(*fields.kept, *flags, PERSON), key="")
@@ -479,10 +485,10 @@ class _Work:
             if below:
                 raise too_few(int(below), self.k)
 
-    def _told(self, table: _Table, n: int) -> RowsInPlace:
+    def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
         """What is known of a table that was written."""
         fields = {name: column_from_values([]) for name in (*table.fields.known, *table.fields.kept)}
-        return RowsInPlace(
+        told = RowsInPlace(
             table.fields.name,
             NO_ROWS,
             NO_ROWS,
@@ -499,6 +505,20 @@ class _Work:
             self.source.rows_known,
             n,
         )
+        return replace(told, read=partial(_rows_read, self.engine, written, told, self.plan, self.nested))
+
+
+def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Plan, nested: bool) -> LinkedRows:
+    """The rows of a linked table as they were written."""
+    batches = list(engine.fetch(written))
+    number = whole_numbers(batches, "vbas_region")
+    level = whole_numbers(batches, "vbas_level") - 1 if nested else np.zeros(len(number), np.int64)
+    region = np.zeros(len(number), np.int64)
+    for position, crosswalk in enumerate(plan.levels.crosswalks):
+        here, order = level == position, np.argsort(crosswalk.numbers)
+        region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+    fields = {name: encoded(batches, name) for name in told.fields}
+    return replace(told, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None)
 
 
 class _People:

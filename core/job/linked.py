@@ -77,10 +77,10 @@ def linked_source(given: Given, linking: Linking, records: Records, areas: Areas
         lost = int((table.person < 0).sum())
         if lost:
             given.warn(left_out_rows(table.name, lost))
-    return link(records, tables, areas, linking.new_key, key, _least(given, linking.k), linking.rows_known)
+    return link(records, tables, areas, linking.new_key, key, least_alike(given, linking.k), linking.rows_known)
 
 
-def _least(given: Given, k: int) -> int:
+def least_alike(given: Given, k: int) -> int:
     """How many people must look alike in all tables. Raises InputError for more than in the classes of the persons, and
     PrivacyError for fewer than a policy allows."""
     classes = given.whole("K")
