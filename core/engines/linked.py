@@ -339,7 +339,8 @@ class _Work:
         plan, in_place = self.plan, self.in_place
         own = [f"k{i}" for i in range(len(in_place.fields.kept))]
         n_labels = int(self._one(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
-        drawn = np.random.default_rng(0).random(n_labels) < ROWS_LOOKED_AT / max(plan.n_released, 1)
+        most = max(plan.n_released, *(table.n_given for table in tables if table.kept), 1)
+        drawn = np.random.default_rng(0).random(n_labels) < ROWS_LOOKED_AT / most
         looked_at = self.engine.upload("vbas_looked_at", {"l_label": np.flatnonzero(drawn)})
         some = keyed.semi_join(looked_at, keyed.label == looked_at.l_label)
         quasi = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))

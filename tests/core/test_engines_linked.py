@@ -187,6 +187,8 @@ def test_an_engine_releases_what_arrays_do(tmp_path: Path, nested: bool, kind: s
         destination = str(folder / f"out.{kind}")
         account, place = in_place(files["persons"], "", files, destination, k, nested, rows_known)
         rows = {name: rows_in(place_beside(destination, name)) for name in tables}
+        of_key = [row["vbas_person"] for row in sorted(rows_in(place), key=lambda row: str(row["income"]))]
+        assert abs(np.corrcoef(np.array(of_key, float), np.arange(len(of_key)))[0, 1]) < 0.9
         assert as_told(rows_in(place), rows, nested) == released(arrays)
         assert account.rows is not None and arrays.rows is not None
         for one, other in zip(account.rows.linked, arrays.rows.linked, strict=True):
