@@ -27,6 +27,7 @@ from vbas.core.profile import profile_records
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms, class_weights
 
+from ..exploring import tried
 from .strategies import column_from_array
 from .strategies import regions as some_regions
 
@@ -98,7 +99,7 @@ def starts(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tried(10, 30), deadline=None)
 @given(
     case=starts(),
     budget=st.sampled_from([None, 0.0, 2.0, 30.0, 100.0]),
@@ -127,7 +128,7 @@ def test_what_always_holds(case, budget, weighed, seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=tried(6, 15), deadline=None)
 @given(case=starts(), seed=st.integers(0, 99))
 def test_a_region_in_several_pieces_never_gets_more_of_them(case, seed):
     areas, profile, _ = case
