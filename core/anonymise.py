@@ -413,6 +413,8 @@ def anonymise(
     published = held.published
     if published is not None and isinstance(at_hand, LinkedSource):
         published = replace(published, linked=tuple(table.name for table in at_hand.tables))
+    if published is not None and ask.update is not None:
+        published = replace(published, updates=(ask.update.entry, ask.update.kind))
     clock.has_taken(MEASURES)
     return Account(
         ask,
