@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
+
+from vbas.core.publish.register.chain import chain_of
 
 from .conftest import make_layer
 
@@ -63,6 +66,14 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
             assert not [key for key in new.keys() & old.keys() if 0 < abs(new[key] - old[key]) < 5]
     listed = run("editregister", REGISTER=register, CONTENTS="memory:")
     assert listed.results["N_RELEASES"] == 3
+    contents = listed.rows("CONTENTS")
+    day = contents[0]["time"][:10]
+    assert [row["updates"] or "" for row in contents] == ["", f"1: release 1 ({day})", f"2: release 2 ({day})"]
+    assert contents[-1]["update"] == "a further period"
+    approved = run("editregister", REGISTER=register, APPROVE=3, WHO="M. Roy", CONTENTS="memory:", DETAIL="memory:")
+    assert {row["last_updates"] for row in approved.rows("DETAIL")} <= {None, *(row["updates"] for row in contents)}
+    links = chain_of(Path(register)).links
+    assert any(f"with this change 4 entries, the last with the hash {links[-1].hash}" in line for line in approved.log)
 
 
 def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, months, tmp_path):

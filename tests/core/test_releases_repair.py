@@ -32,6 +32,7 @@ from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair
 from vbas.core.releases.updates import Changes, visible_changes
 
+from ..exploring import tried
 from .nested_cases import profile_of, random_levels
 
 pytestmark = pytest.mark.slow
@@ -64,7 +65,7 @@ def plans_of(rng, n, k, nested, n_earlier):
 
 
 @given(two_plans())
-@settings(max_examples=35, deadline=None)
+@settings(max_examples=tried(10, 35), deadline=None)
 def test_nothing_is_given_away_after_a_repair(case):
     areas, plan, earlier = case
     done = repair(plan, areas, earlier)
@@ -83,7 +84,7 @@ def test_nothing_is_given_away_after_a_repair(case):
 
 
 @given(two_plans(), st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tried(10, 30), deadline=None)
 def test_what_is_asked_of_equivalence_classes_holds_after_a_repair(case, seed):
     """Distinct values and persons, and the largest share of a value; of one level and of several."""
     areas, plain, earlier = case
@@ -214,7 +215,7 @@ def test_what_else_must_hold_holds_after_a_repair():
 
 
 @given(two_plans(tries=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tried(30, 80), deadline=None)
 def test_updates_change_by_nobody_or_by_k(case, seed):
     areas, plan, _ = case
     rng = np.random.default_rng(seed)
