@@ -82,7 +82,7 @@ def held_against_earlier(
     """
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: column.level for name, column in table.coarsened.items()}
-    of_persons = bool(requirement.members)
+    of_persons = requirement.has_several(plan.profile.n_records)
     published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
     published = replace(published, of_persons=of_persons)
     if not earlier.releases:
@@ -114,7 +114,7 @@ def held_against_earlier(
         )
         plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
-    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, log)
+    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, of_persons, log)
     return HeldAgainst(plan, published, tuple(notes), findings.families)
 
 
