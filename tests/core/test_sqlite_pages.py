@@ -150,6 +150,18 @@ def test_damage_is_never_read_as_other_values_than_sqlite_reads(tmp_path_factory
         assert read == outcome(damaged)
 
 
+def test_rows_whose_numbers_do_not_rise_are_left_to_sqlite(tmp_path):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 3, page_size=4096)
+    content = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(path)) as connection:
+        ((root,),) = connection.execute("select rootpage from sqlite_master where name = 'people'").fetchall()
+    cells = (root - 1) * 4096 + 8
+    content[cells : cells + 4] = content[cells + 2 : cells + 4] + content[cells : cells + 2]
+    path.write_bytes(content)
+    with pytest.raises(NotPlain):
+        from_pages(path)
+
+
 def test_two_texts_of_one_key_are_not_taken_for_one(monkeypatch):
     monkeypatch.setattr(byte_texts, "_SPREAD", np.uint64(0))
     buffer = np.frombuffer(b"ab" + bytes(byte_texts.LONGEST), np.uint8).copy()
