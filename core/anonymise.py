@@ -400,9 +400,11 @@ def anonymise(
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
     protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
-    weights = warning_of_weights(counted, at_hand.counted_rows(), population)
+    counted_rows = at_hand.counted_rows()
+    weights = "" if counted_rows is None else warning_of_weights(counted, counted_rows, population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
-    log.info(*linked_sentences(rows.linked))
+    if rows.linked:
+        log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     what_changed = None
     if carried is not None and ask.update is not None:
@@ -551,6 +553,8 @@ def _held_against_published(
 ) -> tuple[Plan, CoarserLevels | None, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already;
     what it was made from; and what is known of that."""
+    if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
+        return plan, coarser, _Held((), ())
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = Beside(
