@@ -48,7 +48,8 @@ SUMMARIES = {
     "nestedstepbystep": tr("The steps of a nested release one after the other, to be changed in the model designer."),
     "inplacestepbystep": tr("The steps over records that stay in a database, to be changed in the model designer."),
     "monthlyupdate": tr(
-        "This month's release, all months held against each other, and the register, to be changed in the model designer."
+        "This month's release, all months held against each other, and the register, to be changed in the model "
+        "designer."
     ),
 }
 
