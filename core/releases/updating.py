@@ -24,6 +24,7 @@ from ..records.columns import Column
 from ..records.matching import Records
 from ..records.table import RecordTable
 from ..scientific import sparse
+from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
 
@@ -176,7 +177,8 @@ def updated(
     """
     profile = records.profile
     step = max(k, *(release.k for release in earlier))
-    shown = kept(places, step, rng, part(progress, 0.0, 0.6))
+    there = held_back(places, rng) if nested else places
+    shown = kept(there, step, rng, part(progress, 0.0, 0.6))
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
     level_of = levels_drawn(area, class_of, max(len(profile.classes), 1), levels, places, shown, rng)
