@@ -19,6 +19,8 @@ def is_missing(value: object) -> bool:
         return True
     if type(value) in NEVER_MISSING:
         return False
+    if isinstance(value, np.bool_):  # False is what NA is, too: the answer itself
+        return False
     unequal: object = value != value
     return unequal is value or unequal is True or (isinstance(unequal, np.bool_) and bool(unequal))
 
@@ -31,7 +33,9 @@ def with_none(values: Sequence[object] | np.ndarray) -> list[object]:
     array = np.fromiter(listed, dtype=object, count=len(listed))
     unequal = np.not_equal(array, array, dtype=object)
     # pandas' NA says NA of whatever it is compared with, which is neither true nor false.
-    unknown = np.fromiter(map(operator.is_, unequal.tolist(), listed), bool, len(listed))
+    itself = np.fromiter(map(operator.is_, unequal.tolist(), listed), bool, len(listed))
+    truth = np.fromiter((isinstance(value, (bool, np.bool_)) for value in listed), bool, len(listed))
+    unknown = itself & ~truth  # that False does not equal itself is False, too
     unequal[unknown] = True
     array[unequal.astype(bool)] = None
     return to_list(array)

@@ -13,6 +13,7 @@ from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
+from ..privacy.series import EACH_BY_ITSELF
 from ..publish.register.listing import releases_in
 from ..publish.register.published_releases import earlier_releases
 from ..records.matching import Records
@@ -20,6 +21,7 @@ from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, Update, last_of_the_same, levels_of_release
 from .generalising import generalising_of
 from .given import Given
+from .periods import period_of
 from .published import answers_in, published_counts_of
 
 
@@ -44,7 +46,8 @@ def carried_release(
 
     areas : with the population to balance; levels : of the earlier release, those of the register where None;
     population : people of each area where these are known from elsewhere than the records
-    K is that of the earlier release where it is not given. Raises InputError and PrivacyError.
+    K is that of the earlier release where it is not given; of several periods each goes by itself. Raises InputError
+    and PrivacyError.
     """
     register = Path(given.text("REGISTER"))
     if not given.given("REGISTER") or not register.is_file():
@@ -62,6 +65,10 @@ def carried_release(
     places = given.given("REGIONS")
     ask = Ask(
         k=given.whole("K") if given.given("K") else release.k,
+        l_diversity=given.whole("L_DIVERSITY"),
+        max_share=given.number("MAX_SHARE"),
+        period=period_of(given),
+        periods=EACH_BY_ITSELF,
         published_margins=given.text("PUBLISHED_MARGINS"),
         published_counts=published_counts_of(given, records.table),
         earlier=earlier,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 
 import numpy as np
 
@@ -13,9 +14,11 @@ from ..errors import first_values
 from ..language import plural, tr
 from ..progress import Progress, silent
 from ..records.columns import Column
-from .joining import Join, joining
+from .joining import ENOUGH, Join, joining
 from .persons import Persons, several_rows
 from .roles import Looks, proposed_roles
+
+SHOWN_UNKNOWN = 10  # values that no area has, of which messages show the first few
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class DataChecked:
     empty_areas : areas without records
     joins : the pairs of fields by which records join areas, the best first; persons : the column that says whose a row
     is, where persons have several; looks : what each column of the records looks like
+    region_id, record_region : the fields that join them
+    whole : whether all records were counted, and not only those by which columns are judged
     """
 
     n_areas: int
@@ -43,6 +48,9 @@ class DataChecked:
     persons: Persons | None = None
     looks: Mapping[str, Looks] = field(default_factory=dict)
     columns: Mapping[str, Column] = field(default_factory=dict)
+    region_id: str = ""
+    record_region: str = ""
+    whole: bool = True
 
     @property
     def share(self) -> float:
@@ -52,6 +60,10 @@ class DataChecked:
 
     def sentences(self) -> list[str]:
         """What there is, and what joins."""
+        if not self.whole:
+            return [
+                tr("The first {records} were looked at; all are being read.", records=counted.records(self.n_sample))
+            ]
         told = [
             tr(
                 "{records}, {areas}.",
@@ -91,7 +103,7 @@ class DataChecked:
                     first=first_values(self.twice),
                 )
             )
-        if not self.chosen:
+        if not self.chosen or not self.whole:
             return told
         if self.n_records and not self.joined:
             told.append(tr("No record has the code of an area: choose the fields that hold the same codes."))
@@ -116,25 +128,62 @@ def check_data(
     region_id: str = "",
     record_region: str = "",
     progress: Progress = silent,
-    everybody: Column | None = None,
+    mend: bool = False,
 ) -> DataChecked:
     """Look over columns of the areas and of the records; progress raises to cancel.
 
-    region_id, record_region : the fields by which they are joined; empty where that is not chosen yet; everybody : the
-    second of these of all records, where `records` are the first of them
+    region_id, record_region : the fields by which they are joined; empty where that is not chosen yet
+    mend : take those that join best where these join hardly any record
     """
-    n_areas, n_sample = (len(next(iter(columns.values()), ())) for columns in (areas, records))
-    n_records = n_sample if everybody is None else len(everybody)
-    checked = _joined(areas.get(region_id), records.get(record_region) if everybody is None else everybody)
-    progress(0.2)
     joins = tuple(joining(areas, records))
-    progress(0.5)
+    if mend:
+        region_id, record_region = _better(joins, region_id, record_region)
+    progress(0.3)
     persons = several_rows(records, record_region)
-    progress(0.7)
+    progress(0.6)
     looks = proposed_roles(records, record_region, persons.name if persons else "")
-    progress(1.0)
-    chosen = region_id in areas and record_region in records
-    return DataChecked(n_areas, n_records, n_sample, chosen, *checked, joins, persons, looks, records)
+    progress(0.9)
+    n_areas, n_records = (len(next(iter(columns.values()), ())) for columns in (areas, records))
+    found = DataChecked(
+        n_areas,
+        n_records,
+        n_records,
+        region_id in areas and record_region in records,
+        joins=joins,
+        persons=persons,
+        looks=looks,
+        columns=records,
+        region_id=region_id,
+        record_region=record_region,
+    )
+    return counted_over(found, areas.get(region_id), records.get(record_region))
+
+
+def counted_over(found: DataChecked, areas: Column | None, records: Column | None) -> DataChecked:
+    """The same, counted over all areas and records, where it was made of the first of them.
+
+    areas, records : the fields that join them, None where that is not chosen
+    """
+    twice, without, unknown, values, empty = _joined(areas, records)
+    return replace(
+        found,
+        n_areas=found.n_areas if areas is None else len(areas),
+        n_records=found.n_records if records is None else len(records),
+        twice=twice,
+        without_area=without,
+        unknown_area=unknown,
+        unknown=values,
+        empty_areas=empty,
+        whole=True,
+    )
+
+
+def _better(joins: tuple[Join, ...], region_id: str, record_region: str) -> tuple[str, str]:
+    """The fields that join best, where those that are given join hardly any record."""
+    share = {(join.region_id, join.record_region): join.share for join in joins}
+    if not joins or joins[0].share < ENOUGH or share.get((region_id, record_region), 0.0) >= ENOUGH:
+        return region_id, record_region
+    return joins[0].region_id, joins[0].record_region
 
 
 def _joined(areas: Column | None, records: Column | None) -> tuple[tuple[str, ...], int, int, tuple[str, ...], int]:
@@ -152,7 +201,9 @@ def _joined(areas: Column | None, records: Column | None) -> tuple[tuple[str, ..
     held = np.bincount(records.codes, minlength=len(texts))
     missing = np.array([text is None for text in texts], bool)
     unknown = np.array([text is not None and text not in n_of_code for text in texts], bool)
-    lost = tuple(sorted({text for text, is_lost in zip(texts, unknown) if is_lost and text is not None}))
+    lost = tuple(
+        nsmallest(SHOWN_UNKNOWN, {text for text, is_lost in zip(texts, unknown) if is_lost and text is not None})
+    )
     used = {text for text, n in zip(texts, held) if n}
     empty = sum(n for text, n in n_of_code.items() if text not in used)
     return twice, int(held[missing].sum()), int(held[unknown].sum()), lost, empty

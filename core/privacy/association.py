@@ -10,12 +10,14 @@ each region are dealt out anew among its rows are taken off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-ROWS_FOR_PREFIXES = 100_000
+from ..records.columns import count_keys, number_keys, smallest_integers
+
 STANDS = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area
 CLOSED = 0.5  # and of what the region alone leaves open, the share that the value must close
 DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the value is a finer one
@@ -56,21 +58,7 @@ NOTHING_DISCLOSED = Disclosed(0, 0, 0)
 
 def disclosed_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: int = 0) -> Disclosed:
     """What the values disclose of the area beyond the region; seed : of the areas dealt out anew."""
-    several = np.flatnonzero(areas_in(region, area)[region] > 1) if len(area) else np.empty(0, np.int64)
-    if not len(several):
-        return NOTHING_DISCLOSED
-    region, area, value = region[several], area[several], value[several]
-    agreement = agreement_by_value(region, area, value)
-    told_rows = np.array(agreement.rows)
-    if told_rows.max() >= FEWEST_PLACED:
-        by_chance = np.array([agreement_by_value(region, dealt, value).rows for dealt in _dealt(region, area, seed)])
-        most, least = by_chance.max(axis=0), by_chance.min(axis=0)
-        told_rows -= most
-        told_rows[told_rows < most - least] = 0
-        if told_rows[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
-            told_rows[1] = 0
-    placed, tells = int(told_rows[0] + told_rows[1]), int(told_rows[2])
-    return Disclosed(len(several), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
+    return Ground(region, area, seed).disclosed_by(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,94 +108,199 @@ class Agreement:
 
 def agreement_by_value(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> Agreement:
     """How far the rows that share a value lie in one area."""
-    n_values = int(value.max(initial=-1)) + 1
-    in_region, in_area = _pairs(region), _pairs(region, area)
-    of_region = np.bincount(region[in_area.first], in_area.pairs, int(region.max(initial=-1)) + 1)
-    of_region[region[in_region.first]] /= np.maximum(in_region.pairs, 1.0)
-    shared, same, anywhere = _pairs(value, region), _pairs(value, region, area), _pairs(value, area)
-    times = np.bincount(value, minlength=n_values).astype(float)
-    pairs = np.bincount(value[shared.first], shared.pairs, n_values)
-    agreeing = np.bincount(value[same.first], same.pairs, n_values)
-    expected = np.bincount(value[shared.first], shared.pairs * of_region[region[shared.first]], n_values)
-    in_one = np.bincount(value[anywhere.first], anywhere.pairs, n_values)
-    pairs[pairs == 0] = np.nan
-    return Agreement(
-        times,
-        agreeing / pairs,
-        expected / pairs,
-        in_one / np.where(times > 1, times * (times - 1.0), np.nan),
-        pairs / np.maximum(times, 1.0),
-    )
+    return Places(region, area).agreement(value)
 
 
-def _dealt(region: np.ndarray, area: np.ndarray, seed: int) -> Iterator[np.ndarray]:
-    """The areas, dealt out anew among the rows of each region."""
-    rng = np.random.default_rng(seed)
-    in_order = np.argsort(region, kind="stable")
-    for _ in range(DEALS):
-        by_chance = rng.permutation(len(region))
-        by_chance = by_chance[np.argsort(region[by_chance], kind="stable")]
-        dealt = np.empty_like(area)
-        dealt[by_chance] = area[in_order]
-        yield dealt
+class Places:
+    """Where rows are: the areas of regions, numbered, so that fields of the same rows are looked at in linear time.
+
+    region_of, area_of : (n_places,) of each area of a region, in ascending order of both; place : (r,) which of them
+    each row is in
+    """
+
+    def __init__(self, region: np.ndarray, area: np.ndarray) -> None:
+        n_regions, n_areas = int(region.max(initial=-1)) + 1, int(area.max(initial=-1)) + 1
+        pairs, place = number_keys(region.astype(np.int64) * n_areas + area, n_regions * n_areas)
+        self.region_of, self.area_of = np.divmod(pairs, max(n_areas, 1))
+        self.place = smallest_integers(place, len(pairs))
+        self.region = smallest_integers(region, n_regions)
+        self._n_regions = n_regions
+        self._each_in_one_region = bool((np.bincount(self.area_of) <= 1).all())
+
+    def agreement(self, value: np.ndarray) -> Agreement:
+        """How far the rows that share a value lie in one area."""
+        return next(self.agreements(value, (self.place,)))
+
+    def agreements(self, value: np.ndarray, places: Iterable[np.ndarray]) -> Iterator[Agreement]:
+        """The same for rows that were in other places, one after another; places : (r,) each, within their regions."""
+        n_values, n_places = int(value.max(initial=-1)) + 1, len(self.region_of)
+        of_region = np.bincount(self.region_of, _pairs(np.bincount(self.place, minlength=n_places)), self._n_regions)
+        of_region = of_region / np.maximum(_pairs(np.bincount(self.region, minlength=self._n_regions)), 1.0)
+        shared, in_region, n_shared = _groups(value, n_values, self.region, self._n_regions)
+        times = np.bincount(value, minlength=n_values).astype(float)
+        pairs = np.bincount(shared, _pairs(n_shared), n_values)
+        expected = np.bincount(shared, _pairs(n_shared) * of_region[in_region], n_values)
+        pairs = np.where(pairs == 0, np.nan, pairs)
+        anywhere = np.where(times > 1, _pairs(times), np.nan)
+        for place in places:
+            same, _, n_same = _groups(value, n_values, place, n_places)
+            agreeing = in_one = np.bincount(same, _pairs(n_same), n_values)
+            if not self._each_in_one_region:
+                same, _, n_same = _groups(value, n_values, self.area_of[place], int(self.area_of.max()) + 1)
+                in_one = np.bincount(same, _pairs(n_same), n_values)
+            others = pairs / np.maximum(times, 1.0)
+            yield Agreement(times, agreeing / pairs, expected / pairs, in_one / anywhere, others)
+
+    def groups(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Groups of rows in one place that share a value: both of each, and its size, in ascending order."""
+        return _groups(value, int(value.max(initial=-1)) + 1, self.place, len(self.region_of))
+
+
+class Ground:
+    """Rows and their areas, against which one field after another is held: what they have in common is made once.
+
+    region, area : (r,); seed : of the areas dealt out anew
+    """
+
+    def __init__(self, region: np.ndarray, area: np.ndarray, seed: int = 0) -> None:
+        self.places = Places(region, area)
+        self._seed = seed
+        several = (np.bincount(self.places.region_of) > 1)[self.places.region_of][self.places.place]
+        self._several: slice | np.ndarray = slice(None) if several.all() else np.flatnonzero(several)
+
+    @cached_property
+    def _of_several(self) -> Places:
+        """The rows whose region has several areas."""
+        if isinstance(self._several, slice):
+            return self.places
+        place = self.places.place[self._several]
+        return Places(self.places.region[self._several], self.places.area_of[place])
+
+    @cached_property
+    def _dealt(self) -> list[np.ndarray]:
+        """The places, dealt out anew among the rows of each region."""
+        rng = np.random.default_rng(self._seed)
+        region, place = self._of_several.region, self._of_several.place
+        in_order = np.argsort(region, kind="stable")
+        every = []
+        for _ in range(DEALS):
+            by_chance = rng.permutation(len(region))
+            by_chance = by_chance[np.argsort(region[by_chance], kind="stable")]
+            dealt = np.empty_like(place)
+            dealt[by_chance] = place[in_order]
+            every.append(dealt)
+        return every
+
+    def disclosed_by(self, value: np.ndarray) -> Disclosed:
+        """What the values disclose of the area beyond the region; value : (r,)."""
+        value = value[self._several]
+        if not len(value):
+            return NOTHING_DISCLOSED
+        agreement = self._of_several.agreement(value)
+        told_rows = np.array(agreement.rows)
+        if told_rows.max() >= FEWEST_PLACED:
+            by_chance = np.array([dealt.rows for dealt in self._of_several.agreements(value, self._dealt)])
+            most, least = by_chance.max(axis=0), by_chance.min(axis=0)
+            told_rows -= most
+            told_rows[told_rows < most - least] = 0
+            if told_rows[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
+                told_rows[1] = 0
+        placed, tells = int(told_rows[0] + told_rows[1]), int(told_rows[2])
+        return Disclosed(len(value), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
+
+
+def _pairs(sizes: np.ndarray) -> np.ndarray:
+    """The pairs of rows in groups of so many, counted both ways."""
+    return sizes * (sizes - 1.0)
+
+
+def _groups(one: np.ndarray, n_one: int, other: np.ndarray, n_other: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Groups of rows that share two codes, below n_one and n_other: both of each, and its size, in ascending order."""
+    keys, sizes = count_keys(one.astype(np.int64) * n_other + other, n_one * n_other)
+    return *np.divmod(keys, max(n_other, 1)), sizes
+
+
+def group_sizes(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The sizes of the groups of rows that share both codes."""
+    return _groups(one, int(one.max(initial=-1)) + 1, other, int(other.max(initial=-1)) + 1)[2]
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Groups of rows that share codes: the first row of each, and its pairs of rows, counted both ways."""
+class Spread:
+    """Where the values of a field are: groups of rows of one value in one place, each with its size, (g,) int64.
 
-    first: np.ndarray
-    pairs: np.ndarray
+    region : of each group; groups are in ascending order of value, region and area
+    """
+
+    value: np.ndarray
+    place: np.ndarray
+    region: np.ndarray
+    size: np.ndarray
+
+    def of_values(self, chosen: np.ndarray) -> Spread:
+        """The groups of some values; chosen : (n_values,) bool."""
+        here = chosen[self.value]
+        return Spread(self.value[here], self.place[here], self.region[here], self.size[here])
+
+    def times(self, n_values: int) -> np.ndarray:
+        """How many rows have each value, (n_values,) int64."""
+        return _added(self.value, self.size, n_values)
+
+    @property
+    def bits_before(self) -> float:
+        """The conditional entropy of the area, given the region, bits per row."""
+        return _entropy(_added(self.region, self.size), _added(self.place, self.size))
+
+    @property
+    def bits_left(self) -> float:
+        """The same, given the value too."""
+        in_order = np.lexsort((self.place, self.value, self.region))
+        return _entropy(self._by_region_and_value[1], self.size[in_order])
+
+    @property
+    def in_one_area(self) -> float:
+        """The share of rows whose value, in a region of several areas, occurs in one area only, and more than once."""
+        n_rows = int(self.size.sum())
+        if not n_rows:
+            return 0.0
+        keys, sizes, n_places = self._by_region_and_value
+        n_areas = np.bincount(self.region[np.unique(self.place, return_index=True)[1]])
+        once = (n_places == 1) & (sizes > 1) & (n_areas[keys // self._n_values] > 1)
+        return float(int(sizes[once].sum()) / n_rows)
+
+    @property
+    def _n_values(self) -> int:
+        return int(self.value.max(initial=0)) + 1
+
+    @cached_property
+    def _by_region_and_value(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of one region that share a value: a key of both, how many they are, and in how many areas."""
+        keys, of, n_places = np.unique(
+            self.region * self._n_values + self.value, return_inverse=True, return_counts=True
+        )
+        return keys, _added(of.reshape(-1), self.size, len(keys)), n_places
 
 
-def _pairs(*codes: np.ndarray) -> _Pairs:
-    _, first, sizes = np.unique(_key(codes), return_index=True, return_counts=True)
-    return _Pairs(first, sizes * (sizes - 1.0))
+def spread_of(places: Places, value: np.ndarray) -> Spread:
+    """Where the values of a field are; value : (r,), of the same rows."""
+    of_value, place, size = places.groups(value)
+    return Spread(of_value, place, places.region_of[place], size)
 
 
-def group_sizes(*codes: np.ndarray) -> np.ndarray:
-    """The sizes of the groups of rows that share all codes."""
-    return np.unique(_key(codes), return_counts=True)[1]
+def _added(codes: np.ndarray, sizes: np.ndarray, n_codes: int = 0) -> np.ndarray:
+    """The sizes added up by their codes, int64."""
+    return np.bincount(codes, sizes, n_codes).astype(np.int64)
 
 
-def _key(codes: Sequence[np.ndarray]) -> np.ndarray:
-    """A number for each combination of codes, (r,) int64."""
-    key, reach = codes[0].astype(np.int64), int(codes[0].max(initial=0)) + 1
-    for column in codes[1:]:
-        size = int(column.max(initial=0)) + 1
-        if reach > np.iinfo(np.int64).max // size:
-            unique, key = np.unique(key, return_inverse=True)
-            reach, key = len(unique), key.reshape(-1)
-        key, reach = key * size + column, reach * size
-    return key
-
-
-def area_bits(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float:
-    """The conditional entropy of the area, given the region (and the value), bits per row."""
-    within = (region,) if value is None else (region, value)
-    whole, parts = group_sizes(*within).astype(float), group_sizes(*within, area).astype(float)
-    n = max(parts.sum(), 1.0)
-    return float(((whole * np.log2(whole)).sum() - (parts * np.log2(parts)).sum()) / n)
-
-
-def share_in_one_area(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
-    """The share of rows whose value, in a region of several areas, occurs in one area only, and more than once."""
-    if not len(area):
-        return 0.0
-    _, group, sizes = np.unique(_key((region, value)), return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
-    once = (areas_in(group, area)[group] == 1) & (sizes[group] > 1)
-    return float((once & (areas_in(region, area)[region] > 1)).mean())
-
-
-def areas_in(group: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """The number of different areas in each group."""
-    n_areas = int(area.max()) + 1
-    return np.bincount(np.unique(group.astype(np.int64) * n_areas + area) // n_areas)
+def _entropy(whole: np.ndarray, parts: np.ndarray) -> float:
+    """Bits per row that tell in which part of its group a row is; whole, parts : sizes of both."""
+    n = max(float(parts.sum()), 1.0)
+    of_whole, of_parts = (sizes[sizes > 0].astype(float) for sizes in (whole, parts))
+    return float(((of_whole * np.log2(of_whole)).sum() - (of_parts * np.log2(of_parts)).sum()) / n)
 
 
 def disclosed_by_prefix(
-    categories: np.ndarray, region: np.ndarray, area: np.ndarray, value: np.ndarray, exposed: float
+    categories: np.ndarray, ground: Ground, value: np.ndarray, exposed: float
 ) -> tuple[int, Disclosed]:
     """The number of leading characters that stand for the area in most rows, and what they tell; 0 for none.
 
@@ -218,48 +311,44 @@ def disclosed_by_prefix(
         ["" if category is None else str(category)[: LONGEST_PREFIX + 1] for category in categories], dtype=str
     )
     longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
-    step = max(1, len(value) // ROWS_FOR_PREFIXES)
-    region, area, value = region[::step], area[::step], value[::step]
     best = (0, NOTHING_DISCLOSED)
     for length in range(1, longest + 1):
         codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
-        disclosed = disclosed_by(region, area, codes[value])
+        disclosed = ground.disclosed_by(codes[value])
         if disclosed.placed_share >= max(exposed, best[1].placed_share + exposed):
             best = length, disclosed
     return best
 
 
 def refined_identifier(
-    value: np.ndarray, quasi_identifiers: Mapping[str, np.ndarray], exposed: float
+    value: np.ndarray, quasi_identifiers: Mapping[str, Ground], exposed: float
 ) -> tuple[str, np.ndarray]:
     """The quasi-identifier of which the values are finer ones, empty for none, and the rows that have such a value.
 
-    quasi_identifiers : by name, their codes; exposed : the share of rows that must have a finer value. A filler beside
-    the finer values is none of them; a value that one row has may be one.
+    quasi_identifiers : by name, their codes as the areas of one region; exposed : the share of rows that must have a
+    finer value. A filler beside the finer values is none of them; a value that one row has may be one.
     """
-    everywhere = np.zeros(len(value), np.int64)
-    for name, codes in quasi_identifiers.items():
-        if disclosed_by(everywhere, codes, value).placed_share < exposed:
+    for name, ground in quasi_identifiers.items():
+        if ground.disclosed_by(value).placed_share < exposed:
             continue
-        shared = agreement_by_value(everywhere, codes, value).shared
+        shared = ground.places.agreement(value).shared
         several, finer = np.isfinite(shared), shared >= DETERMINED
-        n_finer, n_coarse = int(finer.sum()), len(np.unique(codes[finer[value]]))
+        of_value, coarse, _ = ground.places.groups(value)
+        n_finer, n_coarse = int(finer.sum()), len(np.unique(coarse[finer[of_value]]))
         if n_finer >= FINER * several.sum() and n_finer > n_coarse:
             return name, ~(several & ~finer)[value]
     return "", np.zeros(len(value), bool)
 
 
-def regained_identifier(
-    value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]], exposed: float
-) -> tuple[str, Disclosed]:
+def regained_identifier(value: np.ndarray, coarsened: Mapping[str, Ground], exposed: float) -> tuple[str, Disclosed]:
     """The coarsened quasi-identifier of which the values give most rows back, empty for none, and what they tell.
 
-    coarsened : by name, the codes of what is shown and of the original, (r,); exposed : the share of rows from which
+    coarsened : by name, the codes of the original as the areas of what is shown; exposed : the share of rows from which
     something is said
     """
     best, most = "", NOTHING_DISCLOSED
-    for name, (shown, original) in coarsened.items():
-        disclosed = disclosed_by(shown, original, value)
+    for name, ground in coarsened.items():
+        disclosed = ground.disclosed_by(value)
         if disclosed.placed_share < exposed and disclosed.tells_share < TELLS:
             continue
         if not best or (disclosed.placed_share, disclosed.tells_share) > (most.placed_share, most.tells_share):

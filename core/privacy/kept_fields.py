@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -11,17 +12,18 @@ from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column
 from ..records.matching import Records
 from .association import (
-    area_bits,
-    disclosed_by,
+    Ground,
+    Places,
     disclosed_by_prefix,
     group_sizes,
     refined_identifier,
     regained_identifier,
-    share_in_one_area,
+    spread_of,
 )
 from .kept_field import EXPOSED, RARE, KeptField
 
 ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
+ROWS_FOR_PREFIXES = 100_000
 NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
 
 
@@ -80,10 +82,8 @@ def examine_values(
 
     coarsened : of those that are shown coarser, the codes of each row's coarser and original value
     """
-    return [
-        _examine(name, column, equivalence_class, region, area, quasi_identifiers, k, coarsened)
-        for name, column in columns.items()
-    ]
+    looking = Looking(equivalence_class, region, area, quasi_identifiers, coarsened)
+    return [_examine(name, column, looking, k) for name, column in columns.items()]
 
 
 def examine_columns(
@@ -92,7 +92,7 @@ def examine_columns(
     """Look at fields of any table, whose areas are not known; class_of : (N,) the class of each row."""
     nowhere = np.zeros(len(class_of), np.int64)
     quasi = {name: column.codes for name, column in quasi_identifiers.items()}
-    return [_examine(name, column, class_of, nowhere, nowhere, quasi, k) for name, column in columns.items()]
+    return examine_values(class_of, nowhere, nowhere, columns, quasi, k, NOT_COARSENED)
 
 
 def refuse_kept_fields(kept_fields: Sequence[KeptField]) -> None:
@@ -102,47 +102,86 @@ def refuse_kept_fields(kept_fields: Sequence[KeptField]) -> None:
             raise InputError(field.refusal)
 
 
-def _examine(
-    name: str,
-    column: Column,
-    equivalence_class: np.ndarray,
-    region: np.ndarray,
-    area: np.ndarray,
-    quasi_identifiers: Mapping[str, np.ndarray],
-    k: int,
-    coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]] = NOT_COARSENED,
-) -> KeptField:
-    """One field; equivalence_class, region, area : of each released row, (r,), and the codes of the quasi-identifiers.
+class Looking:
+    """What all fields of the same rows are held against, made once for all of them, and only where it is asked for."""
 
-    coarsened : the codes shown and before, of those that are shown coarser. No value is a value too, as an empty text
-    or “unknown” is one: it may stand for the area as others do, and never hides what the others tell.
-    """
+    def __init__(
+        self,
+        equivalence_class: np.ndarray,
+        region: np.ndarray,
+        area: np.ndarray,
+        quasi_identifiers: Mapping[str, np.ndarray],
+        coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    ) -> None:
+        """The arguments of `examine_values`."""
+        self.equivalence_class = equivalence_class
+        self.some = slice(None, None, max(1, len(equivalence_class) // ROWS_LOOKED_AT))
+        self._region, self._area = region, area
+        self._quasi_identifiers, self._coarsened = quasi_identifiers, coarsened
+
+    @cached_property
+    def places(self) -> Places:
+        """Of all rows."""
+        return self.ground.places if self.some.step == 1 else Places(self._region, self._area)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Of some rows, enough to say what values disclose of the area."""
+        return Ground(self._region[self.some], self._area[self.some])
+
+    @cached_property
+    def for_prefixes(self) -> slice:
+        """Of those, the fewer that are enough for their first characters."""
+        n_rows = len(self._region[self.some])
+        return slice(None, None, max(1, n_rows // ROWS_FOR_PREFIXES))
+
+    @cached_property
+    def ground_for_prefixes(self) -> Ground:
+        """Of these."""
+        return Ground(self._region[self.some][self.for_prefixes], self._area[self.some][self.for_prefixes])
+
+    @cached_property
+    def quasi_identifiers(self) -> dict[str, Ground]:
+        """Of some rows, each quasi-identifier as the areas of one region."""
+        named = {name: codes[self.some] for name, codes in self._quasi_identifiers.items()}
+        return {name: Ground(np.zeros(len(codes), np.int8), codes) for name, codes in named.items()}
+
+    @cached_property
+    def coarsened(self) -> dict[str, Ground]:
+        """Of some rows, each original value as an area of what is shown."""
+        return {name: Ground(shown[self.some], of[self.some]) for name, (shown, of) in self._coarsened.items()}
+
+
+def _examine(name: str, column: Column, looking: Looking, k: int) -> KeptField:
+    """One field. No value is a value too, as an empty text or “unknown” is one: it may stand for the area as others do,
+    and never hides what the others tell."""
     value = column.codes.astype(np.int64)
-    some = slice(None, None, max(1, len(value) // ROWS_LOOKED_AT))
-    prefix, disclosed = 0, disclosed_by(region[some], area[some], value[some])
+    some = value[looking.some]
+    prefix, disclosed = 0, looking.ground.disclosed_by(some)
     if disclosed.placed_share < EXPOSED:
-        prefix, by_prefix = disclosed_by_prefix(column.categories, region[some], area[some], value[some], EXPOSED)
+        beginning = some[looking.for_prefixes]
+        prefix, by_prefix = disclosed_by_prefix(column.categories, looking.ground_for_prefixes, beginning, EXPOSED)
         disclosed = by_prefix if prefix else disclosed
-    codes = {quasi: of_quasi[some] for quasi, of_quasi in quasi_identifiers.items()}
-    refines, finer = refined_identifier(value[some], codes, EXPOSED)
-    given_back = {identifier: (shown[some], original[some]) for identifier, (shown, original) in coarsened.items()}
-    regains, regained = regained_identifier(value[some], given_back, EXPOSED)
-    missing = np.array([category is None for category in column.categories], bool)
-    there = ~missing[value]
-    times = np.bincount(value[there], minlength=len(column.categories))
+    refines, finer = refined_identifier(some, looking.quasi_identifiers, EXPOSED)
+    regains, regained = regained_identifier(some, looking.coarsened, EXPOSED)
+    known = np.array([category is not None for category in column.categories], bool)
+    there = known[value]
+    spread = spread_of(looking.places, value).of_values(known)
+    times = spread.times(len(known))
+    equivalence_class = looking.equivalence_class
     groups = group_sizes(equivalence_class[there], value[there])
-    finer_groups = group_sizes(equivalence_class[some][finer], value[some][finer])
+    finer_groups = group_sizes(equivalence_class[looking.some][finer], some[finer])
     return KeptField(
         name=name,
         k=k,
         values=int((times > 0).sum()),
-        rows=int(there.sum()),
+        rows=int(times.sum()),
         looked_at=len(value),
         single=int((times == 1).sum()),
         rare=int(times[times < RARE].sum()),
-        bits_before=area_bits(region[there], area[there]),
-        bits_left=area_bits(region[there], area[there], value[there]),
-        in_one_area=share_in_one_area(region[there], area[there], value[there]),
+        bits_before=spread.bits_before,
+        bits_left=spread.bits_left,
+        in_one_area=spread.in_one_area,
         below_k=int(groups[groups < k].sum()),
         alone=int((groups == 1).sum()),
         disclosed=disclosed,

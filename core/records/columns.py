@@ -31,6 +31,8 @@ class Column:
 
 
 MOST_KNOWN = 1 << 16
+# Values of one type are sorted as an array, texts no longer than these, of which so many are put into it at once.
+LONGEST_SORTED, PUT_AT_ONCE = 64, 20_000
 # How many possible keys `number_keys` keeps a table of: some for each key, and as many as cost nothing.
 LOOKUP_PER_KEY, SMALL_LOOKUP = 4, 1 << 16
 LARGEST_INT32, LARGEST_INT64 = 2**31 - 1, 2**63 - 1
@@ -85,10 +87,10 @@ class ColumnBuilder:
     def column(self) -> Column:
         """All that was appended, the categories in the order of `category_order`."""
         values = [value for _, value in self._position]
-        order = sorted(range(len(values)), key=lambda i: category_order(values[i]))
+        order = _in_order(values)
         categories = np.empty(len(values), dtype=object)
-        categories[:] = [values[i] for i in order]
-        rank = smallest_integers(np.argsort(np.array(order, dtype=np.int64)), len(values))
+        categories[:] = [values[i] for i in order.tolist()]
+        rank = smallest_integers(np.argsort(order), len(values))
         return Column(rank[np.concatenate(self._chunks)] if self._chunks else np.empty(0, np.int8), categories)
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
@@ -171,6 +173,43 @@ def category_order(value: object) -> tuple[bool, str, Any, str, str]:
     return (is_missing(value), kind, size, kind, str(value))
 
 
+def _in_order(values: Sequence[object]) -> np.ndarray:
+    """The positions of distinct values in the order of `category_order`, (m,) int64.
+
+    Texts or numbers of one type are sorted as an array: ten times as fast, and without keeping other threads, such as
+    that of a window, from going on meanwhile.
+    """
+    present = [i for i, value in enumerate(values) if value is not None]
+    array = _as_array([values[i] for i in present])
+    if array is None:
+        return np.array(sorted(range(len(values)), key=lambda i: category_order(values[i])), np.int64)
+    missing = [i for i, value in enumerate(values) if value is None]
+    order = np.array(present, np.int64)[np.argsort(array, kind="stable")]
+    return np.concatenate([order, np.array(missing, np.int64)])
+
+
+def _as_array(values: Sequence[Any]) -> np.ndarray | None:
+    """Values of one type as an array that sorts as they do; None of others."""
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        width = max(map(len, values))
+        if width > LONGEST_SORTED or any(text.endswith("\0") for text in values):
+            return None
+        dtype: Any = f"U{max(width, 1)}"
+    elif kinds == {int}:
+        if min(values) < -LARGEST_INT64 or max(values) > LARGEST_INT64:
+            return None
+        dtype = np.int64
+    elif kinds == {float}:
+        dtype = np.float64
+    else:
+        return None
+    array = np.empty(len(values), dtype)
+    for start in range(0, len(values), PUT_AT_ONCE):
+        array[start : start + PUT_AT_ONCE] = values[start : start + PUT_AT_ONCE]
+    return None if array.dtype.kind == "f" and np.isnan(array).any() else array
+
+
 def _keys(values: np.ndarray) -> np.ndarray:
     """What values are compared by: up to eight bytes of text as one integer, ten times as fast as byte by byte."""
     if values.dtype.kind != "S" or values.dtype.itemsize > 8:
@@ -225,6 +264,21 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     position = number[keys].astype(np.int64)
     position -= 1
     return unique, position
+
+
+def count_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct keys in ascending order, and how often each occurs, two arrays (C,) int64.
+
+    keys : (N,) int64, from 0 to reach - 1; they may be sorted in place. As `number_keys`, in linear time where there
+    are few possible keys.
+    """
+    if reach <= _most_looked_up(keys):
+        counts = np.bincount(keys)
+        unique = np.flatnonzero(counts)
+        return unique, counts[unique]
+    keys.sort()
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[starts], np.diff(starts, append=len(keys))
 
 
 def _most_looked_up(keys: np.ndarray) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from qgis.core import QgsCoordinateTransformContext, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
+from vbas.vbas_plugin.explorer.lost_bars import bars_of
 from vbas.vbas_plugin.release import data as data_step
 
 from .conftest import make_grid, make_layer
@@ -168,8 +170,20 @@ def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     walk.settle()
     state = dock.look.session.state
     assert state is not None, dock.look.message.text()
-    told = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:").results
+    done = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:")
+    told = done.results
     assert_same(state.shown.measures, told)
+    assert_point(state.released[int(nested)], told)
+    assert_bars(state.shown.lost, records, done.layer("RELEASED_RECORDS"), coarser)
+    assert len(state.lines.nested) > 3 and bool(state.lines.plain) == bool(coarser)
+    if coarser:
+        plain = {
+            name: value for name, value in state.parameters.items() if name not in ("GENERALISE", "HIERARCHY_RULES")
+        }
+        point = state.lines.plain[-2]
+        one_level = {**plain, "RELEASE": "one level", "N_SITES": point.n_sites}
+        del one_level["FINEST"]
+        assert_point(point, run("anonymize", **one_level, RELEASED_RECORDS="memory:").results)
     assert state.shown.measures.n_suppressed > 0 or nested
     if not nested:
         assert state.curve.point(20).percent == pytest.approx(told["SUPPRESSION_PERCENT"])
@@ -184,6 +198,24 @@ def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
             assert_same(candidate.measures, run("anonymize", **dock.state.job(), RELEASED_RECORDS="memory:").results)
         else:
             assert candidate.problem and not dock.state.decision
+
+
+def assert_point(point, told):
+    assert (point.percent, point.mean_distance) == pytest.approx((told["SUPPRESSION_PERCENT"], told["MEAN_DISTANCE"]))
+
+
+def assert_bars(lost, records, released, coarser):
+    """The bars, counted again from what went in and what came out."""
+    for name in {*lost.quasi_identifiers} - {*coarser}:
+        before, after = (Counter(feature[name] for feature in layer.getFeatures()) for layer in (records, released))
+        rows = [row for row, field in enumerate(lost.quasi_identifiers) if field == name]
+        assert {lost.values[row]: lost.records[row] for row in rows} == before
+        assert {lost.values[row]: lost.records[row] - lost.suppressed[row] for row in rows} == {
+            value: after[value] for value in before
+        }
+    bars = bars_of(lost, 5)
+    shares = [bar.percent for bar in bars]
+    assert shares == sorted(shares, reverse=True) and all(bar.records >= 5 and bar.suppressed for bar in bars)
 
 
 def assert_same(measures, told):

@@ -47,6 +47,27 @@ def test_bytes_are_decoded_and_equal_text(values):
     assert one.codes.tolist() == other.codes.tolist()
 
 
+@given(
+    st.one_of(
+        texts,
+        st.lists(st.one_of(st.none(), st.text("ab\0é\U0001f600", max_size=3))),
+        st.lists(st.one_of(st.none(), st.integers(-(2**70), 2**70))),
+        st.lists(st.one_of(st.none(), st.integers(-9, 9), st.booleans(), st.text(max_size=1), st.floats())),
+        st.lists(st.floats()),
+    )
+)
+def test_categories_stand_in_their_order_whatever_they_are_sorted_by(values):
+    categories = column_from_values(values).categories.tolist()
+    assert list(map(repr, categories)) == list(map(repr, sorted(categories, key=columns.category_order)))
+    assert len(categories) == len({(type(value), value) for value in [None if v != v else v for v in values]})
+
+
+@pytest.mark.parametrize("values", [[None, False, 0.0], np.array([True, False]), np.array([False, None, np.False_])])
+def test_what_is_false_is_not_missing(values):
+    column = column_from_values(values)
+    assert column.categories[column.codes].tolist() == list(values)
+
+
 def test_equal_values_of_different_types_stay_apart():
     assert column_from_values([1, 1.0, True, "1"]).codes.tolist() != [0, 0, 0, 0]
     assert len(column_from_values([1, 1.0, True, "1"]).categories) == 4

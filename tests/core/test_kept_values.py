@@ -11,7 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.association import agreement_by_value, disclosed_by, refined_identifier
+from vbas.core.privacy.association import Ground, agreement_by_value, disclosed_by, refined_identifier
 from vbas.core.privacy.checking import check_release
 from vbas.core.privacy.kept_field import EXPOSED
 from vbas.core.privacy.kept_fields import examine_kept_fields
@@ -213,7 +213,7 @@ def test_a_finer_value_is_of_one_coarser_one_but_for_hardly_a_row(wrong, finer):
     fine = np.arange(16_000) % 4
     coarse = fine // 2
     coarse[: 4 * wrong] = 1 - coarse[: 4 * wrong]
-    name, rows = refined_identifier(fine, {"age": coarse}, EXPOSED)
+    name, rows = refined_identifier(fine, {"age": Ground(0 * coarse, coarse)}, EXPOSED)
     assert (name == "age") == finer and rows.all() == finer
 
 

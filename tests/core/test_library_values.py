@@ -29,7 +29,12 @@ def test_whatever_stands_for_a_missing_value_is_one(nothing):
     assert identifier_text(nothing) is None
 
 
-@given(st.lists(st.sampled_from([*MISSING, 1, 1.5, "x", True, np.int64(7), datetime.date(2021, 1, 1)]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from([*MISSING, 1, 1.5, "x", True, False, np.bool_(False), np.int64(7), datetime.date(2021, 1, 1)]),
+        max_size=30,
+    )
+)
 def test_missing_values_are_found_one_by_one_as_all_together(values):
     assert [one is None for one in with_none(values)] == [is_missing(value) for value in values]
     column = column_from_values(values)

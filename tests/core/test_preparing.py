@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from vbas.core.areas import identifier_text
 from vbas.core.errors import InputError
 from vbas.core.generalising.rules import hierarchy_rule
-from vbas.core.preparing.checking import check_data
+from vbas.core.preparing.checking import check_data, counted_over
 from vbas.core.preparing.coarser import coarser_offers
 from vbas.core.preparing.joining import best_join, joining, keys_of
 from vbas.core.preparing.persons import several_rows
@@ -318,6 +320,34 @@ def test_what_does_not_join_is_counted(areas, records):
         checked.twice or not checked.joined or checked.without_area or checked.unknown_area
     ), problems
     assert all(sentence.endswith(".") for sentence in [*problems, *checked.sentences()])
+
+
+def test_fields_that_join_nothing_give_way_to_those_that_join_best_unless_they_were_chosen():
+    areas = {"code": column_from_values(["A1", "A2", "A3"]), "n": column_from_values([1, 2, 3])}
+    records = {"place": column_from_values(["A1", "A2", "A2", "A9"]), "code": column_from_values(["x", "y", "z", "z"])}
+    mended = check_data(areas, records, "code", "code", mend=True)
+    assert (mended.region_id, mended.record_region, mended.unknown_area) == ("code", "place", 1)
+    kept = check_data(areas, records, "code", "code")
+    assert (kept.region_id, kept.record_region, kept.unknown_area) == ("code", "code", 4)
+    assert check_data(areas, records, "code", "place", mend=True) != mended  # of arrays, each of its own
+    assert check_data(areas, {"code": records["code"]}, "code", "code", mend=True).record_region == "code"
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    areas=st.lists(CODES, min_size=1, max_size=6), records=st.lists(CODES, min_size=1, max_size=20), n=st.integers(1, 9)
+)
+def test_what_is_counted_over_all_is_what_looking_at_all_counts(areas, records, n):
+    whole = {"r": column_from_values(records)}
+    first = check_data({"a": column_from_values(areas)}, {"r": column_from_values(records[:n])}, "a", "r")
+    told = replace(first, whole=False)
+    assert told.sentences()[0].startswith("The first") and not [p for p in told.problems() if "record" in p]
+    counted, at_once = (
+        counted_over(told, column_from_values(areas), whole["r"]),
+        check_data({"a": column_from_values(areas)}, whole, "a", "r"),
+    )
+    assert counted.problems() == at_once.problems()
+    assert counted.share == at_once.share and counted.n_sample == min(n, len(records))
 
 
 def test_a_person_is_not_a_household_nor_a_category():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsProject, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
@@ -20,8 +22,7 @@ from ...algorithms.form.usual_layers import (
 from ...core import counted
 from ...core.errors import Cancelled
 from ...core.language import tr
-from ...core.preparing.checking import DataChecked, check_data
-from ...core.preparing.joining import ENOUGH
+from ...core.preparing.checking import DataChecked, check_data, counted_over
 from ...core.preparing.roles import LEAVE_OUT, PERSON, QUASI
 from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from ...core.progress import part
@@ -30,13 +31,13 @@ from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
 from ..explorer.work import Job, Worker
 from .project_answers import kept_answers
-from .sampling import Sample
+from .sampling import MOST_ROWS, Sample
 from .state import ReleaseState
 
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
 # Areas whose codes are read while the window waits; of more the fields' names have to do until they are read behind it.
-READ_AT_ONCE = 2_000
+READ_AT_ONCE = 1_000
 # What was read: the first rows of a layer, by its id and no name, and single fields of all rows, by their names.
 Known = dict[tuple[str, str], dict[str, Column]]
 
@@ -278,51 +279,57 @@ class DataStep(QWidget):
         except Exception as error:
             self._fail(error)
             return
-        layers_ids = {table: layer.id() for table, layer in layers.items()}
-        samples = {layer.id(): Sample(layer) for layer in layers.values()}
-        known, region_id, record_region = dict(self._columns), state.region_id, state.record_region
+        ids = {table: layer.id() for table, layer in layers.items()}
+        samples = {table: Sample(layer) for table, layer in layers.items()}
+        known, chosen, mend = dict(self._columns), (state.region_id, state.record_region), not self._by_hand
 
         def work(job: Job) -> tuple[DataChecked, Known]:
-            for n, (identifier, sample) in enumerate(samples.items()):
-                if (identifier, "") not in known:
-                    known[identifier, ""] = sample.columns(part(job.progress, 0.2 * n, 0.2 * (n + 1)))
-            for table, name in (("REGIONS", region_id), ("RECORDS", record_region)):
-                whole = layers_ids[table], name
-                if name and whole not in known:
-                    known[whole] = reading.columns(table, [name], job.feedback)
-            (in_areas, in_records), progress = (
-                (known[ids, ""] for ids in layers_ids.values()),
-                part(job.progress, 0.6, 1),
-            )
-            in_areas = {**in_areas, **known.get((layers_ids["REGIONS"], region_id), {})}
-            everybody = known.get((layers_ids["RECORDS"], record_region), {}).get(record_region)
-            found = check_data(in_areas, in_records, region_id, record_region, progress, everybody)
-            return found, known
+            for n, (table, sample) in enumerate(samples.items()):
+                if (ids[table], "") not in known:
+                    known[ids[table], ""] = sample.columns(part(job.progress, 0.1 * n, 0.1 * (n + 1)))
+            of_areas, of_records = (known[ids[table], ""] for table in layers)
+            found = check_data(of_areas, of_records, *chosen, part(job.progress, 0.2, 0.4), mend)
+            if found.n_sample >= MOST_ROWS:
+                job.told.emit(replace(found, whole=False))
+            whole: list[Column | None] = []
+            for table, name in (("REGIONS", found.region_id), ("RECORDS", found.record_region)):
+                key = ids[table], name
+                if name and key not in known:
+                    known[key] = reading.columns(table, [name], job.feedback)
+                whole.append(known[key][name] if name else None)
+            return counted_over(found, *whole), known
 
-        self._worker.start(tr("VBAS release: looking the data over"), work, self._take_found, self._fail)
+        title = tr("VBAS release: looking the data over")
+        self._worker.start(title, work, self._take_found, self._fail, self._take_sample)
+
+    def _take_sample(self, found: DataChecked) -> None:
+        """What the first records show, while all are being read."""
+        if not self._soon.isActive():  # else something else was chosen meanwhile
+            self.found = found
+            self._take_joined(found)
+            self._tell_found()
 
     def _take_found(self, result: tuple[DataChecked, Known], warnings: list[str]) -> None:
         self.found, self._columns = result
-        if self._join_better():
-            return  # and look again
-        self.state.proposed = {name: look.role for name, look in self.found.looks.items()}
+        if not self._soon.isActive():
+            self._take_joined(self.found)
+        self._tell_found(warnings)
+
+    def _tell_found(self, warnings: list[str] | None = None) -> None:
+        if self.found is not None:
+            self.state.proposed = {name: look.role for name, look in self.found.looks.items()}
         self._show_found(warnings)
         self.changed.emit()
         self.checked.emit()
 
-    def _join_better(self) -> bool:
-        """Take the fields that join best where those that were proposed by their names join hardly any record."""
-        found, state = self.found, self.state
-        if found is None or self._by_hand or found.share >= ENOUGH or not found.joins:
-            return False
-        best = found.joins[0]
-        if best.share < ENOUGH or (best.region_id, best.record_region) == (state.region_id, state.record_region):
-            return False
-        self._proposing = True
-        self.region_id.setField(best.region_id)
-        self.record_region.setField(best.record_region)
-        self._proposing = False
-        return True
+    def _take_joined(self, found: DataChecked) -> None:
+        """Show the fields that join best, where those that were proposed by their names join hardly any record."""
+        if (found.region_id, found.record_region) != (self.state.region_id, self.state.record_region):
+            self._proposing = True
+            self.region_id.setField(found.region_id)
+            self.record_region.setField(found.record_region)
+            self._proposing = False
+            self._soon.stop()  # just these were looked over
 
     def _fail(self, error: Exception) -> None:
         self.found = None
