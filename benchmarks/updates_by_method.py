@@ -143,7 +143,7 @@ def proven(
     ranges = [(by_method, by_reading)]
     for _ in range(1, months):
         series, before, now = _next_month(town, series, chances, draws, rng)
-        ranges = [tuple(one.at(before) for one in pair) for pair in ranges] + [(now, now)]
+        ranges = [*((method.at(before), read.at(before)) for method, read in ranges), (now, now)]
         tried = tried[before] & (now.fewest <= most - 2 * k)
     few = [np.zeros(len(series), bool), np.zeros(len(series), bool)]
     for (old, new), which in product(combinations(ranges, 2), (0, 1)):
