@@ -218,8 +218,8 @@ MONTHLY = Chain(
     "monthlyupdate",
     "Update a release each month, step by step",
     "Each month: “Update a release” with the records of now, under the regions of the release before; then all "
-    "releases of the register are held against each other once more, by themselves; then the register is listed, with a "
-    "map of the detail in which areas were released. Give the crosswalk and the register of the first month, which "
+    "releases of the register are held against each other once more, by themselves; then the register is listed, with "
+    "a map of the detail in which areas were released. Give the crosswalk and the register of the first month, which "
     "“Anonymise records” makes. Open it in the model designer, save a copy, and add what you do each month.",
     ("updaterelease", "checkreleases", "editregister"),
     (
