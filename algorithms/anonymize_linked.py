@@ -8,7 +8,6 @@ from .anonymize import Anonymize
 from .form import approaches, published, regions
 from .form import parameters as shared
 from .form.areas import area_parameters, areas_of, with_neighbours
-from .form.base import VbasAlgorithm
 from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
@@ -22,13 +21,16 @@ from .form.release_folder import CONDITIONS as IN_A_FOLDER
 from .form.release_folder import release_folder, release_folder_settings
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from .handed_over import hand_over
+from .nested import coarser, disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
+from .privacy import earlier
+from .privacy.rule import FollowsRules, rule_parameter
 
 NOT_YET = ("RECORD_COUNT", "PERSON_ID")  # a row is a person
 
 
-class AnonymizeLinked(VbasAlgorithm):
+class AnonymizeLinked(FollowsRules):
     """`vbas:anonymizelinked`."""
 
     ID = "anonymizelinked"
@@ -53,11 +55,21 @@ class AnonymizeLinked(VbasAlgorithm):
             periods(),
             approaches.combination(),
             nested_levels.release_kind(),
+            rule_parameter(),
             *(one for one in released_fields() if one.name() not in NOT_YET),
             *shared.for_whom(tr("Custom only"), approaches.single_choices()),
             nested_levels.least_population(),
-            *shared.for_whom(tr("Nested levels only"), [*nested_levels.level_parameters(), nested_levels.loss()]),
+            *shared.for_whom(
+                tr("Nested levels only"),
+                [
+                    *disclosure.disclosure_parameters(),
+                    *nested_levels.level_parameters(),
+                    nested_levels.loss(),
+                    coarser.levels_coarser(),
+                ],
+            ),
             shared.seed(),
+            *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
             ties(),
             *release_folder_settings(),
             *signing_parameters(),
@@ -77,18 +89,28 @@ class AnonymizeLinked(VbasAlgorithm):
 
     def conditions(self) -> Conditions:
         asked: Condition = {"SENSITIVE": GIVEN, "LINKED_SENSITIVE": GIVEN}
+        tied: Condition = {
+            "RELEASE": [nested_levels.NESTED],
+            "PUBLISHED_MARGINS": GIVEN,
+            "PUBLISHED_COUNTS": GIVEN,
+            "REGISTER_ACTION": [earlier.REPAIR],
+        }
         own: Conditions = {
             **nested_levels.conditions(),
+            **disclosure.CONDITIONS_OF_RELEASE,
+            **coarser.CONDITIONS,
             "L_DIVERSITY": [asked],
             "MAX_SHARE": [asked],
             **OVER_TIME,
             **GENERALISING,
+            **earlier.CONDITIONS,
             **published.CONDITIONS,
             **IN_A_FOLDER,
-            **signing_conditions(register=False),
+            **signing_conditions(),
+            "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
-        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL]})
+        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
     group_title = Anonymize.group_title
     settled = Anonymize.settled

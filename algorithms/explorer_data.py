@@ -18,7 +18,7 @@ from ..core.areas import Areas
 from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ..core.crosswalk import Crosswalk
 from ..core.errors import VbasError
-from ..core.evaluation import Measures, RegionAudit
+from ..core.evaluation import ByValue, Measures, RegionAudit, evaluate_by_value
 from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
@@ -36,6 +36,7 @@ from ..core.records.matching import Records
 from ..core.region_account import RegionAccount, account_of_region
 from ..core.suppression import Terms
 from ..core.trade_off.curve import Curve
+from ..core.trade_off.nested_curve import NestedCurve
 from .form import regions
 from .form.areas import areas_of
 from .form.effective import Effective
@@ -143,13 +144,15 @@ class ExplorerData:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Regions to be shown: of one level, or of nested ones. table : the layer that shows them, internal"""
+    """Regions to be shown: of one level, or of nested ones. table : the layer that shows them, internal; lost : who is
+    suppressed, by group"""
 
     n_sites: int
     levels: Levels
     measures: Measures
     audit: RegionAudit | LevelAudit
     table: Table
+    lost: ByValue
 
     def position(self, level: int, number: int) -> tuple[Crosswalk, int]:
         """The crosswalk of a level, 0-based, and the position in it of the region of a public number."""
@@ -231,7 +234,19 @@ def regions_shown(
     account = rate(areas, records, levels, settings.ask, aggregation.sites, part(progress, 0.5, 0.7))
     shapes = regions.level_shapes(layer, levels, part(progress, 0.7, 1.0))
     table = regions.audit_table(layer, levels if settings.nested else aggregation.crosswalk, shapes, account.audit)
-    return Shown(n_sites, levels, account.measures, account.audit, table)
+    lost = evaluate_by_value(account.areas, account.by_value)
+    return Shown(n_sites, levels, account.measures, account.audit, table, lost)
+
+
+def curve_of(explorer_data: ExplorerData, settings: Settings) -> Curve:
+    """The curve of one level."""
+    terms = explorer_data.terms(settings.ask)
+    return Curve(explorer_data.areas, explorer_data.profile, settings.configuration, terms)
+
+
+def nested_curve_of(explorer_data: ExplorerData, curve: Curve, settings: Settings) -> NestedCurve:
+    """The line of nested levels over the regions of a curve; settings : of a nested release."""
+    return NestedCurve(explorer_data.areas, explorer_data.records, curve, settings.ask, settings.levels)
 
 
 def account_of(explorer_data: ExplorerData, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:

@@ -23,7 +23,7 @@ from .generalising.hierarchies import Hierarchy
 from .language import as_data, plural, tr
 from .levels import Levels
 from .linked.saying import linked_sentences
-from .linked.source import LinkedSource, refused_together
+from .linked.source import LinkedSource
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
@@ -49,9 +49,10 @@ from .records.matching import Records
 from .records.table import PERSONS
 from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
-from .releases.earlier import REPAIR, Earlier, held_against_earlier
+from .releases.earlier import REPAIR, Earlier, held_against_earlier, refuse_linked_again
 from .releases.update_said import say_what_changed
 from .releases.updating import Changed, Update
+from .releases.valued import Wanted
 from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
 
@@ -370,7 +371,7 @@ def anonymise(
         log.warn(ask.earlier.broken)
     _refuse_together(levels, ask)
     if isinstance(source, LinkedSource):
-        _refuse_with_linked(levels, ask)
+        refuse_linked_again(ask.earlier)
     _refuse_small_regions(areas, levels, ask)
     carried: CarriedOn | None = None
     if ask.update is not None and ask.earlier is not None:
@@ -381,7 +382,7 @@ def anonymise(
             levels,
             ask.earlier,
             ask.update,
-            ask.k,
+            Wanted(ask.k, ask.l_diversity, ask.max_share),
             ask.loss if ask.is_nested(levels) else None,
             part(progress, 0.0, PLANNED),
         )
@@ -399,14 +400,21 @@ def anonymise(
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
     protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
-    weights = warning_of_weights(counted, at_hand.counted_rows(), population)
+    counted_rows = at_hand.counted_rows()
+    weights = "" if counted_rows is None else warning_of_weights(counted, counted_rows, population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
-    log.info(*linked_sentences(rows.linked))
+    if rows.linked:
+        log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     what_changed = None
     if carried is not None and ask.update is not None:
         what_changed = carried.changed_by(plan)
         said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
+    published = held.published
+    if published is not None and isinstance(at_hand, LinkedSource):
+        published = replace(published, linked=tuple(table.name for table in at_hand.tables))
+    if published is not None and ask.update is not None:
+        published = replace(published, updates=(ask.update.entry, ask.update.kind))
     clock.has_taken(MEASURES)
     return Account(
         ask,
@@ -420,7 +428,7 @@ def anonymise(
         protection,
         weights,
         (*said, *held.notes),
-        held.published,
+        published,
         coarser,
         clock.seconds,
         held.tried,
@@ -503,6 +511,15 @@ def _planned(
 
 def _refuse_with_update(levels: Levels, ask: Ask) -> None:
     """Refuse what an update does not know yet. Raises InputError."""
+    if ask.the_same_in_all:
+        raise InputError(
+            tr(
+                "An update does not go with PERIODS “{periods}”: who leaves in one period would take a whole series "
+                "along. Choose “{other}”.",
+                periods=THE_SAME,
+                other=EACH_BY_ITSELF,
+            )
+        )
     if levels.coarser:
         refuse_with_coarser(["ENTRY"])
     if ask.disclosure == NO_SMALL_COUNT and ask.is_nested(levels):
@@ -511,13 +528,6 @@ def _refuse_with_update(levels: Levels, ask: Ask) -> None:
                 "An update does not go with DISCLOSURE “{disclosure}”: its regions lack the people who wait, so that "
                 "what somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
                 disclosure=NO_SMALL_COUNT,
-            )
-        )
-    if ask.period:
-        raise InputError(
-            tr(
-                "An update is of one period: leave PERIOD empty, and release the period by itself, under the name of "
-                "its file.",
             )
         )
 
@@ -543,6 +553,8 @@ def _held_against_published(
 ) -> tuple[Plan, CoarserLevels | None, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already;
     what it was made from; and what is known of that."""
+    if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
+        return plan, coarser, _Held((), ())
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = Beside(
@@ -657,18 +669,6 @@ def _refuse_together(levels: Levels, ask: Ask) -> None:
         refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
         refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])
     _refuse_periods(levels, ask)
-
-
-def _refuse_with_linked(levels: Levels, ask: Ask) -> None:
-    """Refuse what does not know yet that a person has rows in several tables. Raises InputError."""
-    given = {
-        "LEVELS_COARSER": bool(levels.coarser),
-        "REGISTER": ask.earlier is not None,
-        "DISCLOSURE": ask.is_nested(levels) and ask.disclosure == NO_SMALL_COUNT,
-    }
-    for name, there in given.items():
-        if there:
-            raise refused_together(name)
 
 
 def _check_period(ask: Ask, names: Sequence[str]) -> None:

@@ -122,7 +122,7 @@ class RecordSource:
 
     def counted_rows(self) -> CountedRows | None:
         """The rows that stand for several records each; None where every row is a record."""
-        return counted_rows(self.records)
+        return None if self.records.table.counts is None else counted_rows(self.records)
 
     def as_text(
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas

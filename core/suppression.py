@@ -41,12 +41,26 @@ def suppressed_by_class(
     profile, crosswalk : of the same areas; coarser : (C,) the coarser class that each class is counted in, such as that
     without one of the quasi-identifiers; each class is counted by itself where None
     """
+    _, class_of, records, is_released = _released_cells(profile, crosswalk, terms, coarser)
+    released = np.bincount(class_of[is_released], records[is_released], len(profile.classes)).astype(np.int64)
+    return profile.class_sizes - released
+
+
+def released_by_region(profile: Profile, crosswalk: Crosswalk, terms: Terms) -> np.ndarray:
+    """Records that are released with each region, (n_regions,) int64; profile, crosswalk : of the same areas"""
+    region, _, records, is_released = _released_cells(profile, crosswalk, terms, None)
+    return np.bincount(region[is_released], records[is_released], crosswalk.n_regions).astype(np.int64)
+
+
+def _released_cells(
+    profile: Profile, crosswalk: Crosswalk, terms: Terms, coarser: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Region, class and records of each cell that is counted, and whether it is released."""
     series = None if terms.requirement is None else terms.requirement.series
     if terms.requirement is None or not terms.requirement.asks_for_more:
         grouped = (crosswalk.membership() @ profile.counts).tocsr()
         class_of, records = grouped.indices, grouped.data
-        if coarser is not None or series is not None:
-            region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
+        region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
         if coarser is None:
             is_released = records >= terms.k
         else:
@@ -66,8 +80,7 @@ def suppressed_by_class(
             is_released = whole_series(series, region, class_of, is_released)
         else:
             is_released = whole_coarser_series(series, coarser, region, class_of, is_released)
-    released = np.bincount(class_of[is_released], records[is_released], len(profile.classes)).astype(np.int64)
-    return profile.class_sizes - released
+    return region, class_of, records, is_released
 
 
 def _equivalence_classes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from pathlib import Path, PurePath
@@ -98,6 +99,12 @@ def pytest_collection_modifyitems(items):
         place = {name: number for number, name in enumerate(LONGEST)}
         n_tests = Counter(_together(item.nodeid) for item in items)
         items.sort(key=lambda item: (place.get(_together(item.nodeid), len(place)), -n_tests[_together(item.nodeid)]))
+
+
+def pytest_collection_finish():
+    """What is there before the first test stays to the end: it is not searched for garbage again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,7 +15,6 @@ from ..form.effective import Condition, Conditions
 from ..form.form import Form
 from ..form.parameters import choice, number, whole
 
-PARAMETERS = (DISCLOSURE, CLOSED, LEFT_AREAS, LEFT_PEOPLE)
 HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
 # Where levels come with a crosswalk, so that nothing tells beforehand whether there are several.
 CONDITIONS: Conditions = {CLOSED: [HIDING]}

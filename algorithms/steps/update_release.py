@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
@@ -17,6 +19,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
+from ..form.guarantees import PROTECTION, protection_settings
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.published import published_parameters
@@ -47,14 +50,16 @@ class UpdateRelease(VbasAlgorithm):
         "wait, or are shown in a larger region, until k have come; where somebody leaves, the class loses k or more at "
         "once, and those who did not leave are shown in a larger region. So between any two releases of the register "
         "each class of a region changes by nobody or by at least k, and so do all of a class in a region and those "
-        "within. Who is held back is drawn in secret.</p>"
+        "within. Who is held back is drawn in secret; with nested levels or a sensitive field, now and then somebody "
+        "is held back who could be shown. From these releases it follows of no class of a region that 1 to k - 1 "
+        "people came or left, not even for somebody who knows the method; that some did may well be likely.</p>"
         "<p>Give the crosswalk that the earlier release was made with, and the register that it is in, to which this "
         "release is added. The log says what stayed, what moved, and what that costs.</p>"
     )
 
     def declare(self) -> None:
         self.addParameters(
-            *(parameter for parameter in record_parameters() if parameter.name() != "PERIOD"),
+            *record_parameters(),
             *regions.crosswalk_parameters(),
             _register(),
             shared.text(
@@ -85,6 +90,7 @@ class UpdateRelease(VbasAlgorithm):
                 SMALLEST_K,
                 optional=True,
             ),
+            *_protection(),
             *published_parameters(),
             unmatched(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
@@ -107,7 +113,7 @@ class UpdateRelease(VbasAlgorithm):
         )
 
     def conditions(self) -> Conditions:
-        return {**GENERALISING, **PUBLISHED, **IN_A_FOLDER, **signing_conditions(False)}
+        return {**PROTECTION, **GENERALISING, **PUBLISHED, **IN_A_FOLDER, **signing_conditions(False)}
 
     def work(self, form: Form) -> dict[str, object]:
         layer = areas_of(form) if form.given("REGIONS") else None
@@ -118,6 +124,36 @@ class UpdateRelease(VbasAlgorithm):
         population = None if layer is None else areas.population
         account = carried_release(form, areas, records, updating, levels, population)
         return {**hand_over(form, account, layer, Remarks(records.notes), {}), **_numbers(account)}
+
+
+def _protection() -> Iterable[QgsProcessingParameterDefinition]:
+    """PERSON_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE, as far as an update knows them."""
+    yield shared.field(
+        "PERSON_ID",
+        tr("Person identifier, to see that each has one row"),
+        "RECORDS",
+        tr(
+            "An update takes one row for each person, and stops where somebody has several: how many persons a change "
+            "of rows is, the register does not know. It is never released."
+        ),
+        optional=True,
+        advanced=True,
+    )
+    yield shared.field(
+        "SENSITIVE",
+        tr("Sensitive field that is released (diagnosis, say)"),
+        "RECORDS",
+        tr(
+            "One field, which was in SENSITIVE of the earlier releases, too: between any two releases those of a class "
+            "of a region who came or left by its values are nobody or at least k. So a class stays only where somebody "
+            "with the same value takes the place of each who left. Ask in the two settings below for what you asked of "
+            "the earlier releases: the register does not keep that."
+        ),
+        several=True,
+        optional=True,
+        advanced=True,
+    )
+    yield from protection_settings()
 
 
 def _register() -> QgsProcessingParameterDefinition:

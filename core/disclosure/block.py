@@ -16,7 +16,6 @@ import numpy as np
 from ..plan import SUPPRESSED
 from ..scientific import sparse
 from .count_tables import MANY, NONE, CountTable
-from .overlay import Sums
 
 Change = tuple[np.ndarray, Any, Any]
 """An array, a place in it, and what stood there."""
@@ -49,26 +48,6 @@ class Family:
     def is_true(self) -> bool:
         """Whether the people fit what is known."""
         return bool((self.down >= 0).all() and (self.up >= 0).all())
-
-    def relax(self, region: int, group: int, low: int, high: int) -> None:
-        """Know no more of a sum than this."""
-        self.low[region, group], self.high[region, group] = low, high
-        total = self.sums[region, group]
-        self.down[region, group], self.up[region, group] = total - low, high - total
-
-    def as_sums(self, number: int) -> Sums:
-        """The same for `propagate`."""
-        region, group = self.region[:-1], self.group[:-1]
-        return Sums(
-            number,
-            0,
-            np.where(region < self.n_regions, region, NONE),
-            self.n_regions,
-            np.where(group < self.n_groups, group, NONE),
-            self.low,
-            self.high,
-            True,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,10 +156,6 @@ class Block:
         other = copy(self)
         other.families = []
         return other
-
-    def release_at(self, level: int, area: int, class_of: int) -> tuple[int, int]:
-        """Region and group at a level of an area and class."""
-        return int(self.storeys.region_of[level][area]), int(self.group_of[level][class_of])
 
     def moved_up(self, level: int, region: int, group: int) -> list[Change]:
         """Show what an equivalence class shows one level up, where it joins what is there; from the last level

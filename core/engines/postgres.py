@@ -31,7 +31,6 @@ from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
 PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
 FLOATS = {"float4": "float32", "float8": "float64"}
-TEXTS = ("text", "varchar", "bpchar", "name", "citext")
 SECONDS_TO_ANSWER = 15
 # Classes of errors after which a COMMIT may have been carried out: the connection is lost, or somebody ended the work.
 LOST, ENDED = ("", "08"), "57"

@@ -13,16 +13,14 @@ from ..language import plural, tr
 from ..linked.source import LinkedSource, link, refused_together
 from ..linked.tables import ALL_ROWS, LinkedTable, persons_by_key, persons_of_rows
 from ..policy import policies
-from ..privacy.derivable import NO_SMALL_COUNT
 from ..records.columns import Column
 from ..records.matching import STOP, Records
 from .fields import field_named
 from .given import Given
 from .rules import rule_of
-from .words import NESTED
 
 KEY, KNOWN, KEEP, SENSITIVE = "KEY", "LINKED_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE"
-REFUSED = ("RECORD_COUNT", "PERSON_ID", "LEVELS_COARSER", "REGISTER")
+REFUSED = ("RECORD_COUNT", "PERSON_ID")  # a row is a person
 
 
 class ReadTable(Protocol):
@@ -65,8 +63,6 @@ def linked_source(given: Given, linking: Linking, records: Records, areas: Areas
     for name in REFUSED:
         if given.has(name) and given.given(name):
             raise refused_together(name)
-    if given.text("RELEASE") == NESTED and given.has("DISCLOSURE") and given.text("DISCLOSURE") == NO_SMALL_COUNT:
-        raise refused_together("DISCLOSURE")
     if not linking.tables:
         raise InputError(tr("LINKED_TABLES is empty: choose the tables that belong to the persons."))
     for parameter, of in ((KNOWN, linking.known), (KEEP, linking.kept), (SENSITIVE, linking.sensitive)):

@@ -14,6 +14,7 @@ from ..disclosure.values import KeptValues
 from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
 from ..language import as_data, tr
+from ..nesting.coarser import check_coarser, examine_coarser_rows, release_coarser
 from ..nesting.coarser_places import Places
 from ..nesting.recount import check_where_shown
 from ..nesting.views import CoarserLevels
@@ -28,7 +29,7 @@ from ..progress import Progress, part, silent
 from ..records.columns import Column, smallest_integers
 from ..records.matching import Records, area_copy, requirement_of
 from ..records.table import PERSONS, RecordTable
-from ..release import apply
+from ..release import Release, apply
 from ..source import RecordSource, ReleasedRows
 from .one_row import rows_of_many
 from .recount import check_linked_rows
@@ -88,11 +89,13 @@ class LinkedSource:
     def as_text(
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
     ) -> tuple[LinkedSource, dict[str, Hierarchy]]:
-        """Refused: linked tables know one kind of values. Raises InputError."""
-        raise refused_together("LEVELS_COARSER")
+        """The persons with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
+        persons, own_hierarchies = self._persons.as_text(hierarchies, names, areas)
+        return replace(self, records=persons.records), own_hierarchies
 
     def check_no_area_shown(self, places: Places, areas: Areas) -> None:
-        """Never asked: `as_text` refuses what would ask."""
+        """Refuse coarser values that repeat the person's area. Raises InputError."""
+        self._persons.check_no_area_shown(places, areas)
 
     def release(
         self,
@@ -105,22 +108,19 @@ class LinkedSource:
         """The persons as a plan shows them, and the rows of their tables, all recounted. Raises InputError and
         PrivacyError."""
         records, k = self.records, plan.k
-        equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
-        released = equivalence_class != SUPPRESSED
+        where = _where(plan, coarser, records)
+        equivalence_class, released = where.equivalence_class, where.equivalence_class != SUPPRESSED
         together = k if self.k is None else min(self.k, k)
         asked = _Asked(records, self.tables, replace(requirement, k=together))
         shown, of_many = self._shown(equivalence_class, asked, progress)
-        level, region = self._places(plan, equivalence_class)
-        kept = self._examined(plan, shown, of_many, (level, region), together)
+        kept = self._examined(plan, coarser, shown, of_many, where, together)
         progress(0.6)
         key = new_keys(released)
         keyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, key, released))
-        release = apply(plan, keyed, kept, requirement)
-        if nested:
-            check_where_shown(release, records, plan.levels, not requirement.asks_for_values)
+        release = _released(plan, coarser, nested, keyed, kept, requirement)
         rows = []
         for i, table in enumerate(self.tables):
-            rows.append(linked_rows(table, level, region, shown.of_table[i], key, together, of_many[i]))
+            rows.append(linked_rows(table, where.level, where.region, shown.of_table[i], key, together, of_many[i]))
             progress(0.7 + 0.2 * (i + 1) / len(self.tables))
         of = release.rows
         fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
@@ -134,9 +134,9 @@ class LinkedSource:
         )
         if not self.new_key:
             unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, None, released))
-            release = apply(plan, unkeyed, kept, requirement)
+            release = _released(plan, coarser, nested, unkeyed, kept, requirement)
             rows = [
-                linked_rows(table, level, region, shown.of_table[i], None, together, of_many[i])
+                linked_rows(table, where.level, where.region, shown.of_table[i], None, together, of_many[i])
                 for i, table in enumerate(self.tables)
             ]
         progress(1.0)
@@ -159,32 +159,34 @@ class LinkedSource:
             step((i + 1) / len(self.tables))
         return withhold(equivalence_class, signatures, asked), [None] * len(self.tables)
 
-    def _places(self, plan: Plan, equivalence_class: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The level and the region at which each person is shown, (N,) int64; NOWHERE for nobody."""
-        at = np.append(plan.level, NOWHERE)[equivalence_class], np.append(plan.region, NOWHERE)[equivalence_class]
-        return at[0].astype(np.int64), at[1].astype(np.int64)
-
     def _examined(
         self,
         plan: Plan,
+        coarser: CoarserLevels | None,
         shown: Shown,
         of_many: Sequence[np.ndarray | None],
-        places: tuple[np.ndarray, np.ndarray],
+        where: _Where,
         k: int,
     ) -> list[KeptField]:
         """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
         table = self.records.table
         first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
-        region = first[places[0]] + places[1]
-        area = np.append(area_of_cells(plan.profile), SUPPRESSED)[self.records.cell_of]
+        region = first[where.level] + where.region
+        area = np.append(area_of_cells(self.records.profile), SUPPRESSED)[self.records.cell_of]
 
         def examined(rows: np.ndarray, columns: Mapping[str, Column], known: Mapping[str, Column]) -> list[KeptField]:
             quasi = {**table.quasi_identifiers, **known}
+            codes = {name: column.codes[rows] if name not in known else column.codes for name, column in quasi.items()}
+            if coarser is not None:
+                originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
+                own, at = replace(coarser.plan, k=k), where.equivalence_class[rows]
+                return examine_coarser_rows(
+                    own, coarser.places, at, area[rows], columns, codes, originals, shown.label[rows]
+                )
             coarsened = {
                 name: (table.quasi_identifiers[name].codes[rows], column.original.codes[rows])
                 for name, column in table.coarsened.items()
             }
-            codes = {name: column.codes[rows] if name not in known else column.codes for name, column in quasi.items()}
             return examine_values(shown.label[rows], region[rows], area[rows], columns, codes, k, coarsened)
 
         def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
@@ -272,6 +274,49 @@ def new_keys(released: np.ndarray) -> np.ndarray:
     keys = np.zeros(len(released), np.int64)
     keys[rows[np.lexsort(drawn.T)]] = np.arange(1, len(rows) + 1)
     return keys
+
+
+@dataclass(frozen=True, eq=False)
+class _Where:
+    """Where each of N persons is shown: the equivalence class, SUPPRESSED for none; level and region, NOWHERE for none;
+    (N,) int64."""
+
+    equivalence_class: np.ndarray
+    level: np.ndarray
+    region: np.ndarray
+
+
+def _where(plan: Plan, coarser: CoarserLevels | None, records: Records) -> _Where:
+    """Where a plan shows each person; coarser : what it was made from, in whose classes places stand for regions."""
+    own = plan if coarser is None else coarser.plan
+    equivalence_class = np.append(own.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
+    level = np.append(own.level, NOWHERE)[equivalence_class].astype(np.int64)
+    region = np.append(own.region, NOWHERE)[equivalence_class].astype(np.int64)
+    if coarser is not None:
+        for at, of_places in enumerate(coarser.places.region):
+            here = level == at
+            region[here] = of_places[region[here]]
+    return _Where(equivalence_class, level, region)
+
+
+def _released(
+    plan: Plan,
+    coarser: CoarserLevels | None,
+    nested: bool,
+    records: Records,
+    kept: Sequence[KeptField],
+    requirement: Requirement,
+) -> Release:
+    """The persons' rows, recounted. Raises InputError and PrivacyError."""
+    whole = not (requirement.asks_for_values or plan.in_part)
+    if coarser is not None:
+        release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
+        check_coarser(release, coarser.places, whole)
+        return release
+    release = apply(plan, records, kept, requirement)
+    if nested:
+        check_where_shown(release, records, plan.levels, whole)
+    return release
 
 
 class _Asked:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..language import tr
+from ..publish.file_place import removed, stays
 from ..publish.files import DISK, FileSystem
 from ..publish.replacing import refuse_if_not_replaceable
 from .folder import files_of
@@ -131,7 +132,7 @@ class FolderPlace:
                 self._at.rename(self._old, self._target)
         except OSError as error:
             if not self._replaces:
-                return [_stays(self._target, error)]
+                return [stays(self._target, error)]
             return [
                 tr(
                     "{target} could not be put back ({reason}): what it held is in {kept}, rename it.",
@@ -144,7 +145,7 @@ class FolderPlace:
 
     def forget(self) -> list[str]:
         """Remove what was kept; sentences on what could not be removed."""
-        ended = _removed(self._begun, self._at)  # from here on what was kept is only in the way
+        ended = removed(self._begun, self._at)  # from here on what was kept is only in the way
         try:
             if _mode(self._old, self._at) is not None:
                 self._at.remove_tree(self._old)
@@ -167,8 +168,8 @@ class FolderPlace:
             if _mode(self._new, self._at) is not None:
                 self._at.remove_tree(self._new)
         except OSError as error:
-            sentences.append(_stays(self._new, error))
-        return sentences + _removed(self._begun, self._at)
+            sentences.append(stays(self._new, error))
+        return sentences + removed(self._begun, self._at)
 
     def _is_same(self, file: str) -> bool:
         place = self._target / file
@@ -236,19 +237,3 @@ def _mode(path: Path, files: FileSystem) -> int | None:
         return stat.S_IMODE(files.status(path).st_mode)
     except FileNotFoundError:
         return None
-
-
-def _removed(file: Path, files: FileSystem) -> list[str]:
-    try:
-        files.remove(file, missing_ok=True)
-    except OSError as error:
-        return [_stays(file, error)]
-    return []
-
-
-def _stays(path: Path, error: OSError) -> str:
-    return tr(
-        "{target} was already written and could not be removed ({reason}): remove it.",
-        target=path,
-        reason=error.strerror,
-    )

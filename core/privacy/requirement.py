@@ -70,6 +70,10 @@ class Requirement:
         """Whether members of a kind are counted: of persons, rows are not people."""
         return any(members.kind == kind for members in self.members)
 
+    def has_several(self, n_records: int) -> bool:
+        """Whether anybody has several of the records, as far as members are known; n_records : all there are."""
+        return any(len(np.unique(members.member)) < n_records for members in self.members)
+
     @property
     def asks_for_values(self) -> bool:
         """Whether anything is asked of the values of sensitive fields."""

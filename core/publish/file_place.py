@@ -94,12 +94,12 @@ class FilePlace:
 
     def forget(self) -> list[str]:
         """Remove what was kept; sentences on what could not be removed."""
-        ended = _removed(self._begun, self._files)  # from here on what was kept is only in the way
+        ended = removed(self._begun, self._files)  # from here on what was kept is only in the way
         return ended + [sentence for move in self._moves for sentence in move.forget()]
 
     def discard(self) -> list[str]:
         """Remove what was copied; sentences on what could not be removed."""
-        return [sentence for move in self._moves for sentence in move.discard()] + _removed(self._begun, self._files)
+        return [sentence for move in self._moves for sentence in move.discard()] + removed(self._begun, self._files)
 
 
 class _Move:
@@ -161,7 +161,7 @@ class _Move:
                         kept=self._kept,
                     )
                 ]
-            return [_stays(self.target, error)]
+            return [stays(self.target, error)]
         return []
 
     def _has_moved(self) -> bool:
@@ -197,7 +197,7 @@ class _Move:
         return []
 
     def discard(self) -> list[str]:
-        return _removed(self._part, self._files)
+        return removed(self._part, self._files)
 
 
 def beside(target: Path, staged: Path, file: Path) -> Path:
@@ -205,16 +205,17 @@ def beside(target: Path, staged: Path, file: Path) -> Path:
     return target.with_name(target.stem + file.name[len(staged.stem) :])
 
 
-def _removed(file: Path, files: FileSystem) -> list[str]:
+def removed(file: Path, files: FileSystem) -> list[str]:
     """Remove a file; a sentence where it stays."""
     try:
         files.remove(file, missing_ok=True)
     except OSError as error:
-        return [_stays(file, error)]
+        return [stays(file, error)]
     return []
 
 
-def _stays(file: Path, error: OSError) -> str:
+def stays(file: Path, error: OSError) -> str:
+    """The sentence on what is in its place and ought not to be."""
     return tr(
         "{target} was already written and could not be removed ({reason}): remove it.",
         target=file,

@@ -133,10 +133,6 @@ class FileSystem:
             return platform.node() + MACHINE_ID.read_text(encoding="ascii", errors="replace")
         return platform.node()
 
-    def free_bytes(self, folder: Path) -> int:
-        """How much can still be written into a folder: more may be refused, less may be too."""
-        return shutil.disk_usage(folder).free
-
     # ---- files
 
     def read(self, path: Path) -> BinaryIO:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
 from ..nesting.planning import nest
-from ..plan import Plan, suppress
+from ..plan import Plan, holding, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, part, silent
-from ..records.matching import Records
+from ..records.matching import Records, requirement_of
 from ..source import RecordSource, Source
 from .comparable import related
 from .earlier import Earlier
@@ -26,10 +26,12 @@ from .updating import (
     changed,
     check_update,
     check_updated_fields,
+    check_updated_releases,
     places_of,
     under_levels,
     updated,
 )
+from .valued import Wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +61,14 @@ def carried_on(
     levels: Levels,
     earlier: Earlier,
     update: Update,
-    k: int,
+    wanted: Wanted,
     loss: str | None,
     progress: Progress = silent,
 ) -> CarriedOn:
     """The records of now under the levels of an earlier release, of which as much as may be stays as it was.
 
-    earlier : the register's releases, one of which `update` names; loss : of a nested release, None for one level.
+    earlier : the register's releases, one of which `update` names; wanted : what is asked of each class; loss : of a
+    nested release, None for one level.
     Raises InputError for records of an engine, fields that cannot be kept the same, and another geography.
     """
     records = source.records if isinstance(source, RecordSource) else source
@@ -74,17 +77,22 @@ def carried_on(
     if not earlier.releases:
         raise InputError(tr("REGISTER has no release in it that could be updated: name the register that has."))
     check_updated_fields(records.table)
+    records = replace(records, table=replace(records.table, members={}))  # a row each, so that k rows are k persons
     table, profile = records.table, records.profile
     now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})
     same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)
     positions = check_update(same.earlier, now, update)
     others = [same.earlier[at] for at in positions]
+    check_updated_releases(others, table.sensitive[0] if table.sensitive else "")
+    requirement = requirement_of(records, wanted.k, wanted.l_diversity, wanted.max_share)
     if loss is None:
-        own = suppress(profile, levels.crosswalks[0], k)
+        own = suppress(profile, levels.crosswalks[0], wanted.k, requirement)
     else:
-        own = nest(areas, profile, levels, k, loss, progress=part(progress, 0.0, 0.5))
+        own = nest(areas, profile, levels, wanted.k, loss, requirement, part(progress, 0.0, 0.5))
     places = places_of(profile, levels, others, areas)
     rng = np.random.default_rng()  # from the system's own source, kept nowhere
-    split, plan = updated(records, levels, k, others, places, loss is not None, rng, part(progress, 0.5, 1.0))
+    nested, rest = loss is not None, part(progress, 0.5, 1.0)
+    split, plan = updated(records, levels, wanted, others, places, areas, nested, rng, rest)
     split_source = RecordSource(split)
-    return CarriedOn(split_source, split_source.requirement(k, 1, 100.0), plan, own, places, positions)
+    asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
+    return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions)

@@ -11,13 +11,20 @@ from .matching import Matched
 
 
 def concluded(
-    same: Matched, findings: Examined, n_earlier: int, k: int, requirement: Requirement, log: Log = QUIET
+    same: Matched,
+    findings: Examined,
+    n_earlier: int,
+    k: int,
+    requirement: Requirement,
+    of_persons: bool = False,
+    log: Log = QUIET,
 ) -> list[str]:
     """Say what was found once this release gives nothing away; all sentences on it, for the report.
 
-    same : which fields are the same; requirement : what is asked of classes beside k
+    same : which fields are the same; requirement : what is asked of classes beside k; of_persons : whether somebody has
+    several of the records of this release
     """
-    of_persons = bool(requirement.members) or any(release.of_persons for release in same.releases)
+    of_persons = of_persons or any(release.of_persons for release in same.releases)
     warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(findings, k, requirement)]
     sure = not (same.warnings or _undecided(findings) or of_persons)
     result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)

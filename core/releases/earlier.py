@@ -82,7 +82,7 @@ def held_against_earlier(
     """
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: column.level for name, column in table.coarsened.items()}
-    of_persons = bool(requirement.members)
+    of_persons = requirement.has_several(plan.profile.n_records)
     published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
     published = replace(published, of_persons=of_persons)
     if not earlier.releases:
@@ -114,8 +114,25 @@ def held_against_earlier(
         )
         plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
-    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, log)
+    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, of_persons, log)
     return HeldAgainst(plan, published, tuple(notes), findings.families)
+
+
+def refuse_linked_again(earlier: Earlier | None) -> None:
+    """Refuse linked tables of people of whom linked tables were released before: what was known of a person's rows and
+    hid the person among k in each release may be that person's alone in both. Raises PrivacyError."""
+    before = [] if earlier is None else [release for release in earlier.releases if release.linked]
+    if before:
+        raise PrivacyError(
+            tr(
+                "REGISTER: “{title}” released linked tables of these people already ({tables}), and what two such "
+                "releases tell together of one person cannot be checked: nothing was written. Release all linked "
+                "tables in one run, or the persons alone (“Anonymise records”); a release that nobody was given can "
+                "be taken out of the register.",
+                title=before[-1].title,
+                tables=", ".join(before[-1].linked),
+            )
+        )
 
 
 def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:

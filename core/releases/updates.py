@@ -287,7 +287,7 @@ def _difference(
         there &= np.bincount(place[place >= 0], minlength=len(rows)) > 0
         parts.append((place, value, sign * records))
     place, value, records = (np.concatenate(columns) for columns in zip(*parts))
-    kept = (place >= 0) & there[place]
+    kept = np.append(there, False)[place]  # the last for what only one of them shows
     place, value, records = place[kept], value[kept], records[kept]
     width = int(value.max()) + 1 if len(value) else 1
     pairs, position = np.unique(place * width + value, return_inverse=True)

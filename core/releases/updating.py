@@ -15,17 +15,19 @@ from ..areas import Areas
 from ..disclosure.published import Published
 from ..disclosure.values import as_text
 from ..errors import InputError, first_values
-from ..language import as_data, tr
+from ..language import all_of, as_data, plural, tr
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..records.columns import Column
 from ..records.matching import Records
-from ..records.table import RecordTable
+from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
 from ..scientific import sparse
+from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
+from .valued import People, Told, Wanted, levels_with_values
 
 FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
@@ -138,53 +140,188 @@ def check_update(earlier: Sequence[Published], now: Published, update: Update) -
 
 
 def check_updated_fields(table: RecordTable) -> None:
-    """Refuse what an update cannot keep the same yet. Raises InputError."""
-    kept_fields = [name for name, column in table.kept.items() if len(np.unique(column.codes)) > 1]
-    if kept_fields:
+    """Refuse what an update cannot keep the same. Raises InputError."""
+    fields = list(table.kept)
+    for name in fields:
+        if name not in table.sensitive:
+            raise InputError(
+                tr(
+                    "An update cannot show “{field}” as KEEP_FIELDS: where somebody leaves and somebody comes, the "
+                    "rows of a class would change by one, and the register does not keep what rows show beside "
+                    "quasi-identifiers and sensitive fields. Name it in SENSITIVE, in the first release too, or leave "
+                    "it out.",
+                    field=name,
+                )
+            )
+    if len(fields) > 1:
         raise InputError(
             tr(
-                "An update cannot show “{field}”: where somebody leaves and somebody comes, the rows of a class would "
-                "change by one, and the register does not keep what rows show beside the quasi-identifiers. Leave "
-                "KEEP_FIELDS and SENSITIVE empty, or release them by “Release records”.",
-                field=kept_fields[0],
+                "An update can show one sensitive field, and not {fields}: the register keeps the values of each, and "
+                "not which stood in one row, so that a change of one person would not be seen. Join them to one field "
+                "in all releases, or leave one.",
+                fields=all_of([f"“{name}”" for name in fields]),
             )
         )
-    for name in table.members:
+    if PERSONS in table.members:
+        codes = table.members[PERSONS].codes
+        several = len(codes) - len(np.unique(codes))
+        if several:
+            raise InputError(
+                plural(
+                    "An update takes one row for each person; {n} row is of a person who has another: who leaves would "
+                    "take all of them along, and the register does not know of how many persons its numbers are. Give "
+                    "each person one row, or use “Release records”, with REGISTER.",
+                    "An update takes one row for each person; {n} rows are of persons who have another: who leaves "
+                    "would take all of them along, and the register does not know of how many persons its numbers are. "
+                    "Give each person one row, or use “Release records”, with REGISTER.",
+                    several,
+                )
+            )
+    if HOUSEHOLDS in table.members:
         raise InputError(
             tr(
-                "An update counts records, and not yet {kind}: leave PERSON_ID and HOUSEHOLD_ID empty, with a record "
-                "for each, or use “Release records”, with REGISTER.",
-                kind=name,
+                "An update counts persons, and not households: a household that leaves would be a change of several "
+                "records, and the register does not know of how many households its numbers are. Leave HOUSEHOLD_ID "
+                "empty, or use “Release records”, with REGISTER."
             )
         )
+
+
+def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
+    """Refuse earlier releases of which an update cannot know what they told. Raises InputError.
+
+    earlier : those of its geography; field : the sensitive field that it shows, empty for none
+    """
+    for release in earlier:
+        if release.of_persons:
+            raise InputError(
+                tr(
+                    "{release} counts persons, who may have several rows: how many persons a change of its rows is, "
+                    "the register does not know, so that it cannot be updated. Use “Release records”, with REGISTER.",
+                    release=release.title.capitalize(),
+                )
+            )
+        if field and field not in [one.field for one in release.sensitive]:
+            raise InputError(
+                tr(
+                    "{release} has no “{field}” among its sensitive fields in the register, so that nobody knows "
+                    "whether and how its rows showed it: leave SENSITIVE empty, or begin a register with a release "
+                    "that names the field in SENSITIVE.",
+                    release=release.title.capitalize(),
+                    field=field,
+                )
+            )
 
 
 def updated(
     records: Records,
     levels: Levels,
-    k: int,
+    wanted: Wanted,
     earlier: Sequence[Published],
     places: Sequence[Places],
+    areas: Areas,
     nested: bool,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> tuple[Records, Plan]:
     """The records, split by where they are shown, and the plan that shows them.
 
-    levels : of the earlier releases; earlier : those of the same geography, the one to be updated last; places : what
-    they show, `places_of`; rng : draws who is shown where
+    levels : of the earlier releases; wanted : what is asked, its k that of the release; earlier : those of the same
+    geography, the one to be updated last; places : what they show, `places_of`; rng : draws who is shown where
     """
-    profile = records.profile
-    step = max(k, *(release.k for release in earlier))
-    shown = kept(places, step, rng, part(progress, 0.0, 0.6))
+    profile, k = records.profile, wanted.k
+    wanted = replace(wanted, k=max(k, *(release.k for release in earlier)))
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
-    level_of = levels_drawn(area, class_of, max(len(profile.classes), 1), levels, places, shown, rng)
+    there, n_classes = np.arange(len(cell)), max(len(profile.classes), 1)
+    if nested or records.table.sensitive:
+        fewer = held_back(places, rng)
+        region = levels.crosswalks[0].region_of[area]
+        own = np.where(region >= 0, _positions(places[0].key, region * n_classes + class_of), NOBODY)
+        there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
+    level_of = np.full(len(cell), SUPPRESSED, np.int8)
+    if records.table.sensitive:
+        told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
+        level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
+    else:
+        shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
+        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
     progress(0.9)
     split, level_of_cells = _split(records, cell, row, level_of, nested)
     if not nested:
         return split, replace(suppress(split.profile, levels.crosswalks[0], k), in_part=True)
     return split, replace(plan_by_levels(split.profile, levels, k, level_of_cells), in_part=True)
+
+
+def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """So many people of each place, each as likely as the others: their positions. place : (N,) of each person"""
+    order = np.lexsort((rng.random(len(place)), place))
+    of_place = place[order]
+    return np.sort(order[np.arange(len(order)) - np.searchsorted(of_place, of_place) < number[of_place]])
+
+
+def _by_value(
+    records: Records,
+    row: np.ndarray,
+    area: np.ndarray,
+    class_of: np.ndarray,
+    levels: Levels,
+    earlier: Sequence[Published],
+    places: Sequence[Places],
+    areas: Areas,
+) -> tuple[list[Told], People]:
+    """The places of each level by the values of the sensitive field, and where people of now are among them.
+
+    row, area, class_of : of each person
+    """
+    field, n_classes = records.table.sensitive[0], max(len(records.profile.classes), 1)
+    column = records.table.kept[field]
+    number: dict[str, int] = {}
+    own_value = np.array([number.setdefault(text, len(number)) for text in as_text(column.categories.tolist())], int)
+    value = own_value[column.codes[row]]
+    shown = []
+    for release in earlier:
+        level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
+        one = next(values for values in release.sensitive if values.field == field)
+        at = one.equivalence_class
+        theirs = np.array([number.setdefault(text, len(number)) for text in one.categories.tolist()], int)
+        shown.append((level[at], region[at], of_class[at], theirs[one.value], one.records))
+    keys: list[np.ndarray] = []
+    pair_keys: list[np.ndarray] = []
+    told, place_of = [], []
+    for height, of_level in enumerate(places):
+        region = levels.crosswalks[height].region_of[area]
+        place = np.where(region >= 0, _positions(of_level.key, region * n_classes + class_of), NOBODY)
+        parts = []
+        for turn, (level, at_region, of_class, values, numbers) in enumerate(shown):
+            if height:
+                below = (level < height) & (at_region >= 0)
+                at_region = np.where(below, levels.parents(height - 1)[at_region], at_region)
+                shown[turn] = level, at_region, of_class, values, numbers
+            there = (level <= height) & (at_region >= 0) & (of_class >= 0)
+            at = np.where(there, _positions(of_level.key, at_region * n_classes + of_class), NOBODY)
+            parts.append((np.where(at >= 0, at * len(number) + values, NOBODY), level == height, numbers))
+        pair = np.where(place >= 0, place * len(number) + value, NOBODY)
+        key = np.unique(np.concatenate([pair, *(part[0] for part in parts)]))
+        key = key[key >= 0]
+        labels, within = (np.zeros((len(key), len(parts)), np.int64) for _ in range(2))
+        for turn, (of_pair, here, numbers) in enumerate(parts):
+            known = of_pair >= 0
+            at = np.searchsorted(key, of_pair[known])
+            np.add.at(within[:, turn], at, numbers[known])
+            np.add.at(labels[:, turn], at, np.where(here, numbers, 0)[known])
+        of_place, of_value = np.divmod(key, len(number))
+        now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
+        told.append(Told(of_place, of_value, now, np.full(len(key), NOBODY), labels, within))
+        keys.append(key)
+        pair_keys.append(pair)
+        place_of.append(place)
+    for height in range(len(places) - 1):
+        around = places[height].parent[told[height].place]
+        parent = _positions(keys[height + 1], around * len(number) + told[height].value)
+        told[height] = replace(told[height], parent=np.where(around >= 0, parent, NOBODY))
+    pairs = [np.where(pair >= 0, np.searchsorted(key, pair), NOBODY) for key, pair in zip(keys, pair_keys)]
+    return told, People(place_of, pairs)
 
 
 def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], areas: Areas) -> list[Places]:

@@ -12,22 +12,24 @@ from ..aggregation import Aggregation
 from ..areas import Areas
 from ..arrays import to_list
 from ..configuration import Configuration, Trials
-from ..crosswalk import Crosswalk
+from ..evaluation import mean_distances
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..site_number.suppression_budget import most_within, numbers_tried
-from ..suppression import Terms, suppressed_by_class, suppression_percent
+from ..suppression import Terms, released_by_region
 
 MOST_POINTS = 25
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A number of sites, the regions that it gives, and the per cent of all records that these suppress."""
+    """A number of sites, the regions that it gives, the per cent of all records that these suppress, and the mean
+    distance in metres of the people of the region that a released record shows from its centre, 0 of no record."""
 
     n_sites: int
     n_regions: int
     percent: float
+    mean_distance: float = 0.0
 
 
 class Curve:
@@ -39,7 +41,7 @@ class Curve:
     """
 
     def __init__(self, areas: Areas, profile: Profile, configuration: Configuration, terms: Terms) -> None:
-        self._profile, self._terms, self._n_areas = profile, terms, len(areas)
+        self._areas, self._profile, self._terms, self._n_areas = areas, profile, terms, len(areas)
         self._trials = Trials(areas, profile, configuration, terms=terms)
         self._found: dict[int, CurvePoint] = {}
 
@@ -65,8 +67,11 @@ class Curve:
         """What a number of sites gives, 1 <= n_sites <= n."""
         if n_sites not in self._found:
             crosswalk = self.aggregation(n_sites, progress).crosswalk
-            percent = percent_suppressed(self._profile, crosswalk, self._terms)
-            self._found[n_sites] = CurvePoint(n_sites, crosswalk.n_regions, percent)
+            released = released_by_region(self._profile, crosswalk, self._terms)
+            n_records, n_released = self._profile.n_records + self._terms.n_unmatched, int(released.sum())
+            percent = 100.0 * (n_records - n_released) / n_records if n_records else 0.0
+            metres = float((released * mean_distances(self._areas, crosswalk)).sum() / max(n_released, 1))
+            self._found[n_sites] = CurvePoint(n_sites, crosswalk.n_regions, percent, metres)
         return self._found[n_sites]
 
     def filled(self, progress: Progress = silent) -> Iterator[CurvePoint]:
@@ -82,19 +87,6 @@ class Curve:
         tried = numbers_tried(lambda number, step: self.point(number, step).percent, self._n_areas, budget, progress)
         n_sites = most_within(tried, budget)
         return self._found[n_sites] if n_sites else None
-
-
-def percent_suppressed(profile: Profile, crosswalk: Crosswalk, terms: Terms) -> float:
-    """Per cent of all records that a crosswalk of the same areas suppresses."""
-    return suppression_percent(profile, suppressed_by_class(profile, crosswalk, terms), terms)
-
-
-def least_suppressed(profile: Profile, terms: Terms) -> float:
-    """Per cent of all records that are suppressed whatever the regions: those too rare even in one region of all areas.
-
-    Nested levels that end in one region suppress just these.
-    """
-    return percent_suppressed(profile, Crosswalk(np.zeros(profile.counts.shape[0], np.int64), 1), terms)
 
 
 def numbers_on_curve(n_areas: int, most: int = MOST_POINTS) -> list[int]:

@@ -201,9 +201,9 @@ def test_the_curve_is_drawn_and_its_mark_moves(dock):
     choose_number(dock, 33)
     assert min(x for x, _ in coloured(dock.curve, MARK)) > max(x for x, _ in first)
     # What is drawn is where it is said to be, more per cent higher up.
-    assert dock.curve.place(1, 20.0).y() < dock.curve.place(1, 1.0).y() < dock.curve.frame().bottom()
-    point = dock.session.state.points[0]
-    place = dock.curve.place(point.n_regions, point.percent)
+    assert dock.curve.place(500, 20.0).y() < dock.curve.place(500, 1.0).y() < dock.curve.frame().bottom()
+    line, point = coloured(dock.curve, LINE), dock.session.state.points[0]
+    place = dock.curve.place(point.mean_distance, point.percent)
     assert any(abs(x - place.x()) < 4 and abs(y - place.y()) < 4 for x, y in line)
     assert "33 regions" in dock.curve.accessibleDescription()
 
@@ -218,7 +218,7 @@ def coloured(widget, colour):
 def test_a_click_on_the_curve_chooses_the_nearest_number(dock):
     look(dock, *FIELDS)
     point = dock.session.state.points[-1]
-    place = dock.curve.place(point.n_regions, point.percent).toPoint()
+    place = dock.curve.place(point.mean_distance, point.percent).toPoint()
     QTest.mouseClick(dock.curve, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     settle(dock)
     assert dock.session.state.shown.n_sites == 36 == dock.chooser.value()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from qgis.core import QgsCoordinateTransformContext, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
+from vbas.vbas_plugin.explorer.lost_bars import bars_of
 from vbas.vbas_plugin.release import data as data_step
 
 from .conftest import make_grid, make_layer
@@ -103,6 +105,12 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     found = dock.decide.found
     assert len(found) == 3 and not [one.problem for one in found if one.problem]
     assert state.decision
+    decide = dock.decide
+    assert len(decide.maps) == 3 and not [one for one in decide.maps if one.icon().isNull()]
+    walk.click(decide.preview)
+    previewed = decide.text.toPlainText()
+    decide.page.close()
+    assert "Nothing is released yet" in previewed and "not said" in previewed
     walk.click(dock.next)
     walk.type(dock.hand_over.folder.lineEdit(), str(tmp_path / "release"))
     walk.type(dock.hand_over.recipient, "The university")
@@ -110,6 +118,7 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     walk.click(dock.hand_over.go)
     assert dock.hand_over.results, dock.hand_over.message.text()
     chosen = found[dock.decide.table.currentRow()].measures
+    assert f"{chosen.suppression_percent:.3g}"[:4] in previewed and f"{round(chosen.mean_distance)} m" in previewed
     assert dock.hand_over.results["N_SUPPRESSED"] == chosen.n_suppressed
     assert dock.hand_over.results["MEAN_DISTANCE"] == pytest.approx(chosen.mean_distance)
     done = subprocess.run([sys.executable, str(VERIFY), str(tmp_path / "release")], capture_output=True, text=True)
@@ -168,8 +177,20 @@ def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     walk.settle()
     state = dock.look.session.state
     assert state is not None, dock.look.message.text()
-    told = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:").results
+    done = run("anonymize", **state.parameters, RELEASED_RECORDS="memory:")
+    told = done.results
     assert_same(state.shown.measures, told)
+    assert_point(state.released[int(nested)], told)
+    assert_bars(state.shown.lost, records, done.layer("RELEASED_RECORDS"), coarser)
+    assert len(state.lines.nested) > 3 and bool(state.lines.plain) == bool(coarser)
+    if coarser:
+        plain = {
+            name: value for name, value in state.parameters.items() if name not in ("GENERALISE", "HIERARCHY_RULES")
+        }
+        point = state.lines.plain[-2]
+        one_level = {**plain, "RELEASE": "one level", "N_SITES": point.n_sites}
+        del one_level["FINEST"]
+        assert_point(point, run("anonymize", **one_level, RELEASED_RECORDS="memory:").results)
     assert state.shown.measures.n_suppressed > 0 or nested
     if not nested:
         assert state.curve.point(20).percent == pytest.approx(told["SUPPRESSION_PERCENT"])
@@ -178,12 +199,38 @@ def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     dock.go_to(3)
     walk.settle()
     assert len(dock.decide.found) == 3
+    if case == "period, household":
+        rule = dock.decide.rule.findData("OpenSAFELY")
+        dock.decide.rule.setCurrentIndex(rule)
+        dock.decide.rule.activated.emit(rule)
+        walk.settle()
+        assert [candidate.parameters["RULE"] for candidate in dock.decide.found] == [
+            dock.decide.rule.itemData(rule)
+        ] * 3
     for row, candidate in enumerate(dock.decide.found):
-        dock.decide.table.setCurrentCell(row, 0)
+        dock.decide.maps[row].click()
         if candidate.measures is not None:
             assert_same(candidate.measures, run("anonymize", **dock.state.job(), RELEASED_RECORDS="memory:").results)
         else:
             assert candidate.problem and not dock.state.decision
+
+
+def assert_point(point, told):
+    assert (point.percent, point.mean_distance) == pytest.approx((told["SUPPRESSION_PERCENT"], told["MEAN_DISTANCE"]))
+
+
+def assert_bars(lost, records, released, coarser):
+    """The bars, counted again from what went in and what came out."""
+    for name in {*lost.quasi_identifiers} - {*coarser}:
+        before, after = (Counter(feature[name] for feature in layer.getFeatures()) for layer in (records, released))
+        rows = [row for row, field in enumerate(lost.quasi_identifiers) if field == name]
+        assert {lost.values[row]: lost.records[row] for row in rows} == before
+        assert {lost.values[row]: lost.records[row] - lost.suppressed[row] for row in rows} == {
+            value: after[value] for value in before
+        }
+    bars = bars_of(lost, 5)
+    shares = [bar.percent for bar in bars]
+    assert shares == sorted(shares, reverse=True) and all(bar.records >= 5 and bar.suppressed for bar in bars)
 
 
 def assert_same(measures, told):

@@ -172,10 +172,12 @@ def nested(town):
 def anonymizelinked(town):
     f, rows = town.field, list(range(360))
     given = {**town.areas_and_records(), **town.coarser(), **town.published(), **town.period()}
-    lacking = ("RECORD_COUNT", "SERIES")
     visits = {f("person"): [f"{town.text}{i}" for i in rows], f("group"): [f"{town.text}{i % 2}" for i in rows]}
     return {
-        **{name: value for name, value in given.items() if name not in lacking},
+        **{name: value for name, value in given.items() if name != "RECORD_COUNT"},
+        "REGISTER": None,
+        "ALIASES": None,
+        "LEVELS_COARSER": [f("group"), 2],
         "KEEP_FIELDS": [f("kept")],
         "HOUSEHOLD_ID": None,  # not beside one known row; the persons are those of the table
         "SENSITIVE": [f("ill")],

@@ -37,6 +37,7 @@ from vbas.core.publish.geopackage.recounting import read_geopackage
 from vbas.core.publish.read_back import SecondCount
 from vbas.core.records.columns import Column, column_from_values
 
+from ..exploring import tried
 from .conftest import make_layer
 
 PLACES = ["memory:", "file.gpkg", "file.csv", "file.shp", "file.xlsx", "database"]
@@ -428,7 +429,7 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tried(40, 100), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.integers(1, 2), st.sampled_from([None, "", "NULL", "a"])), min_size=1, max_size=12),
     st.integers(2, 4),
@@ -511,7 +512,7 @@ def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, 
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tried(40, 100), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.tuples(st.sampled_from([None, 0, 1]), VALUES), st.integers(1, 9)), max_size=8),
     st.sampled_from([2, 10_000]),

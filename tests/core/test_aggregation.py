@@ -11,6 +11,7 @@ from vbas.core.aggregation.basic_voronoi import basic_voronoi
 from vbas.core.aggregation.iterative_voronoi import iterative_voronoi, relocate
 from vbas.core.site_location.random_sites import random_sites
 
+from ..exploring import tried
 from .strategies import regions
 
 
@@ -63,7 +64,7 @@ def test_iterating_never_lengthens_squared_distances(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tried(10, 30), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_sites=st.integers(2, 300), spread=st.floats(0.1, 3.0))
 def test_asking_only_where_the_nearest_site_can_change_gives_what_asking_for_all_gives(seed, n_sites, spread):
     rng = np.random.default_rng(seed)

@@ -28,6 +28,7 @@ from vbas.core.release import apply
 from vbas.core.releases.earlier import REPAIR
 from vbas.core.releases.examining import examine
 
+from ..exploring import tried
 from .strategies import column_from_array
 
 N, K = 16, 4
@@ -69,7 +70,7 @@ def same_rows(release, other):
         assert (release.fields[name].codes == other.fields[name].codes).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=tried(10, 30))
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_it_is_the_steps_in_their_order(seed, nested):
     records = people(seed)
@@ -85,7 +86,7 @@ def test_it_is_the_steps_in_their_order(seed, nested):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=tried(10, 30))
 @given(st.integers(0, 2**32 - 1))
 def test_published_totals_are_looked_at(seed):
     records = people(seed)

@@ -28,6 +28,8 @@ from vbas.core.site_location.clustering.state import ClusteringState
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.voronoi import nearest_site
 
+from ..exploring import tried
+
 NAMES = ["anonymity-driven clustering", "anonymity-driven clustering (2015)"]
 VARIANTS = {"2018": VARIANT_2018, "2015": VARIANT_2015}
 
@@ -194,7 +196,7 @@ def groups_kept(state):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(8, 25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_committed_move_agrees_with_counting_anew(variant, form, data):
     points, counts, sites, k = case = data.draw(cases(data.draw(st.booleans())))
@@ -225,7 +227,7 @@ def test_every_committed_move_agrees_with_counting_anew(variant, form, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(8, 25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=cases(generic=True))
 def test_the_search_is_that_of_the_papers_move_by_move(variant, form, case):
     """What is remembered as refused, and the neighbours found locally, change nothing: the plain search moves alike."""

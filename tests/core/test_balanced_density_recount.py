@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.site_location.balanced_density import _rows, balanced_density
 
+from ..exploring import tried
+
 
 def half_up(value):
     """R(x)."""
@@ -104,7 +106,7 @@ def plain_sites(names, points, people, n_sites):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=tried(330, 1000), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.sampled_from([1, 2, 5, 700]), st.sampled_from([3, 100]))
 def test_sites_are_those_of_the_plain_version(seed, n, most, reach):
     rng = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from vbas.core.cells import Minimum, PartitionOptions, partition_cells
 from vbas.core.cells.mending import HOLDS, IN_PIECES, SHORT, faults_of, mend
 from vbas.core.crosswalk import LEFT_OUT, Crosswalk, number_compactly
 
+from ..exploring import tried
 from .test_cells_partition import line, neighbours_of, squares
 
 
@@ -64,7 +65,7 @@ def cases(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tried(50, 120), deadline=None)
 @given(cases(), st.integers(5, 60), st.booleans())
 def test_no_way_has_fewer_moves(case, k, empty_years):
     cells, old = case

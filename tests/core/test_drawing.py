@@ -13,6 +13,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.drawing import dissolve, multi_polygons, pieces, surface_of
 from vbas.core.errors import Cancelled
 
+from ..exploring import tried
+
 SIDE = 5
 SQUARES = [shapely.box(x, y, x + 1, y + 1) for y in range(SIDE) for x in range(SIDE)]
 
@@ -56,7 +58,7 @@ def areas(draw):
 
 
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tried(15, 40), deadline=None)
 @given(drawn=areas())
 def test_regions_are_those_drawn_one_by_one(at_once, drawn):
     shapes, crosswalk = drawn

@@ -30,6 +30,7 @@ from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.release import apply
 
 from ..engines_there import needed
+from ..exploring import tried
 from . import engine_cases as cases
 from .engine_cases import (
     QUASI,
@@ -181,7 +182,7 @@ def test_more_rows_than_a_batch_keep_their_order(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=tried(3, 10), deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=60))
 def test_counts_are_added_up(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("counted")

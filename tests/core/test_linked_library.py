@@ -133,8 +133,6 @@ def test_the_old_key_is_nowhere() -> None:
         ({"keep": {"stays": "month"}}, "both as known and as kept"),
         ({"linked_k": 21}, "LINKED_K is 21"),
         ({"person_id": "id"}, "PERSON_ID and linked tables do not go together"),
-        ({"register": "releases.gpkg"}, "REGISTER and linked tables"),
-        ({"disclosure": "no small count follows", "release": "nested levels"}, "DISCLOSURE and linked tables"),
         ({"keep_fields": "id"}, "“id” of RECORDS links the tables"),
     ],
 )

@@ -19,6 +19,7 @@ from vbas.core.plan import suppress
 from vbas.core.privacy.margins import _smallest_to_add, disclosed_columns, hold_against_margins, parse_margins
 from vbas.core.profile import profile_records
 
+from ..exploring import tried
 from .strategies import column_from_array
 
 MARGINS = (("age", "sex"), ("job",))
@@ -61,7 +62,7 @@ def margin_of(profile, one, margin):
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tried(40, 120), deadline=None)
 @given(people())
 def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_all_are_suppressed(case):
     areas, profile, k = case
@@ -84,7 +85,7 @@ def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_a
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(20, 60), deadline=None)
 @given(people(most=60))
 def test_no_count_below_k_follows_from_totals_but_those_that_the_totals_tell_alone(case):
     areas, profile, k = case
@@ -108,7 +109,7 @@ def disclosed(profile, totals, hidden, k):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(20, 60), deadline=None)
 @given(people(most=50))
 def test_no_way_suppresses_fewer_records(case):
     """Against every choice of further classes in each region."""

@@ -15,11 +15,12 @@ from vbas.core.profile import profile_records
 from vbas.core.records.matching import match_areas
 from vbas.core.site_location.random_sites import random_sites
 
+from ..exploring import tried
 from .strategies import regions, tables
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(40, 100), deadline=None)
 @given(st.data())
 def test_measures_equal_a_recount(data):
     areas = data.draw(regions())

@@ -21,6 +21,7 @@ from vbas.core.report.map_data import MapData
 from vbas.core.report.provenance import Provenance
 from vbas.core.report.release import PublicReport, release_report
 
+from ..exploring import tried
 from .test_zones_released import N_AREAS, town
 
 
@@ -41,7 +42,7 @@ def left_of(account: Account) -> Iterator[tuple[int, int]]:
 
 @pytest.mark.parametrize("disclosure", [CLASS_HAS_K, NO_SMALL_COUNT])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tried(10, 30), deadline=None)
 def test_what_is_left_is_what_a_count_area_by_area_finds(disclosure, seed, k):
     areas, records, levels = town(seed)
     people = np.random.default_rng(seed).integers(0, 3, N_AREAS) * 40.0

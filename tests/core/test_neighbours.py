@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from vbas.core.drawing import pieces, voronoi_cells_of
 from vbas.core.neighbours import point_neighbours, polygon_neighbours
 
+from ..exploring import tried
+
 
 def listed(adjacency):
     """{(i, j): border} of all entries, both ways."""
@@ -51,7 +53,7 @@ def test_borders_are_measured_in_the_units_asked_for_and_overlaps_count():
 @pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.sampled_from([4e4, 400.0, 4.0]))
 @example(393153090, 3, 4e4)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(20, 60), deadline=None)
 def test_points_are_neighbours_where_their_drawn_cells_meet(seed, n, width):
     """Also of points nearly on a line, whose cells have corners far away."""
     rng = np.random.default_rng(seed)

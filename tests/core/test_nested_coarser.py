@@ -24,6 +24,7 @@ from vbas.core.records.columns import Column
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import RecordTable
 
+from ..exploring import tried
 from .nested_cases import random_levels, row_by_row
 
 NAMES = ("age", "sex")
@@ -75,7 +76,7 @@ def cells_of(profile):
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tried(80, 250), deadline=None)
 @given(cases(counted=True), st.sampled_from(list(LOSSES)))
 def test_every_equivalence_class_has_k_records_and_only_what_is_too_rare_at_the_last_level_is_suppressed(case, loss):
     areas, records, places, k = case
@@ -110,7 +111,7 @@ def values(column):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tried(65, 200), deadline=None)
 @given(cases(most_areas=4, most_rows=12, most_levels=2), st.sampled_from(list(LOSSES)))
 def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
     """Fewest suppressed are brute force's; seldom a class more is shown coarser; the geography is rarely worse."""
@@ -155,7 +156,7 @@ def cost(places, cells, choice, metres, k):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(40, 100), deadline=None)
 @given(cases(orders=((),), counted=True), st.sampled_from(list(LOSSES)))
 def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
     areas, records, places, k = case

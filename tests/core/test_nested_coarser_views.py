@@ -27,6 +27,7 @@ from vbas.core.records.columns import Column
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
+from ..exploring import tried
 from .test_nested_coarser import AGES, HIERARCHIES, NAMES, cases, cells_of, shown_by_hand, town
 
 
@@ -38,7 +39,7 @@ def key_of(plan, equivalence_class):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tried(65, 200), deadline=None)
 @given(cases(counted=True))
 def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
     areas, records, places, k = case

@@ -22,6 +22,7 @@ from vbas.core.plan import suppress
 from vbas.core.records.matching import SUPPRESS, match_records
 from vbas.core.release import apply
 
+from ..exploring import tried
 from .nested_cases import random_levels, row_by_row
 from .strategies import regions, tables
 
@@ -51,7 +52,7 @@ def rows_of(release):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tried(50, 150), deadline=None)
 @given(releases())
 def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
     areas, records, _levels, plan, release = case
@@ -66,7 +67,7 @@ def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tried(60, 150), deadline=None)
 @given(releases())
 def test_measures_equal_a_plain_recount(case):
     areas, records, levels, plan, release = case
@@ -108,7 +109,7 @@ def test_measures_equal_a_plain_recount(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(40, 100), deadline=None)
 @given(releases())
 def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
     areas, records, levels, nested, _ = case
@@ -132,7 +133,7 @@ def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(35, 100), deadline=None)
 @given(releases(), st.integers(0, 3))
 def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous(case, target):
     _areas, _, levels, plan, release = case
@@ -158,7 +159,7 @@ def test_the_recount_passes_what_the_records_give(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tried(60, 150), deadline=None)
 @given(releases(), st.integers(0, 2**32 - 1))
 def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(case, seed):
     _, records, levels, _, release = case

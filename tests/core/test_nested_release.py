@@ -19,6 +19,7 @@ from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.diversity import Shares
 from vbas.core.privacy.requirement import Requirement
 
+from ..exploring import tried
 from .nested_cases import by_brute_force, by_plain_rule, loss_of, nested_cases, profile_of
 
 
@@ -31,7 +32,7 @@ def levels_of_cells(plan) -> np.ndarray:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tried(120, 300), deadline=None)
 @given(nested_cases(), st.integers(2, 9), st.booleans(), st.sampled_from(list(LOSSES)))
 def test_every_equivalence_class_holds_k_records_and_only_what_is_too_rare_everywhere_is_suppressed(
     case, k, whole, loss

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.best_approaches import COMPONENTS, MEASURED, best_approaches, component_sentences
@@ -18,6 +18,8 @@ from vbas.core.evaluation import Measures
 from vbas.core.outcome import BASELINE, NESTED, Outcome, with_pareto
 from vbas.core.report.objectives import best_approaches_section, weighted_section
 from vbas.core.weighted_sum import OBJECTIVES, best_by_weights, best_sentences, weights_of, with_weighted_sums
+
+from ..exploring import tried
 
 FIELDS = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy", "mean_distance")
 
@@ -131,6 +133,7 @@ many = st.lists(few, min_size=len(CONFIGURATIONS), max_size=len(CONFIGURATIONS))
 
 
 @pytest.mark.slow
+@settings(max_examples=tried(40, 100))
 @given(runs=st.lists(st.tuples(many, many), min_size=1, max_size=2))
 def test_the_best_of_each_component_is_a_plain_recount(runs):
     contests: dict[str, list[dict]] = {component: [] for component in COMPONENTS}

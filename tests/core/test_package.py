@@ -12,7 +12,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.anonymise import Ask, anonymise
@@ -31,6 +31,7 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
+from ..exploring import tried
 from .package_cases import drawn_account, tables_of
 
 PLAIN = st.one_of(st.none(), st.text(st.characters(blacklist_categories=["Cs"]), max_size=6))
@@ -55,6 +56,7 @@ def any_tables(draw):
     return DataTable("records", "", "", tuple(fields), tuple(columns), copies)
 
 
+@settings(max_examples=tried(40, 100))
 @given(any_tables())
 def test_every_format_gives_the_content_hash_again(tmp_path_factory, table):
     folder = tmp_path_factory.mktemp("formats")
@@ -68,6 +70,7 @@ def test_every_format_gives_the_content_hash_again(tmp_path_factory, table):
         assert content_hash(read) == content_hash(table) and len(read) == len(table)
 
 
+@settings(max_examples=tried(40, 100))
 @given(any_tables(), st.randoms())
 def test_the_content_hash_knows_no_order_and_counts_equal_rows(table, random):
     at = np.repeat(np.arange(len(table.copies)), table.copies)

@@ -20,6 +20,7 @@ from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import point_neighbours
 from vbas.core.profile import profile_records
 
+from ..exploring import tried
 from .strategies import column_from_array
 from .strategies import regions as some_regions
 
@@ -43,7 +44,7 @@ def distance(areas, region_of):
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tried(20, 50), deadline=None)
 def test_every_region_is_in_one_piece_and_at_the_floor(data):
     areas = data.draw(some_regions())
     adjacency = point_neighbours(areas.points)

@@ -24,6 +24,7 @@ from vbas.core.report.map_data import MapData
 from vbas.core.report.provenance import Provenance
 from vbas.core.report.release import PublicReport, release_report
 
+from ..exploring import tried
 from .strategies import column_from_array
 
 SIDE = 4
@@ -97,7 +98,7 @@ def both_pages(rows, nested=False, counted=False):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=tried(7, 20))
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_it_is_the_same_whatever_was_suppressed(shown_seed, rare_seed):
     rows = shown_rows_of(np.random.default_rng(shown_seed))
@@ -109,7 +110,7 @@ def test_it_is_the_same_whatever_was_suppressed(shown_seed, rare_seed):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=tried(5, 12))
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_a_nested_one_too(shown_seed, rare_seed):
     rows = shown_rows_of(np.random.default_rng(shown_seed))

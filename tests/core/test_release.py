@@ -23,6 +23,7 @@ from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
 
+from ..exploring import tried
 from .strategies import column_from_array, regions, tables
 
 
@@ -34,7 +35,7 @@ def rows_of(columns, counts, n):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tried(60, 150), deadline=None)
 @given(st.data())
 def test_every_release_is_k_anonymous_and_complete(data):
     areas = data.draw(regions())

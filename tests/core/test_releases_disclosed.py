@@ -15,12 +15,13 @@ from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.releases.examining import examine_all
 from vbas.core.releases.listing import ANY, OTHERS, rows_of
 
+from ..exploring import tried
 from .release_cases import all_tables, only_seen_values, several_releases, true_table
 
 
 @pytest.mark.slow
 @given(several_releases(most_areas=12, most_releases=4, most_count=9, most_classes=4))
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=tried(25, 75), deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
     areas, profile, releases = case
     disclosed = find_disclosed(releases, keep_bounds=True)
@@ -39,7 +40,7 @@ def test_true_counts_lie_within_all_bounds(case):
 
 @pytest.mark.slow
 @given(several_releases(most_areas=8, most_releases=3, most_count=7, most_classes=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tried(15, 40), deadline=None)
 def test_rows_say_who_is_counted_and_who_is_not(case):
     """The people of its areas and values, less those whom the release shows there, are as many as a row says."""
     areas, profile, releases = case
@@ -62,7 +63,7 @@ def has(values, of_joint):
 
 @pytest.mark.slow
 @given(several_releases(most_areas=4, most_releases=3, most_count=4))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tried(15, 50), deadline=None)
 def test_brute_force_finds_the_same_cells(case):
     _, _, releases = case
     findings = find_disclosed(releases)

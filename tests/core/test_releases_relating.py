@@ -20,6 +20,7 @@ from vbas.core.releases.examining import examine, examine_all
 from vbas.core.releases.relating import Relating, with_levels
 from vbas.core.releases.repair import repair
 
+from ..exploring import tried
 from .release_cases import only_seen_values, profile_over, true_table
 
 AGES = ("15-19", "20-24", "25-29", "30-34")
@@ -72,7 +73,7 @@ def cases(draw):
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(20, 60), deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
     areas, profile, made = case
     releases = [one for _, one in made]
@@ -113,7 +114,7 @@ def _with_single(every, over):
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tried(10, 30), deadline=None)
 def test_a_repaired_release_gives_nothing_away_at_any_level(case):
     areas, _, made = case
     releases = [one for _, one in made]

@@ -26,11 +26,13 @@ from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
 from vbas.core.records.columns import Column
 from vbas.core.records.table import RecordTable
+from vbas.core.releases import cheapest
 from vbas.core.releases.earlier import Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair
 from vbas.core.releases.updates import Changes, visible_changes
 
+from ..exploring import tried
 from .nested_cases import profile_of, random_levels
 
 pytestmark = pytest.mark.slow
@@ -63,7 +65,7 @@ def plans_of(rng, n, k, nested, n_earlier):
 
 
 @given(two_plans())
-@settings(max_examples=35, deadline=None)
+@settings(max_examples=tried(10, 35), deadline=None)
 def test_nothing_is_given_away_after_a_repair(case):
     areas, plan, earlier = case
     done = repair(plan, areas, earlier)
@@ -82,7 +84,7 @@ def test_nothing_is_given_away_after_a_repair(case):
 
 
 @given(two_plans(), st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tried(10, 30), deadline=None)
 def test_what_is_asked_of_equivalence_classes_holds_after_a_repair(case, seed):
     """Distinct values and persons, and the largest share of a value; of one level and of several."""
     areas, plain, earlier = case
@@ -132,6 +134,17 @@ def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():
     done = repair(plan, areas, [publish(nested, areas)])
     assert done.before.n_counts > 0
     assert examine(done.published, [publish(nested, areas)]).n_counts == done.after.n_counts == 0
+
+
+@pytest.mark.parametrize("seed", [101, 305, 337])
+def test_a_repair_without_proofs_ends_with_a_look_at_all_classes(monkeypatch, seed):
+    """As of releases too large for proofs: what propagation finds is taken away, then looked at by itself."""
+    monkeypatch.setattr(cheapest, "MOST_UNKNOWNS", 0)
+    rng = np.random.default_rng(seed)
+    areas, plan, earlier = plans_of(rng, int(rng.integers(4, 9)), int(rng.integers(2, 5)), False, 2)
+    done = repair(plan, areas, earlier)
+    assert done.before.n_counts > 0
+    assert examine(done.published, earlier).n_counts == done.after.n_counts == 0
 
 
 @pytest.mark.parametrize("with_values", [False, True])
@@ -202,7 +215,7 @@ def test_what_else_must_hold_holds_after_a_repair():
 
 
 @given(two_plans(tries=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tried(30, 80), deadline=None)
 def test_updates_change_by_nobody_or_by_k(case, seed):
     areas, plan, _ = case
     rng = np.random.default_rng(seed)

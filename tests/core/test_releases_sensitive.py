@@ -21,6 +21,7 @@ from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import Shares
 from vbas.core.releases.examining import examine
 
+from ..exploring import tried
 from .nested_cases import random_levels
 from .release_cases import coarser, only_seen_values, profile_over, true_table
 
@@ -176,7 +177,7 @@ def taken_values(over, count):
 
 
 @given(people_and_releases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(20, 60), deadline=None)
 def test_whatever_is_told_is_true(case):
     people, values, releases = case
     findings = find_disclosed(releases)
@@ -200,7 +201,7 @@ def test_whatever_is_told_is_true(case):
 
 
 @given(people_and_releases(most_areas=3, most_classes=1, most=4, nested=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(35, 100), deadline=None)
 def test_brute_force_finds_no_more_cells_of_one_value(case):
     _, values, releases = case
     disclosed = find_disclosed(releases)
@@ -258,7 +259,7 @@ def test_an_update_shows_the_value_of_the_new_one_and_of_many():
 
 
 @given(people_and_releases())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tried(8, 25), deadline=None)
 def test_a_release_held_against_others_of_one_value_counts_them_only_if_asked(case):
     *earlier, new = case[2]
     plain, asked = examine(new, earlier), examine(new, earlier, homogeneous=True)

@@ -23,6 +23,7 @@ from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.release import apply
 
+from ..exploring import tried
 from .strategies import column_from_array, regions
 from .test_sensitive_persons import holders_of, short
 
@@ -71,7 +72,7 @@ def values_of(plan, records):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tried(60, 150), deadline=None)
 @given(visits(), st.booleans())
 def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
     areas, records, k, distinct, share = case

@@ -31,6 +31,7 @@ from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.release import apply
 from vbas.core.suppression import Terms, suppressed_by_class
 
+from ..exploring import tried
 from .strategies import column_from_array, regions
 
 K = 5
@@ -190,7 +191,7 @@ def planned(case, nested):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tried(65, 200), deadline=None)
 @given(visits(), st.booleans())
 def test_nobody_of_a_released_equivalence_class_is_told_counted_by_sets_of_persons(case, nested):
     _, records, _, l_diversity, max_share = case

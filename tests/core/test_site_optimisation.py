@@ -16,6 +16,7 @@ from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled
 from vbas.core.voronoi import nearest_site
 
+from ..exploring import tried
 from .strategies import regions as some_regions
 
 optimise = APPROACHES["site optimisation"]
@@ -72,7 +73,7 @@ def scattered(seed, n=150):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tried(15, 40), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_sites=st.sampled_from([12, 25, 5, 2, 1]))
 def test_every_step_is_that_of_the_plain_version(seed, n_sites):
     areas = scattered(seed)

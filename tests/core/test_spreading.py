@@ -19,6 +19,7 @@ from vbas.core.levels import Levels, own_regions, without_last_repeats
 from vbas.core.nesting.making import build_levels
 from vbas.core.records.columns import Column, column_from_values
 
+from ..exploring import tried
 from .nested_cases import nested_cases, profile_of
 from .release_to_spread import nested_release, released, weights_by_hand
 
@@ -150,7 +151,7 @@ def two_levels(level, region, value="x"):
 # ---- tables of people by area
 
 
-@settings(deadline=None, phases=NO_SHRINK, max_examples=120)
+@settings(deadline=None, phases=NO_SHRINK, max_examples=tried(50, 120))
 @given(nested_cases(most_areas=10), st.integers(2, 5), st.sampled_from([NONE, AT_LEVEL_1]), st.integers(0, 2**32 - 1))
 def test_a_table_of_the_same_people_is_met(case, k, leave_out, seed):
     areas, profile, levels = whole(case) if leave_out == AT_LEVEL_1 else case
@@ -228,7 +229,7 @@ def test_a_table_that_cannot_be_used(areas, people, sentence):
         )
 
 
-@settings(deadline=None, phases=NO_SHRINK, max_examples=25)
+@settings(deadline=None, phases=NO_SHRINK, max_examples=tried(10, 25))
 @given(st.integers(0, 2**32 - 1))
 def test_a_table_is_met_where_areas_are_nearly_full(seed):
     """Proportional fitting alone would need hundreds of thousands of steps in a third of these."""

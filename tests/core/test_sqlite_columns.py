@@ -18,6 +18,8 @@ from vbas.core.records import sqlite_columns
 from vbas.core.records.sqlite_columns import read_table
 from vbas.core.records.sqlite_pages import NotPlain
 
+from ..exploring import tried
+
 KINDS = {"text": "text", "number": "integer", "long": "long"}
 TEXTS = st.one_of(
     st.none(), st.sampled_from(["", "a", "é", "NULL", "'", '"', "a,b", "1", "x" * 300]), st.text(max_size=5)
@@ -78,7 +80,7 @@ def path(tmp_path_factory):
 
 @pytest.mark.slow
 @given(ROWS, st.integers(1, 9), st.integers(1, 50), st.data())
-@settings(deadline=None)
+@settings(max_examples=tried(40, 100), deadline=None)
 def test_the_same_as_row_by_row(path, rows, stretch, longest, data):
     first = data.draw(st.sampled_from([-(2**63), -3, 1, 2**63 - 200]))
     keys = sorted(data.draw(st.sets(st.integers(first, first + 199), min_size=len(rows), max_size=len(rows))))

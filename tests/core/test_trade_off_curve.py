@@ -7,16 +7,20 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from vbas.core.anonymise import Ask, rate
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled, InputError
+from vbas.core.evaluation import mean_distance_shown
+from vbas.core.nesting.making import LevelOptions, build_levels
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
-from vbas.core.trade_off.curve import Curve, coarse_to_fine, least_suppressed, numbers_on_curve
+from vbas.core.trade_off.curve import Curve, coarse_to_fine, numbers_on_curve
+from vbas.core.trade_off.nested_curve import NestedCurve
 
 from .strategies import regions, tables
 
@@ -49,7 +53,24 @@ def test_each_point_is_what_a_release_of_its_regions_suppresses(data, k):
         assert point.n_regions == run.aggregation.crosswalk.n_regions
         assert point.percent == pytest.approx(100 * lost / (profile.n_records + n_unmatched))
         assert np.array_equal(curve.aggregation(point.n_sites).crosswalk.region_of, run.aggregation.crosswalk.region_of)
-        assert least_suppressed(profile, Terms(k, n_unmatched=n_unmatched)) <= point.percent + 1e-9
+        assert point.mean_distance == pytest.approx(mean_distance_shown(areas, plan))
+
+
+@given(st.data(), st.integers(2, 5))
+@settings(max_examples=10, deadline=None)
+def test_each_point_of_the_nested_line_is_what_rating_its_levels_gives(data, k):
+    areas = data.draw(regions(most=12))
+    records = matched(data.draw(tables(areas)), areas, k)
+    terms = Terms(k, n_unmatched=records.n_unmatched)
+    curve = Curve(areas, records.profile, Configuration(), terms)
+    line = NestedCurve(areas, records, curve, Ask(k, nested=True), LevelOptions())
+    for point in line.filled():
+        number = point.n_sites
+        levels = build_levels(areas, records.profile, curve.aggregation(number).crosswalk)
+        measures = rate(areas, records, levels, Ask(k, nested=True)).measures
+        assert (point.percent, point.mean_distance) == (measures.suppression_percent, measures.mean_distance)
+        assert point.percent <= curve.point(number).percent + 1e-9  # levels suppress no more than their finest
+    assert line.whole and line.known(1) == line.points[0]
 
 
 @given(st.data(), st.floats(0, 60))

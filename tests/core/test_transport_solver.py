@@ -12,6 +12,8 @@ from scipy.spatial.distance import cdist
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.transport import allocate, loads, lower_bound
 
+from ..exploring import tried
+
 
 def least_cost(points, facilities, capacity):
     """The optimum, by an assignment in which every facility stands `capacity` times."""
@@ -63,7 +65,7 @@ def problems(draw):
     return points, facilities, capacity
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tried(60, 150), deadline=None)
 @given(problems(), st.sampled_from([2, 12]))
 def test_optimal_whatever_the_problem(problem, n_nearest):
     points, facilities, capacity = problem
@@ -74,7 +76,7 @@ def test_optimal_whatever_the_problem(problem, n_nearest):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(40, 100), deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-6, 0.1, 10.0]))
 def test_a_warm_start_is_optimal_too(problem, seed, shake):
     points, facilities, capacity = problem

@@ -186,11 +186,10 @@ def test_what_an_update_cannot_keep_is_refused():
     ill, who = column_from_values(["flu", "cold", "flu"] * 3), column_from_values(list("abcdefghi"))
     for table, more, given_levels, words in (
         (replace(one.table, kept={"ill": ill}), {}, levels, "cannot show “ill”"),
-        (replace(one.table, members={"persons": who}), {}, levels, "not yet persons"),
+        (replace(one.table, members={"households": who}), {}, levels, "not households"),
         (one.table, {"earlier": Earlier([])}, levels, "no release in it"),
         (one.table, {}, both, "has other regions than CROSSWALK"),
         (one.table, {"disclosure": "no small count follows"}, both, "does not go with DISCLOSURE"),
-        (one.table, {"period": "q", "periods": "each period by itself"}, levels, "is of one period"),
     ):
         with pytest.raises(InputError, match=words):
             anonymise(areas, match_records(table, areas), given_levels, replace(ask, **more))

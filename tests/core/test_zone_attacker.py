@@ -21,6 +21,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan
 from vbas.core.profile import Profile
 
+from ..exploring import tried
 from . import zone_attacker
 from .nested_cases import profile_of, random_levels
 from .test_zones import cells_of, released, released_with, tree_of_shape, zones_by_hand
@@ -75,7 +76,7 @@ def test_a_zone_of_which_people_prove_a_small_count_is_not_shown():
 
 
 @given(territories())
-@settings(max_examples=200)
+@settings(max_examples=tried(65, 200))
 def test_no_zone_and_its_people_prove_a_small_count(drawn):
     areas, counts, levels, k, seed = drawn
     release = written(in_zones(areas, counts, levels, k, seed), areas)
@@ -83,7 +84,7 @@ def test_no_zone_and_its_people_prove_a_small_count(drawn):
 
 
 @given(territories())
-@settings(max_examples=100)
+@settings(max_examples=tried(35, 100))
 def test_the_attacker_proves_nothing_that_is_not_so(drawn):
     """Also of zones that are not held against people."""
     areas, counts, levels, k, _ = drawn
@@ -97,7 +98,7 @@ def test_the_attacker_proves_nothing_that_is_not_so(drawn):
 
 
 @given(st.integers(0, 2), st.lists(st.integers(0, 7), min_size=5, max_size=5), st.sampled_from([2, 3]), st.data())
-@settings(max_examples=80)
+@settings(max_examples=tried(25, 80))
 def test_every_statement_about_a_small_count_has_a_table_against_it(shape, numbers, k, data):
     """All tables within the people of the areas are tried: each gives the same release if the coins fall so."""
     tree, region_of = tree_of_shape(shape)

@@ -26,6 +26,7 @@ from vbas.core.privacy.beside import Beside, hold_beside, hold_beside_and_togeth
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.records.table import HOUSEHOLDS
 
+from ..exploring import tried
 from . import zone_attacker
 from .nested_cases import profile_of
 from .test_zone_attacker import in_zones, territories, written
@@ -54,7 +55,7 @@ def found_by_the_program(plan, people, k, known=None):
 
 
 @given(territories())
-@settings(max_examples=150)
+@settings(max_examples=tried(50, 150))
 def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
     areas, counts, levels, k, _ = drawn
     plan = nest(areas, profile_of(counts), levels, k, conditions=Conditions(np.full(len(areas), 1e6), None))
@@ -75,7 +76,7 @@ def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
 
 
 @given(territories(most_classes=5))
-@settings(max_examples=150)
+@settings(max_examples=tried(50, 150))
 def test_under_disclosure_nothing_follows_of_all_classes_together(drawn):
     areas, counts, levels, k, seed = drawn
     plan = in_zones(areas, counts, levels, k, seed)
@@ -153,7 +154,7 @@ def test_nothing_is_released_where_no_way_is_found(monkeypatch):
 
 
 @given(territories())
-@settings(max_examples=60)
+@settings(max_examples=tried(25, 60))
 def test_of_households_too_nothing_follows(drawn):
     areas, counts, levels, k, seed = drawn
     profile, rng = profile_of(counts), np.random.default_rng(seed)

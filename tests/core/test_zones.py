@@ -27,6 +27,8 @@ from vbas.core.records.table import RecordTable
 from vbas.core.source import RecordSource
 from vbas.core.synthetic.hamlet import hamlet
 
+from ..exploring import tried
+
 # Areas in small regions in one large region, and what a record loses in them.
 SHAPES = [
     ([[0, 1, 2, 3], [0, 0, 1, 1], [0] * 4], [[0.0] * 4, [1.0, 1.2], [3.0]]),
@@ -97,7 +99,7 @@ TABLES = st.tuples(st.integers(0, 2), st.lists(st.integers(0, 7), min_size=5, ma
 
 
 @given(TABLES, st.sampled_from([2, 3, 5]))
-@settings(max_examples=150)
+@settings(max_examples=tried(60, 150))
 def test_the_cheapest_zones_are_those_that_trying_all_finds(drawn, k):
     shape, numbers = drawn
     tree, region_of = tree_of_shape(shape)
@@ -125,7 +127,7 @@ def released(table: tuple[int, ...], region_of: list[np.ndarray], level_of: np.n
 
 @pytest.mark.slow
 @given(TABLES, st.sampled_from([2, 3]), st.integers(0, 2**32), st.sampled_from([0.0, 0.3]))
-@settings(max_examples=120)
+@settings(max_examples=tried(40, 120))
 def test_every_table_with_the_counts_of_the_zones_may_be_where_a_release_comes_from(drawn, k, seed, closed):
     shape, numbers = drawn
     tree, region_of = tree_of_shape(shape)

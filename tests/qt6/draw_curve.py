@@ -25,8 +25,9 @@ view = CurveView()
 picked: list[int] = []
 view.picked.connect(picked.append)
 view.resize(320, 220)
-view.show_points([CurvePoint(1, 1, 0.0), CurvePoint(10, 10, 3.0), CurvePoint(100, 99, 20.0)], 100)
-view.mark((10, 3.0), 0.5)
+line = [CurvePoint(1, 1, 0.0, 9000.0), CurvePoint(10, 10, 3.0, 3000.0), CurvePoint(100, 99, 20.0, 400.0)]
+view.show_points(line, [CurvePoint(1, 1, 0.0, 9000.0), CurvePoint(100, 99, 0.5, 700.0)], line[:2])
+view.mark(line[1], CurvePoint(10, 10, 0.2, 3100.0))
 image = view.grab().toImage()
 blue = sum(
     QColor(image.pixel(x, y)).getRgb()[:3] == LINE.getRgb()[:3]
@@ -35,7 +36,7 @@ blue = sum(
 )
 test: Any = QTest  # which is not made to be called, whatever PyQt says of its methods
 test.mouseClick(
-    view, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, view.place(99, 20.0).toPoint() - QPoint(3, 0)
+    view, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, view.place(400.0, 20.0).toPoint() - QPoint(3, 0)
 )
 view.event(QHelpEvent(QEvent.Type.ToolTip, QPoint(50, 50), QPoint(50, 50)))
 chooser = NumberChooser()

@@ -1,4 +1,5 @@
-"""The curve: regions against suppression, drawn, with the present number marked."""
+"""The curve: how closely people are placed against suppression, for one level and for nested ones, the present number
+marked on both."""
 
 from __future__ import annotations
 
@@ -10,14 +11,15 @@ from qgis.PyQt.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPalette
 from qgis.PyQt.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...core.language import plural, tr
-from ...core.report.pictures.axes import Axis, linear
+from ...core.report.pictures.axes import Axis, linear, logarithmic
 from ...core.trade_off.curve import CurvePoint
 
-# Blue and vermilion are told apart by all kinds of colour vision (Okabe & Ito 2008); shapes and dashes differ too.
-LINE, MARK = QColor("#0072b2"), QColor("#d55e00")
+# Told apart by all kinds of colour vision (Okabe & Ito 2008); shapes and dashes differ too.
+LINE, NESTED, PLAIN, MARK = QColor("#0072b2"), QColor("#009e73"), QColor("#a15c9e"), QColor("#d55e00")
 GAP = 6.0
 # Per cent up to which the curve is drawn at least, and how many times what is marked.
 DECIDED_BELOW, BESIDE_A_MARK = 6.0, 1.5
+SWATCH = 16.0
 
 
 class CurveView(QWidget):
@@ -31,65 +33,81 @@ class CurveView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._points: Sequence[CurvePoint] = ()
-        self._n_areas = 1
-        self._at: tuple[int, float] | None = None
-        self._nested: float | None = None
-        self.setMinimumHeight(190)
+        self._nested: Sequence[CurvePoint] = ()
+        self._plain: Sequence[CurvePoint] = ()
+        self._at: CurvePoint | None = None
+        self._at_nested: CurvePoint | None = None
+        self._nested_chosen = False
+        self.setMinimumHeight(210)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setMouseTracking(True)
-        self.setAccessibleName(tr("Trade-off curve: records suppressed by number of regions"))
+        self.setAccessibleName(tr("Trade-off curve: records suppressed by how closely people are placed"))
 
     def sizeHint(self) -> QSize:
-        return QSize(320, 220)
+        return QSize(320, 240)
 
-    def show_points(self, points: Sequence[CurvePoint], n_areas: int) -> None:
-        """Draw these points, ascending; n_areas : the most regions there can be."""
-        self._points, self._n_areas = list(points), max(n_areas, 2)
+    def show_points(
+        self, points: Sequence[CurvePoint], nested: Sequence[CurvePoint] = (), plain: Sequence[CurvePoint] = ()
+    ) -> None:
+        """Draw these points, each ascending by sites: of one level, of nested levels, and of one level with the values
+        as they are, where some are shown coarser."""
+        self._points, self._nested, self._plain = list(points), list(nested), list(plain)
         self.update()
 
-    def mark(self, at: tuple[int, float] | None, nested: float | None = None) -> None:
-        """Mark a number of regions and its per cent; nested : the per cent that nested levels suppress, a line."""
-        self._at, self._nested = at, nested
-        self.setAccessibleDescription("" if at is None else _in_words(*at))
+    def mark(self, at: CurvePoint | None, nested: CurvePoint | None = None, nested_chosen: bool = False) -> None:
+        """Mark what one level gives and what nested levels give; nested_chosen : which of them is to be released."""
+        self._at, self._at_nested, self._nested_chosen = at, nested, nested_chosen
+        chosen = nested if nested_chosen and nested is not None else at
+        self.setAccessibleDescription("" if chosen is None else _in_words(chosen))
         self.update()
 
-    def percent_at(self, n_sites: int) -> float | None:
-        """The per cent of a number of sites, between those that are known on a straight line; None of no points."""
-        if not self._points:
+    def point_at(self, n_sites: int, nested: bool = False) -> CurvePoint | None:
+        """What a number of sites gives, between those that are known on a straight line; None of no points."""
+        points = self._nested if nested else self._points
+        if not points:
             return None
-        numbers = np.log([point.n_sites for point in self._points])
-        return float(np.interp(np.log(n_sites), numbers, [point.percent for point in self._points]))
+        numbers = np.log([point.n_sites for point in points])
+        percent, metres = (
+            float(np.interp(np.log(n_sites), numbers, values))
+            for values in ([point.percent for point in points], [point.mean_distance for point in points])
+        )
+        return CurvePoint(n_sites, n_sites, percent, metres)
 
     def axes(self) -> tuple[Axis, Axis]:
-        """The axis of regions, logarithmic, and that of per cent, cut where nobody decides: the curve goes on above."""
-        known = [point.percent for point in self._points]
-        marked = [*([] if self._at is None else [self._at[1]]), *([] if self._nested is None else [self._nested])]
-        top = max(DECIDED_BELOW, *(BESIDE_A_MARK * percent for percent in marked or [0.0]))
-        shown = [min(percent, top) for percent in [*known, *marked]]
-        return Axis("", 1.0, float(self._n_areas), True), linear("", np.array(shown or [0.0]))
+        """The axis of distances, logarithmic, and that of per cent, both cut where nobody decides: the curve goes on
+        there."""
+        marked = [point for point in (self._at, self._at_nested) if point is not None]
+        top = max(DECIDED_BELOW, *(BESIDE_A_MARK * point.percent for point in marked), 0.0)
+        within = [point for point in (*self._points, *self._plain) if point.percent <= top] or list(self._points)
+        within += [*self._nested, *marked]
+        shown = [min(point.percent, top) for point in (*self._points, *within)]
+        metres = [point.mean_distance for point in within]
+        return logarithmic("", np.array(metres or [1.0])), linear("", np.array(shown or [0.0]))
 
     def frame(self) -> QRectF:
         """The rectangle that the curve lies in."""
         metrics = self.fontMetrics()
         labels = [metrics.horizontalAdvance(label) for _, label in self.axes()[1].marks()] or [0]
         line = metrics.height()
-        left, top, bottom = max(labels) + 2 * GAP, 2 * line + 2 * GAP, 2 * line + 1.5 * GAP
+        left, top, bottom = max(labels) + 2 * GAP, 3 * line + 3 * GAP, 2 * line + 1.5 * GAP
         return QRectF(left, top, max(self.width() - left - 2 * GAP, 10.0), max(self.height() - top - bottom, 10.0))
 
-    def place(self, regions: float, percent: float) -> QPointF:
-        """Where a number of regions and a per cent lie."""
+    def place(self, metres: float, percent: float) -> QPointF:
+        """Where a mean distance and a per cent lie: the finer, the more to the right, as on the slider."""
         frame, (x, y) = self.frame(), self.axes()
-        across, up = float(x.places(np.array([regions]))[0]), float(y.places(np.array([percent]))[0])
-        return QPointF(frame.left() + across * frame.width(), frame.bottom() - up * frame.height())
+        across, up = float(x.places(np.array([metres]))[0]), float(y.places(np.array([percent]))[0])
+        return QPointF(frame.right() - across * frame.width(), frame.bottom() - up * frame.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._points:
             self._draw_axes(painter)
-            self._draw_nested(painter)
-            self._draw_curve(painter)
-            self._draw_mark(painter)
+            self._draw_legend(painter)
+            self._draw_curve(painter, self._plain, QPen(PLAIN, 1.5, Qt.PenStyle.DotLine))
+            self._draw_curve(painter, self._nested, QPen(NESTED, 2.0, Qt.PenStyle.DashLine))
+            self._draw_curve(painter, self._points, QPen(LINE, 2.0))
+            self._draw_marks(painter)
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -100,16 +118,22 @@ class CurveView(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
             nearest = self._nearest(QPointF(event.pos()))
-            QToolTip.showText(
-                event.globalPos(), "" if nearest is None else _in_words(nearest.n_regions, nearest.percent), self
-            )
+            QToolTip.showText(event.globalPos(), "" if nearest is None else _in_words(nearest), self)
             return True
         return super().event(event)
 
     def _nearest(self, at: QPointF) -> CurvePoint | None:
         if not self._points:
             return None
-        return min(self._points, key=lambda point: abs(self.place(point.n_regions, point.percent).x() - at.x()))
+
+        def away(point: CurvePoint) -> tuple[int, float]:
+            place = self._of(point)
+            return round(abs(place.x() - at.x())), abs(place.y() - at.y())
+
+        return min(self._points, key=away)
+
+    def _of(self, point: CurvePoint) -> QPointF:
+        return self.place(point.mean_distance, point.percent)
 
     def _pen(self, quiet: bool) -> QPen:
         """Ink in the colours of the window, so that dark themes are readable."""
@@ -121,14 +145,14 @@ class CurveView(QWidget):
         frame, metrics = self.frame(), self.fontMetrics()
         x_axis, y_axis = self.axes()
         for value, label in y_axis.marks():
-            y = self.place(1.0, value).y()
+            y = self.place(x_axis.low, value).y()
             painter.setPen(self._pen(True))
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
             painter.setPen(self._pen(False))
             wide = metrics.horizontalAdvance(label)
             painter.drawText(QPointF(frame.left() - GAP - wide, y + 0.35 * metrics.ascent()), label)
-        past = -np.inf
-        for value, label in x_axis.marks():
+        past = 0.0
+        for value, label in reversed(x_axis.marks()):  # from the left
             x, wide = self.place(value, 0.0).x(), metrics.horizontalAdvance(label)
             if x - wide / 2 < past or x + wide / 2 > self.width():
                 continue
@@ -137,51 +161,73 @@ class CurveView(QWidget):
             painter.drawLine(QPointF(x, frame.bottom()), QPointF(x, frame.bottom() + 4))
             painter.drawText(QPointF(x - wide / 2, frame.bottom() + 4 + metrics.height()), label)
         painter.drawLine(frame.bottomLeft(), frame.bottomRight())
-        words = tr("regions")
+        words = tr("mean distance, m (finer to the right)")
         right = self.width() - GAP - metrics.horizontalAdvance(words)
         painter.drawText(QPointF(right, self.height() - metrics.descent() - 2.0), words)
         painter.drawText(QPointF(GAP, metrics.ascent() + 1.0), tr("records suppressed, %"))
 
-    def _draw_curve(self, painter: QPainter) -> None:
-        places = [self.place(point.n_regions, point.percent) for point in self._points]
+    def _draw_legend(self, painter: QPainter) -> None:
+        """Which line is which, where there are several."""
+        shown = [
+            (QPen(LINE, 2.0), tr("one level"), self._points),
+            (QPen(NESTED, 2.0, Qt.PenStyle.DashLine), tr("nested levels"), self._nested),
+            (QPen(PLAIN, 1.5, Qt.PenStyle.DotLine), tr("values as they are"), self._plain),
+        ]
+        metrics, x = self.fontMetrics(), GAP
+        y = metrics.ascent() + metrics.height() + GAP
+        for pen, words, points in shown:
+            if points and (self._nested or self._plain):
+                painter.setPen(pen)
+                painter.drawLine(
+                    QPointF(x, y - 0.35 * metrics.ascent()), QPointF(x + SWATCH, y - 0.35 * metrics.ascent())
+                )
+                painter.setPen(self._pen(False))
+                painter.drawText(QPointF(x + SWATCH + 4, y), words)
+                x += SWATCH + 4 + metrics.horizontalAdvance(words) + 2 * GAP
+
+    def _draw_curve(self, painter: QPainter, points: Sequence[CurvePoint], pen: QPen) -> None:
+        places = [self._of(point) for point in points]
         painter.save()
         painter.setClipRect(self.frame().adjusted(-GAP, 0.0, GAP, GAP))
-        painter.setPen(QPen(LINE, 2.0))
+        painter.setPen(pen)
         painter.drawPolyline(QPolygonF(places))
-        painter.setBrush(LINE)
+        painter.setBrush(pen.color())
         painter.setPen(Qt.PenStyle.NoPen)
         for place in places:
             painter.drawEllipse(place, 2.5, 2.5)
         painter.restore()
 
-    def _draw_nested(self, painter: QPainter) -> None:
-        """What nested levels suppress, whatever the number of regions."""
-        if self._nested is None:
+    def _draw_marks(self, painter: QPainter) -> None:
+        """The point that would be released, and, hollow, that which the other kind of release would have."""
+        chosen, other = self._at, self._at_nested
+        if self._nested_chosen and other is not None:
+            chosen, other = other, chosen
+        if other is not None:
+            self._draw_diamond(painter, self._of(other), False)
+        if chosen is None:
             return
-        frame, y = self.frame(), self.place(1.0, self._nested).y()
-        painter.setPen(QPen(MARK, 1.5, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
-        # Over the curve, which is flat here.
-        painter.setPen(self._pen(False))
-        painter.drawText(QPointF(frame.left() + GAP, y - 2.5 * GAP), tr("with nested levels"))
-
-    def _draw_mark(self, painter: QPainter) -> None:
-        if self._at is None:
-            return
-        frame, metrics, place = self.frame(), self.fontMetrics(), self.place(*self._at)
+        frame, metrics, place = self.frame(), self.fontMetrics(), self._of(chosen)
         painter.setPen(QPen(MARK, 1.0, Qt.PenStyle.DotLine))
         painter.drawLine(QPointF(place.x(), frame.top()), QPointF(place.x(), frame.bottom()))
-        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Base), 1.5))
-        painter.setBrush(MARK)
-        painter.drawPolygon(QPolygonF([place + QPointF(*way) for way in ((0, -8), (8, 0), (0, 8), (-8, 0))]))
-        words = _in_words(*self._at)
+        self._draw_diamond(painter, place, True)
+        words = _in_words(chosen)
         wide = metrics.horizontalAdvance(words)
-        left = min(max(place.x() - wide / 2, frame.left()), self.width() - wide - 2.0)
+        left = max(min(max(place.x() - wide / 2, frame.left()), self.width() - wide - 2.0), 2.0)
         painter.setPen(self._pen(False))
-        painter.drawText(QPointF(left, frame.top() - 3.0), words)
+        painter.drawText(QPointF(left, frame.top() - 1.3 * GAP), words)
+
+    def _draw_diamond(self, painter: QPainter, place: QPointF, filled: bool) -> None:
+        base = self.palette().color(QPalette.ColorRole.Base)
+        painter.setPen(QPen(base if filled else MARK, 1.5))
+        painter.setBrush(MARK if filled else base)
+        painter.drawPolygon(QPolygonF([place + QPointF(*way) for way in ((0, -8), (8, 0), (0, 8), (-8, 0))]))
 
 
-def _in_words(n_regions: int, percent: float) -> str:
+def _in_words(point: CurvePoint) -> str:
     return plural(
-        "{n} region: {percent:.3g} % suppressed", "{n} regions: {percent:.3g} % suppressed", n_regions, percent=percent
+        "{n} region: {percent:.3g} %, to within {metres:,.0f} m",
+        "{n} regions: {percent:.3g} %, to within {metres:,.0f} m",
+        point.n_regions,
+        percent=point.percent,
+        metres=point.mean_distance,
     )

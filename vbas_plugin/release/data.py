@@ -37,7 +37,7 @@ from .state import ReleaseState
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
 # Areas whose codes are read while the window waits; of more the fields' names have to do until they are read behind it.
-READ_AT_ONCE = 2_000
+READ_AT_ONCE = 1_000
 # What was read: the first rows of a layer, by its id and no name, and single fields of all rows, by their names.
 Known = dict[tuple[str, str], dict[str, Column]]
 

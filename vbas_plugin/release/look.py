@@ -13,6 +13,7 @@ from ...core.profile import Profile
 from ..explorer.choices import ChoiceInputs
 from ..explorer.chooser import NumberChooser
 from ..explorer.curve_view import CurveView
+from ..explorer.lost_bars import LostBars, bars_of
 from ..explorer.map_layer import RegionLayer
 from ..explorer.panel import RegionPanel, told_of
 from ..explorer.session import ExplorerSession
@@ -42,7 +43,7 @@ class LookedAt(Protocol):
 class LookStep(QWidget):
     """The step. data : what is looked at
 
-    choices, chooser, curve, panel : its widgets; session : what is read and computed; map : the layer of regions
+    choices, chooser, curve, lost, panel : its widgets; session : what is read and computed; map : the layer of regions
     """
 
     def __init__(self, iface: Any, data: LookedAt, parent: QWidget | None = None) -> None:
@@ -50,6 +51,7 @@ class LookStep(QWidget):
         self._iface = iface
         self.data, self.choices = data, ChoiceInputs()
         self.chooser, self.curve, self.panel = NumberChooser(), CurveView(), RegionPanel()
+        self.lost = LostBars()
         self.look, self.cancel = QPushButton(tr("Look")), QPushButton(tr("Cancel"))
         self.anonymise, self.clear = QPushButton(tr("Anonymise with these…")), QPushButton(tr("Clear"))
         self.message, self.summary, self.bar = wrapped(), wrapped(), QProgressBar()
@@ -90,7 +92,7 @@ class LookStep(QWidget):
         buttons.addWidget(self.clear)
         results_layout = QVBoxLayout(self.results)
         results_layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.curve, self.chooser, self.summary, self.anonymise, line(), self.panel):
+        for widget in (self.curve, self.chooser, self.summary, self.lost, self.anonymise, line(), self.panel):
             results_layout.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -219,10 +221,10 @@ class LookStep(QWidget):
             self.map.show(state.shown.table)
         self.chooser.set_areas(len(state.explorer_data.areas))
         self.chooser.set_value(state.shown.n_sites)
-        measures = state.shown.measures
-        nested = state.least if state.settings.nested else None
-        self.curve.mark((measures.n_regions, measures.suppression_percent), nested)
+        self.curve.mark(*state.released, state.settings.nested)
         self.summary.setText(summary_of(state))
+        measures = state.shown.measures
+        self.lost.show_bars(bars_of(state.shown.lost, state.settings.k), measures.suppression_percent)
         self._refresh()
         if self.stale and self.message.isHidden():
             self._tell_stale()
@@ -232,14 +234,15 @@ class LookStep(QWidget):
     def _show_points(self) -> None:
         state = self.session.state
         if state is not None:
-            self.curve.show_points(state.points, len(state.explorer_data.areas))
+            self.curve.show_points(state.lines.points, state.lines.nested, state.lines.plain)
+            if not self.chooser.slider.isSliderDown():
+                self.curve.mark(*state.released, state.settings.nested)
 
     def _preview(self, n_sites: int) -> None:
         """Where the slider is, before it is let go."""
-        state, percent = self.session.state, self.curve.percent_at(n_sites)
-        if state is not None and percent is not None:
-            nested = state.least if state.settings.nested else None
-            self.curve.mark((n_sites, percent if nested is None else nested), nested)
+        state, single = self.session.state, self.curve.point_at(n_sites)
+        if state is not None and single is not None:
+            self.curve.mark(single, self.curve.point_at(n_sites, nested=True), state.settings.nested)
 
     def _tell_region(self, level: int, number: int) -> None:
         state = self.session.state

@@ -1,0 +1,301 @@
+"""What an update shows of a sensitive field: between any two releases the people of a label who are told to have come,
+or to have gone, by their values too, are nobody or at least k.
+
+A label may have as many people as before, and a value one more and another one less: that is one who left and one who
+came. So a label stays only where people with the same values live there still, and else loses k or more at once, as
+where somebody leaves whom nobody replaces. The same is asked of all who are shown in a region or in one within.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..plan import SUPPRESSED
+from ..privacy.diversity import Tally
+from ..progress import Progress, silent
+from .keeping import NOBODY, Places, kept
+
+MOST_TURNS = 16  # in which a family of regions may show fewer and fewer, before it shows nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """The places of one level by value: P pairs of a place and a value that anybody has there now, or had.
+
+    place, value : (P,) int64, ascending; people : (P,) int64, who live there now and have it
+    parent : (P,) int64, the position of the same value at the place around, NOBODY for none
+    shown : (P, R) int64, what each earlier release shows with this label; within : (P, R), and in the regions within
+    """
+
+    place: np.ndarray
+    value: np.ndarray
+    people: np.ndarray
+    parent: np.ndarray
+    shown: np.ndarray
+    within: np.ndarray
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of the values of a label.
+
+    k : the smallest label and the smallest change; l_diversity : its values; max_share : of one of them, per cent
+    """
+
+    k: int
+    l_diversity: int = 1
+    max_share: float = 100.0
+
+    @property
+    def of_values(self) -> bool:
+        """Whether anything is asked of values, so that k people and more of one value are given away, too."""
+        return self.l_diversity > 1 or self.max_share < 100
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """N people of now. place : by level (N,) int64, where each lives, NOBODY for no region; pair : by level (N,) int64,
+    the position of place and value in Told"""
+
+    place: Sequence[np.ndarray]
+    pair: Sequence[np.ndarray]
+
+
+def levels_with_values(
+    places: Sequence[Places],
+    told: Sequence[Told],
+    people: People,
+    wanted: Wanted,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """The level at which each person is shown, (N,) int8, SUPPRESSED for none.
+
+    places, told : by level, the finest first; rng : draws who is shown, among those with the same value each as likely
+    as the others, and which place is the first to show newcomers
+    """
+    work = _Work(places, told, people, wanted, rng)
+    families = np.unique(np.concatenate(work.top))
+    turn = 0
+    while len(families):
+        if turn >= MOST_TURNS:
+            work.show_nothing(families)
+        work.show(families)
+        families = work.lowered(families)
+        turn += 1
+        progress(1.0 - 0.8**turn)
+    return work.level_of
+
+
+def by_changes(now: np.ndarray, before: np.ndarray, place: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
+    """Of n places the people who came and who left by what values tell, and how many values each is of: four (n,).
+
+    now, before, place : (P,), of each value of a place
+    """
+    more, fewer = np.maximum(now - before, 0), np.maximum(before - now, 0)
+    return (
+        np.bincount(place, more, n).astype(np.int64),
+        np.bincount(place, fewer, n).astype(np.int64),
+        np.bincount(place, more > 0, n).astype(np.int64),
+        np.bincount(place, fewer > 0, n).astype(np.int64),
+    )
+
+
+class _Work:
+    """Places by value, and what they show so far."""
+
+    def __init__(
+        self,
+        places: Sequence[Places],
+        told: Sequence[Told],
+        people: People,
+        wanted: Wanted,
+        rng: np.random.Generator,
+    ) -> None:
+        self.places, self.told, self.people, self.wanted, self.rng = places, told, people, wanted, rng
+        self.level_of = np.full(len(people.place[0]), SUPPRESSED, np.int8)
+        self.shown = [np.zeros(len(of_level), np.int64) for of_level in places]
+        self.within = [np.zeros(len(of_level), np.int64) for of_level in places]
+        self.values = [np.zeros(len(of_level.place), np.int64) for of_level in told]
+        self.values_within = [np.zeros(len(of_level.place), np.int64) for of_level in told]
+        self.top = self._tops()
+        self.caps = [self._first_caps(level) for level in range(len(places))]
+
+    def _tops(self) -> list[np.ndarray]:
+        """The number of the outermost place around each place, unique over all levels: its family."""
+        first = np.cumsum([0, *(len(places) for places in self.places)])
+        top = [first[at] + np.arange(len(places)) for at, places in enumerate(self.places)]
+        for at in reversed(range(len(self.places) - 1)):
+            parent = self.places[at].parent
+            top[at] = np.where(parent >= 0, top[at + 1][parent], top[at])
+        return top
+
+    def _first_caps(self, level: int) -> np.ndarray:
+        """The people of each place, or fewer where these cannot all be shown, nor as many as before, as a value is
+        lacking."""
+        places, told, k = self.places[level], self.told[level], self.wanted.k
+        before = places.within[:, -1]
+        common = self._common(level, told.people, told.within[:, -1])
+        lacks = (before > 0) & (common < before) & (places.people < before + k)
+        lacks &= self._goal(level, told.people, places.people, True) < places.people
+        back = np.maximum(np.minimum(common, before - k), self._as_before(level, told.people, places.people + 1, True))
+        return np.where(lacks, back, places.people)
+
+    def _common(self, level: int, people: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """People of each place whom an earlier release could have shown with their values, (K,)."""
+        place = self.told[level].place
+        return np.bincount(place, np.minimum(people, before), len(self.places[level])).astype(np.int64)
+
+    def _as_before(self, level: int, people: np.ndarray, fewer_than: np.ndarray, all_within: bool) -> np.ndarray:
+        """The most, of fewer, that an earlier release showed of each place and that could be shown again, (K,)."""
+        places, told = self.places[level], self.told[level]
+        before, valued = (places.within, told.within) if all_within else (places.shown, told.shown)
+        most = np.zeros(len(places), np.int64)
+        for number, by_value in zip(before.T, valued.T):
+            there = (self._common(level, people, by_value) == number) & (number < fewer_than)
+            most = np.maximum(most, np.where(there, number, 0))
+        return most
+
+    def show_nothing(self, families: np.ndarray) -> None:
+        """Let some families of regions show nothing."""
+        for caps, top in zip(self.caps, self.top):
+            caps[np.isin(top, families)] = 0
+
+    def show(self, families: np.ndarray) -> None:
+        """Work out what the places of some families show, and draw who is shown there."""
+        some = [np.flatnonzero(np.isin(top, families)) for top in self.top]
+        parts = []
+        for level, at in enumerate(some):
+            places, parent = self.places[level], self.places[level].parent[at]
+            own = np.full(len(at), NOBODY)
+            if level < len(some) - 1:
+                own = np.where(parent >= 0, np.searchsorted(some[level + 1], parent), NOBODY)
+            caps = self.caps[level][at]
+            parts.append(Places(places.key[at], caps, own, places.shown[at], places.within[at]))
+        numbers = kept(parts, self.wanted.k, self.rng)
+        for level, at in enumerate(some):
+            self.shown[level][at], self.within[level][at] = numbers.shown[level], numbers.within[level]
+        outermost = np.full(len(self.level_of), NOBODY)
+        for place, top in reversed(list(zip(self.people.place, self.top))):
+            outermost = np.where(place >= 0, top[place], outermost)
+        waiting = np.flatnonzero(np.isin(outermost, families))
+        self.level_of[waiting] = SUPPRESSED
+        for level in range(len(self.places)):
+            self._draw(level, waiting, some[level])
+            waiting = waiting[self.level_of[waiting] == SUPPRESSED]
+
+    def _draw(self, level: int, waiting: np.ndarray, some: np.ndarray) -> None:
+        """Draw who of those who wait is shown at some places of a level."""
+        told, n = self.told[level], len(self.told[level].place)
+        here = waiting[self.people.place[level][waiting] >= 0]
+        below = self._values_below(level)
+        pair = self.people.pair[level][here]
+        order = np.lexsort((self.rng.random(len(here)), pair))
+        here, pair = here[order], pair[order]
+        rank = _ranks(pair)
+        in_turn = self._in_turn(level, below)
+        first = np.full(len(here), len(in_turn))
+        for turn, wanted in reversed(list(enumerate(in_turn))):
+            first[rank < wanted[pair]] = turn
+        place = told.place[pair]
+        order = np.lexsort((self.rng.random(len(here)), first, place))
+        here, pair, place = here[order], pair[order], place[order]
+        chosen = _ranks(place) < self.shown[level][place]
+        self.level_of[here[chosen]] = level
+        touched = np.isin(told.place, some)
+        self.values[level][touched] = np.bincount(pair[chosen], minlength=n)[touched]
+        self.values_within[level][touched] = (below + self.values[level])[touched]
+
+    def _values_below(self, level: int) -> np.ndarray:
+        """Who is shown in the regions within each place, by value."""
+        n = len(self.told[level].place)
+        if level == 0:
+            return np.zeros(n, np.int64)
+        parent = self.told[level - 1].parent
+        inside = parent >= 0
+        return np.bincount(parent[inside], self.values_within[level - 1][inside], n).astype(np.int64)
+
+    def _in_turn(self, level: int, below: np.ndarray) -> list[np.ndarray]:
+        """How many of each value are shown before others, in turn: those of a release that shows as many with the
+        label; of one that shows as many there and within; of the others, the smallest first. (P,) each."""
+        places, told = self.places[level], self.told[level]
+        n_releases = places.shown.shape[1]
+        number = np.arange(n_releases)
+        there = [self._common(level, told.people - below, by_value) for by_value in told.shown.T]
+        same = (places.shown == self.shown[level][:, None]) & (places.shown > 0) & (np.transpose(there) == places.shown)
+        last = np.where(same, number, NOBODY).max(axis=1, initial=NOBODY)[told.place]
+        own = np.where(last >= 0, told.shown[np.arange(len(last)), last], 0)
+        other = places.within != self.within[level][:, None]
+        order = np.lexsort((-np.broadcast_to(number, other.shape), places.within, other), axis=1)[told.place]
+        return [own, *(told.within[np.arange(len(own)), order[:, turn]] - below for turn in range(n_releases))]
+
+    def lowered(self, families: np.ndarray) -> np.ndarray:
+        """The families of which something tells of a few, or shows too few values, after their caps were lowered."""
+        wrong = [np.zeros(0, np.int64)]
+        goals = [np.full(len(places), np.iinfo(np.int64).max) for places in self.places]
+        for level, top in enumerate(self.top):
+            some = np.isin(top, families)
+            below = self.within[level] - self.shown[level]
+            label = self._goal(level, self.values[level], self.shown[level], False)
+            label[self._lacks_values(level)] = 0
+            bad = some & (label < self.shown[level])
+            goals[level][bad] = below[bad] + label[bad]
+            total = self._goal(level, self.values_within[level], self.within[level], True)
+            bad = some & (total < self.within[level])
+            goals[level][bad] = np.minimum(goals[level][bad], total[bad])
+        for level in reversed(range(len(self.places))):
+            higher = np.flatnonzero(goals[level] < self.within[level])
+            wrong.append(self.top[level][higher])
+            own = higher[self.shown[level][higher] > 0]
+            self.caps[level][own] = np.minimum(self.caps[level][own], goals[level][own])
+            if level:
+                self._hand_down(level, higher[self.shown[level][higher] == 0], goals)
+        return np.unique(np.concatenate(wrong))
+
+    def _hand_down(self, level: int, places: np.ndarray, goals: Sequence[np.ndarray]) -> None:
+        """Where a place shows nothing itself, ask the place within that shows most to show as much less."""
+        finer = level - 1
+        parent = self.places[finer].parent
+        inside = np.flatnonzero(np.isin(parent, places) & (self.within[finer] > 0))
+        inside = inside[np.lexsort((-self.within[finer][inside], parent[inside]))]
+        largest = inside[np.flatnonzero(np.diff(parent[inside], prepend=NOBODY))]
+        need = self.within[level][parent[largest]] - goals[level][parent[largest]]
+        goals[finer][largest] = np.minimum(goals[finer][largest], np.maximum(self.within[finer][largest] - need, 0))
+
+    def _goal(self, level: int, values: np.ndarray, now: np.ndarray, all_within: bool) -> np.ndarray:
+        """At most how many a place may show where its values tell of a few beside an earlier release, (K,); as many as
+        it does where they do not. all_within : of all who are shown there or within, else of the label."""
+        places, told, k = self.places[level], self.told[level], self.wanted.k
+        people = told.people if all_within else told.people - self._values_below(level)
+        goal = now.copy()
+        for release in range(places.shown.shape[1]):
+            before = (places.within if all_within else places.shown)[:, release]
+            valued = (told.within if all_within else told.shown)[:, release]
+            came, left, values_came, values_left = by_changes(values, valued, told.place, len(now))
+            bad = ((came > 0) & (came < k)) | ((left > 0) & (left < k))
+            if self.wanted.of_values:
+                bad |= (values_came == 1) | (values_left == 1)
+            bad &= (before > 0) & (now > 0)
+            common = self._common(level, people, valued)
+            back = np.where((common == before) & (now > before), before, np.minimum(common, before - k))
+            goal = np.where(bad, np.minimum(goal, np.maximum(np.minimum(back, now - 1), 0)), goal)
+        return np.where(goal < now, np.maximum(goal, self._as_before(level, people, now, all_within)), goal)
+
+    def _lacks_values(self, level: int) -> np.ndarray:
+        """Whether a label shows other values than are asked for, (K,) bool."""
+        shown = self.values[level] > 0
+        told, number = self.told[level], self.values[level][shown]
+        tally = Tally(told.place[shown], told.value[shown], number, number, np.maximum(self.shown[level], 1))
+        lacks: np.ndarray = tally.largest_share() > self.wanted.max_share * (1 + 1e-12)
+        if self.wanted.l_diversity > 1:
+            lacks = lacks | (tally.fewest_values() < self.wanted.l_diversity)
+        return lacks & (self.shown[level] > 0)
+
+
+def _ranks(key: np.ndarray) -> np.ndarray:
+    """The number of each entry among those of the same key, from 0; key : ascending."""
+    starts = np.flatnonzero(np.diff(key, prepend=NOBODY))
+    return np.arange(len(key)) - np.repeat(starts, np.diff(starts, append=len(key)))

@@ -1,0 +1,211 @@
+"""Updates that show a sensitive field: nobody who has all months learns of a few who came or left by their values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.anonymise import Account, Ask, anonymise
+from vbas.core.areas import Areas, make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.errors import InputError
+from vbas.core.levels import Levels
+from vbas.core.nesting.flattening import flatten
+from vbas.core.records.columns import Column, column_from_values
+from vbas.core.records.matching import Records, match_records
+from vbas.core.records.table import RecordTable
+from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.keeping import Places
+from vbas.core.releases.updating import Update
+from vbas.core.releases.valued import People, Told, Wanted, levels_with_values
+
+from .nested_cases import random_levels
+
+CLASSES, ILL = np.array(["u", "v"], dtype=object), np.array(["flu", "cold", None], dtype=object)
+Person = tuple[int, int, int]  # area, class, value
+
+
+def town_of(people: list[Person], areas: Areas, counted: bool = False) -> Records:
+    """Records of people, who show what they have."""
+    rows = sorted(set(people)) if counted else people
+    counts = np.array([people.count(row) for row in rows], np.int64) if counted else None
+    area = column_from_values([areas.identifiers[a] for a, _, _ in rows])
+    ill = Column(np.array([value for _, _, value in rows], np.int64), ILL)
+    shown = {"q": Column(np.array([of for _, of, _ in rows], np.int64), CLASSES)}
+    return match_records(RecordTable(area, shown, {"ill": ill}, counts, sensitive=("ill",)), areas)
+
+
+@st.composite
+def towns(draw):
+    """Areas, levels, k, what is asked of values, and the people of several months."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, k = draw(st.integers(2, 6)), draw(st.integers(2, 4))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 99, (n, 2)).astype(float), np.ones(n))
+    levels = random_levels(areas, rng, draw(st.integers(1, 3)), draw(st.booleans()))
+    rare = draw(st.sampled_from([0.1, 0.5]))
+
+    def person() -> Person:
+        return int(rng.integers(n)), int(rng.random() < 0.3), int((rng.random(2) < rare).sum())
+
+    months = [[person() for _ in range(draw(st.integers(3 * k, 90)))]]
+    for _ in range(draw(st.integers(1, 3))):
+        stay = [one for one in months[-1] if rng.random() < 0.95]
+        moved = [(int(rng.integers(n)), *one[1:]) if rng.random() < 0.04 else one for one in stay]
+        months.append(moved + [person() for _ in range(rng.integers(0, 9))])
+    asked = draw(st.sampled_from([{}, {"l_diversity": 2}, {"max_share": 70.0}]))
+    return areas, levels, k, asked, [month for month in months if len(month) >= k], draw(st.booleans())
+
+
+def carried(areas: Areas, levels: Levels, k: int, asked: dict, months: list[list[Person]], counted: bool):
+    """The release of each month, which carries on the one before."""
+    accounts: list[Account] = []
+    for month in months:
+        published = [account.published for account in accounts if account.published is not None]
+        update = Update(len(published) - 1) if published else None
+        ask = Ask(k, earlier=Earlier(published), update=update, **asked)
+        try:
+            accounts.append(anonymise(areas, town_of(month, areas, counted), levels, ask))
+        except InputError as error:  # as anywhere, a value that stands for an area is refused
+            assert "stands for the area" in str(error)
+            break
+    return accounts
+
+
+def told(account: Account) -> dict[tuple[str, int, int, int], Counter]:
+    """Of each label, and of each region with all within, how many of each class show which value: read from rows."""
+    release = account.release
+    ill, rows = release.fields["ill"], dict[tuple[str, int, int, int], Counter]()
+    values = [str(ill.categories[code]) for code in ill.codes.tolist()]
+
+    def add(what: str, level: int, regions: np.ndarray, there: np.ndarray) -> None:
+        columns = regions.tolist(), release.fields["q"].codes.tolist(), values, release.counts.tolist()
+        for here, region, code, value, count in zip(there.tolist(), *columns):
+            if here and region >= 0:
+                rows.setdefault((what, level, region, code), Counter())[value] += count
+
+    for level in range(len(account.levels)):
+        add("label", level, release.region, release.level == level)
+        inside = flatten(account.levels, release.level, release.region, level)
+        add("all", level, inside, inside >= 0)
+    return rows
+
+
+@settings(max_examples=25)
+@given(towns())
+def test_no_few_came_or_left_by_their_values_between_any_two_months(case):
+    areas, levels, k, asked, months, counted = case
+    accounts = carried(areas, levels, k, asked, months, counted)
+    numbers = [told(account) for account in accounts]
+    for later, new in enumerate(numbers):
+        for old in numbers[:later]:
+            for key in new.keys() & old.keys():
+                came, left = (sum((new[key] - old[key]).values()), sum((old[key] - new[key]).values()))
+                assert not 0 < came < k and not 0 < left < k, (key, old[key], new[key])
+                if asked:
+                    assert len(new[key] - old[key]) != 1 and len(old[key] - new[key]) != 1
+
+
+@settings(max_examples=25)
+@given(towns())
+def test_each_month_shows_people_of_now_with_their_values_as_diverse_as_asked(case):
+    areas, levels, k, asked, months, counted = case
+    for month, account in zip(months, carried(areas, levels, k, asked, months, counted)):
+        shown = told(account)
+        for (what, level, region, code), values in shown.items():
+            there = [str(ILL[v]) for a, c, v in month if c == code and levels.crosswalks[level].region_of[a] == region]
+            assert not values - Counter(there)
+            if what == "label":
+                assert values.total() >= k and len(values) >= asked.get("l_diversity", 1)
+                assert 100 * max(values.values()) <= asked.get("max_share", 100.0) * values.total() * (1 + 1e-9)
+        n_shown = sum(values.total() for (what, *_), values in shown.items() if what == "label")
+        assert account.measures.n_suppressed == len(month) - n_shown
+
+
+@settings(max_examples=15)
+@given(towns())
+def test_who_has_not_changed_is_shown_as_before(case):
+    areas, levels, k, asked, months, counted = case
+    accounts = carried(areas, levels, k, asked, [months[0], months[0]], counted)
+    assert len(accounts) != 1 and all(told(account) == told(accounts[0]) for account in accounts)
+
+
+def shown_of(people: np.ndarray, earlier: np.ndarray, k: int, seed: int) -> np.ndarray:
+    """What regions of one level show of a class, (K, V) by value; people : (K, V); earlier : (K, V, R)."""
+    n, n_values = people.shape
+    sums, none = people.sum(axis=1), np.full(n, -1)
+    before = earlier.sum(axis=1)
+    pair = np.arange(n * n_values)
+    place, value = np.divmod(pair, n_values)
+    by_value = earlier.reshape(n * n_values, -1)
+    of_level = Told(place, value, people.reshape(-1), np.full(len(pair), -1), by_value, by_value)
+    each = np.repeat(pair, people.reshape(-1))
+    level_of = levels_with_values(
+        [Places(np.arange(n), sums, none, before, before)],
+        [of_level],
+        People([place[each]], [each]),
+        Wanted(k),
+        np.random.default_rng(seed),
+    )
+    return np.bincount(each[level_of == 0], minlength=len(pair)).reshape(n, n_values)
+
+
+@pytest.mark.parametrize(("k", "most"), [(2, 4), (3, 3)])
+def test_who_knows_the_method_cannot_rule_out_that_all_are_shown(k, most):
+    """Every series of three months of a class with two values. Whatever is shown, the people who are shown would be
+    shown so if they were all there are; and between these months nobody came or left, or k and more."""
+    people = np.array(list(product(range(most + 1), repeat=6))).reshape(-1, 2, 3)
+    first = people[:, :, 0] * (people[:, :, 0].sum(axis=1) >= k)[:, None]
+    shown = first[:, :, None]
+    for month in (1, 2):
+        now = shown_of(people[:, :, month], shown, k, month)
+        assert (now == shown_of(now, shown, k, 7)).all()
+        for before in np.moveaxis(shown, 2, 0):
+            both = (now.sum(axis=1) > 0) & (before.sum(axis=1) > 0)
+            for change in (now - before, before - now):
+                number = np.maximum(change[both], 0).sum(axis=1)
+                assert not ((number > 0) & (number < k)).any()
+        shown = np.concatenate([shown, now[:, :, None]], axis=2)
+    assert (shown[:, :, 2].sum(axis=1) > 0).mean() > 0.2
+
+
+def test_a_value_that_is_lacking_takes_k_along_and_a_stand_in_with_the_same_value_none():
+    """k = 3, 7 with flu and 2 with a cold. One with flu left and one with flu came: as before. One with flu left and
+    one with a cold came: 6 or fewer remain, and no more of either value than before."""
+    before = np.array([[7, 2], [7, 2], [7, 2]])[:, :, None]
+    same, lacking, many = shown_of(np.array([[7, 2], [6, 3], [6, 12]]), before, 3, 0)
+    assert same.tolist() == [7, 2]
+    assert lacking.sum() == 6 and (lacking <= [6, 2]).all()
+    assert many.sum() <= 6 or (many - [7, 2]).max() >= 3
+
+
+def test_what_is_not_known_of_values_is_refused():
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    town = town_of([(0, 0, i % 3) for i in range(9)], areas)
+    bare = match_records(replace(town.table, kept={}, sensitive=()), areas)
+    plain = anonymise(areas, bare, levels, Ask(3, earlier=Earlier([]))).published
+    with_ill = anonymise(areas, town, levels, Ask(3, earlier=Earlier([]))).published
+    assert plain is not None and with_ill is not None
+    ill = town.table.kept["ill"]
+    who, twice = column_from_values(list("abcdefghi")), column_from_values(list("abcdefghh"))
+    both = {"kept": {"ill": ill, "job": ill}, "sensitive": ("ill", "job")}
+    for before, changes, words in (
+        (with_ill, {"sensitive": ()}, "cannot show “ill” as KEEP_FIELDS"),
+        (with_ill, both, "one sensitive field, and not “ill” and “job”"),
+        (plain, {}, "has no “ill” among its sensitive fields"),
+        (replace(with_ill, of_persons=True), {}, "counts persons, who may have several rows"),
+        (with_ill, {"members": {"persons": twice}}, "1 row is of a person who has another"),
+        (with_ill, {"members": {"households": who}}, "not households"),
+    ):
+        ask = Ask(3, earlier=Earlier([before]), update=Update(0))
+        with pytest.raises(InputError, match=words):
+            anonymise(areas, match_records(replace(town.table, **changes), areas), levels, ask)
+    ask = Ask(3, earlier=Earlier([with_ill]), update=Update(0))
+    again = anonymise(areas, match_records(replace(town.table, members={"persons": who}), areas), levels, ask)
+    assert again.release.n_records == 9 and not any("counts rows" in note for note in again.notes)
