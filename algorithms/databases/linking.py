@@ -29,7 +29,7 @@ def tables_of(form: Form, engine: Engine, fields: RecordFields) -> tuple[LinkedF
     keys, known, kept = named(LINKED_KEYS), named(KNOWN), named(KEEP)
     linked = tuple(
         LinkedFields(
-            name, table, *keys.get(name, [fields.key])[:1], tuple(known.get(name, ())), tuple(kept.get(name, ()))
+            name, table, keys.get(name, [fields.key])[0], tuple(known.get(name, ())), tuple(kept.get(name, ()))
         )
         for name, table in tables.items()
     )

@@ -292,7 +292,7 @@ class _Work:
                     table.in_part = n_left > 0
                     table.n_left_out = self._people_who_lack(table) if n_left else 0
             return persons.mutate(label=persons.e, **flags)
-        told = []
+        told: list[Expression | None] = []
         for position, table in enumerate(tables):
             if not table.known and not self.source.count_known:
                 told.append(None)

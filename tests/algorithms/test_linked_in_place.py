@@ -80,7 +80,7 @@ def test_persons_and_tables_are_written_where_they_are(there, tmp_path, rows_kno
             assert whose["vbas_level"] == row["vbas_level"] and whose["vbas_region"] == row["vbas_region"]
             assert whose[f"vbas_{name}"] in ("shown", "in part")
     if rows_known == "all rows":
-        months = {row["vbas_person"]: [] for row in persons}
+        months: dict[int, list[int]] = {row["vbas_person"]: [] for row in persons}
         for row in stays:
             months[row["vbas_person"]].append(row["month"])
         number = Counter(row["vbas_person"] for row in drugs)

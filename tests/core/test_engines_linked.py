@@ -42,15 +42,15 @@ def town(seed: int, n: int) -> tuple[Frame, dict[str, Frame]]:
     persons = {
         "id": [f"p{i}" for i in range(n)],
         "area": rng.choice(list("abcd"), n).tolist(),
-        "sex": rng.choice(["F", "M", None], n, p=[0.5, 0.4, 0.1]).tolist(),
+        "sex": rng.choice(np.array(["F", "M", None], object), n, p=[0.5, 0.4, 0.1]).tolist(),
         "income": rng.integers(0, 3, n).tolist(),
     }
     stays, drugs = rng.integers(0, n, n), rng.integers(0, n, 2 * n)
     tables = {
         "stays": {
             "id": [f"p{i}" for i in stays],
-            "month": rng.choice([1, 2, None], n).tolist(),
-            "ward": rng.choice(["", "1:", "-", None], n, p=[0.7, 0.1, 0.1, 0.1]).tolist(),
+            "month": rng.choice(np.array([1, 2, None], object), n).tolist(),
+            "ward": rng.choice(np.array(["", "1:", "-", None], object), n, p=[0.7, 0.1, 0.1, 0.1]).tolist(),
             "days": rng.integers(1, 4, n).tolist(),
         },
         "drugs": {"patient": [f"p{i}" for i in drugs], "atc": rng.choice(list("NC"), 2 * n).tolist()},
@@ -179,7 +179,12 @@ def test_an_engine_releases_what_arrays_do(
 ) -> None:
     needed("duckdb")
     drawn = []
-    monkeypatch.setattr(in_engine, "new_keys", lambda there: drawn.append(len(there)) or new_keys(there))
+
+    def noted(there: np.ndarray) -> np.ndarray:
+        drawn.append(len(there))
+        return new_keys(there)
+
+    monkeypatch.setattr(in_engine, "new_keys", noted)
     for seed, n, k in SEEDS:
         folder = tmp_path / str(seed)
         folder.mkdir()
