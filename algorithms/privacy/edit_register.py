@@ -138,16 +138,16 @@ class EditRegister(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         path = Path(form.text("REGISTER"))
         releases, chain, points = releases_in(path), chain_of(path), maskings_in(path)
-        _say_chain(form, path, chain)
         asked = [name for name in CHANGES if form.given(name)]
         if len(asked) > 1:
             raise InputError(
                 tr("{one} and {other} are both given: do one after the other.", one=asked[0], other=asked[1])
             )
         number = form.whole(asked[0]) if asked else 0
-        if asked:
-            entry = _changed(form, path, asked[0], number)
+        entry = _changed(form, path, asked[0], number) if asked else None
+        if entry is not None:
             form.outputs.last(entry.put, entry.discard)
+        _say_chain(form, path, chain, entry)
         if form.given("APPROVE"):
             releases = [
                 replace(row, approved_by=form.text("WHO")) if row.release == number else row for row in releases
@@ -214,7 +214,8 @@ def _of_series(form: Form, releases: Sequence[Listed]) -> list[Listed]:
 
 def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
     """DETAIL: polygons where REGIONS is given, else a table."""
-    numbers = [row.release for row in releases_in(path)]
+    rows = releases_in(path)
+    numbers, carries_on = [row.release for row in rows], {row.release: row.updates for row in rows}
     releases = [(release, number) for release, number in zip(read_register(path), numbers) if number in wanted]
     layer = areas_of(form) if form.given("REGIONS") else None
     identifiers = None if layer is None else layer.areas.identifiers
@@ -230,6 +231,7 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
         "finest_level": where_shown(detail.level),
         "areas": where_shown(detail.areas),
         "last_release": where_shown(detail.last),
+        "last_updates": [carries_on.get(number) or None for number in to_list(detail.last)],
     }
     if layer is None:
         return filled(DETAIL, columns)
@@ -260,10 +262,19 @@ def _sentence_of_points(shown: ShownPoints) -> str:
     )
 
 
-def _say_chain(form: Form, path: Path, chain: Chain) -> None:
-    """What is known of the register's chain: whether it holds, and its last hash."""
+def _say_chain(form: Form, path: Path, chain: Chain, entry: Entry | None) -> None:
+    """What is known of the register's chain: whether it holds, and its last hash, that of a change that is made."""
     if chain.problems:
         form.warn(broken_chain(path))
+    elif entry is not None and entry.chained:
+        form.info(
+            plural(
+                "The chain of the register holds: with this change {n} entry, the last with the hash {checksum}.",
+                "The chain of the register holds: with this change {n} entries, the last with the hash {checksum}.",
+                entry.entries,
+                checksum=entry.chained,
+            )
+        )
     elif chain.links:
         form.info(
             plural(

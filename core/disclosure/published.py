@@ -39,6 +39,8 @@ class Published:
     counts_from : of a table of counts that is no release, (L,) int64, the least people that each count may stand for,
     the most being its records; counts of nobody are among them. None for a release
     in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
+    updates : of an update the position, among the earlier releases, of the one that it carries on, and what it is
+    beside it (KINDS of releases.updating); None for no update, and where it was read from a register
     linked : the names of the linked tables that were released with the persons, none where there were none
     """
 
@@ -62,6 +64,7 @@ class Published:
     counts_from: np.ndarray | None = None
     in_zones: bool = False
     linked: tuple[str, ...] = ()
+    updates: tuple[int, str] | None = None
 
     @property
     def nested(self) -> bool:

@@ -65,6 +65,8 @@ CONTENTS = OutputTable(
         text("series", tr("Series")),
         text("recipient", tr("For whom")),
         text("purpose", tr("For which purpose")),
+        text("updates", tr("Release that it carries on")),
+        text("update", tr("What it is beside that one")),
     ),
 )
 DETAIL = OutputTable(
@@ -81,6 +83,7 @@ DETAIL = OutputTable(
         integer("finest_level", tr("Finest level in any of them"), tr("1 is the finest of a release")),
         long("areas", tr("Areas of the smallest region")),
         integer("last_release", tr("The last of them")),
+        text("last_updates", tr("Release that the last one carries on")),
     ),
     "polygons",
     tr("Area"),

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from vbas.core.adjacency import adjacency_of_pairs, connected_parts
 from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.aggregation.annealing import schedule
+from vbas.core.aggregation.annealing import territory as territories
 from vbas.core.aggregation.annealing.pieces import Surroundings
+from vbas.core.aggregation.annealing.regions import Regions
+from vbas.core.aggregation.annealing.territory import territory_of
 from vbas.core.aggregation.anonymity_exchange import exchanged
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
@@ -273,6 +276,53 @@ def test_numbers_are_tried_by_its_start_and_the_budget_is_held_with_all_that_is_
     terms = Terms(K, n_unmatched=unmatched)
     tight = aggregate(areas, profile, exchanging, terms=terms).aggregation.crosswalk
     assert lost(profile, tight) + unmatched <= 0.15 * (profile.n_records + unmatched)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    case=starts(),
+    seed=st.integers(0, 2**32 - 1),
+    least_dense=st.sampled_from([0.0, 2.0]),
+    times=st.sampled_from([1, 400, 900]),
+    weighed=st.booleans(),
+)
+def test_single_moves_change_what_a_recount_says(case, seed, least_dense, times, weighed):
+    areas, profile, start = case
+    draws = np.random.default_rng(seed)
+    # Counts up to where they still fit into rows of 16 bits, and of regions beyond that.
+    more = profile.counts.copy()
+    more.data = np.where(draws.random(len(more.data)) < 0.5, more.data, more.data * times)
+    profile = replace(profile, counts=more)
+    weights = draws.random(len(profile.classes)) if weighed else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(territories, "LEAST_DENSE", least_dense)
+        territory = territory_of(areas.points, areas.neighbours, profile, K, weights)
+        regions = Regions(territory, start.region_of)
+        assert (territory.dense is None) == (weighed or least_dense > 1)
+
+    def weight_of_lost():
+        return territory.lost(territory.grouped(regions.region_of, regions.n_regions).toarray()).sum()
+
+    for _ in range(3):
+        moving = draws.integers(0, len(areas), 4)
+        targets = draws.integers(0, regions.n_regions, 4)
+        across = regions.region_of[moving] != targets
+        moving, targets = moving[across], targets[across]
+        change, n_entries = regions.loss_change(moving, targets)
+        assert n_entries == sum(territory.counts[area].nnz for area in moving)
+        whole, before = regions.region_of.copy(), weight_of_lost()
+        for area, target, said in zip(moving, targets, change):
+            regions.region_of = np.where(np.arange(len(whole)) == area, target, whole)
+            assert weight_of_lost() - before == pytest.approx(said, abs=1e-6)
+        regions.region_of = whole
+        if len(moving):
+            regions.move(moving[:1], targets[:1], change[:1])
+        assert regions.lost == pytest.approx(weight_of_lost(), abs=1e-6)
+        kept = regions.sizes, regions.centres, regions.distances, regions.pull, regions.counts.copy()
+        regions.measure()
+        for held, again in zip(kept, (regions.sizes, regions.centres, regions.distances, regions.pull)):
+            assert (held == again).all()
+        assert (kept[-1] == territory.grouped(regions.region_of, regions.n_regions).toarray()).all()
 
 
 def test_an_area_that_may_leave_leaves_its_region_in_no_more_pieces():

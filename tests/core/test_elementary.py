@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vbas
-from vbas.core.elementary import axes, exp, log, log2, norm, norms, power
+from vbas.core.elementary import axes, exp, log, log2, norm, norms, power, power_of
 
 CORE = Path(vbas.__file__).parent / "core"
 # Their last bit is the system's: libm's, or that of vector instructions that numpy has of its own.
@@ -52,6 +52,14 @@ def units_apart(found: np.ndarray, expected: float) -> float:
 def test_logarithms_are_those_of_mathematics(x):
     assert units_apart(log(x), math.log(x)) <= UNITS
     assert units_apart(log2(x), math.log2(x)) <= UNITS
+
+
+@settings(max_examples=200)
+@given(numbers, st.floats(-3, 3) | st.floats())
+def test_the_power_of_one_number_is_that_of_an_array_to_the_last_bit(base, exponent):
+    with np.errstate(invalid="ignore"):
+        expected = float(power(base, exponent))
+    assert power_of(base, exponent) == expected or (math.isnan(expected) and math.isnan(power_of(base, exponent)))
 
 
 @settings(max_examples=200)

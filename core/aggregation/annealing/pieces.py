@@ -7,7 +7,7 @@ import numpy as np
 from ...adjacency import Adjacency, connected_parts
 from .territory import runs
 
-# Areas around one are kept as the bits of a whole number with a sign.
+# Areas around one are kept as the bits of a whole number.
 MOST_AROUND = 62
 
 
@@ -21,30 +21,37 @@ class Surroundings:
     def __init__(self, adjacency: Adjacency) -> None:
         n = len(adjacency)
         owner, other, near, place = _around(adjacency)
-        width = int(place.max(initial=0)) + 1
-        self._areas = np.full((n, width), -1, np.int64)
+        width = 8
+        while width <= place.max(initial=0):
+            width *= 2
+        bits_type = np.dtype(f"<u{width // 8}")
+        self._bits = np.array([1 << position for position in range(width)], bits_type)
+        self._areas = np.zeros((n, width), np.int64)
         self._areas[owner, place] = other
-        self._near = np.zeros((n, width), bool)
-        self._near[owner, place] = near
-        self._bits = np.int64(1) << np.arange(width, dtype=np.int64)
-        self._links = np.zeros((n, width), np.int64)
+        self._links = np.zeros((n, width), bits_type)
         self._links[owner, place] = _links(adjacency, owner, other, place)
+        # Neighbours come first, then the other places that are taken, then none.
+        self._near, self._taken = (_lowest(np.bincount(owner[of], minlength=n)) for of in (near, slice(None)))
+        self._near, self._taken = self._near.astype(bits_type), self._taken.astype(bits_type)
         self._whole = np.bincount(owner[near], minlength=n) == np.diff(adjacency.starts)
 
     def leave_whole(self, areas: np.ndarray, region_of: np.ndarray) -> np.ndarray:
         """Whether each area (m,) can leave its region alone, whose number of pieces does not grow then, (m,) bool."""
-        around = self._areas[areas]
-        same = (region_of[around] == region_of[areas][:, None]) & (around >= 0)
-        there = (same * self._bits).sum(axis=1)
-        wanted = ((same & self._near[areas]) * self._bits).sum(axis=1)
-        links = self._links[areas]
-        reached = wanted & -wanted
+        same = region_of.take(self._areas.take(areas, axis=0)) == region_of[areas][:, None]
+        there = np.packbits(same, axis=1, bitorder="little").view(self._bits.dtype).reshape(-1) & self._taken[areas]
+        wanted, links = there & self._near[areas], self._links.take(areas, axis=0)
+        reached = wanted & (~wanted + self._bits[0])
         while True:
-            from_these = np.where((reached[:, None] & self._bits) != 0, links, 0)
+            from_these = links * ((reached[:, None] & self._bits) != 0)
             further = (np.bitwise_or.reduce(from_these, axis=1) | reached) & there
             if (further == reached).all():
                 return ((reached & wanted) == wanted) & self._whole[areas]
             reached = further
+
+
+def _lowest(counts: np.ndarray) -> np.ndarray:
+    """Whole numbers with so many of the lowest bits set, (n,) uint64; fewer than 64 each."""
+    return (np.uint64(1) << counts.astype(np.uint64)) - np.uint64(1)
 
 
 def _around(adjacency: Adjacency) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -67,7 +74,7 @@ def _around(adjacency: Adjacency) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 
 def _links(adjacency: Adjacency, owner: np.ndarray, other: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Of each pair the bits of the places around the owner that the other one is a neighbour of, (p,) int64."""
+    """Of each pair the bits of the places around the owner that the other one is a neighbour of, (p,) uint64."""
     n = len(adjacency)
     step, lengths = runs(adjacency.starts[other], np.diff(adjacency.starts)[other])
     pair = np.repeat(np.arange(len(other)), lengths)
@@ -76,8 +83,8 @@ def _links(adjacency: Adjacency, owner: np.ndarray, other: np.ndarray, place: np
     wanted = owner[pair] * n + adjacency.others[step]
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     is_link = keys[at] == wanted if len(keys) else np.zeros(0, bool)
-    bits = np.zeros(len(other), np.int64)
-    np.bitwise_or.at(bits, pair[is_link], np.int64(1) << place[order[at[is_link]]])
+    bits = np.zeros(len(other), np.uint64)
+    np.bitwise_or.at(bits, pair[is_link], np.uint64(1) << place[order[at[is_link]]].astype(np.uint64))
     return bits
 
 

@@ -8,13 +8,16 @@ from ... import counted
 from ...elementary import norms
 from ...errors import InputError
 from ...language import tr
+from ...scientific import sparse
 from ...voronoi import mean_centres
+from .rows import Rows
 from .territory import Territory
 
 # Counts that are held at once, of regions by classes: 2 GB.
 MOST_COUNTS = 500_000_000
 # Regions without areas, for areas that become a region of their own: a share of the others, and at least so many.
 SPARE_SHARE, LEAST_SPARE = 0.05, 2
+SHORTEST = np.finfo(float).tiny
 
 
 class Regions:
@@ -50,7 +53,10 @@ class Regions:
             )
         self.region_of = position.reshape(-1).astype(np.int64)
         self.counts = self.territory.grouped(self.region_of, n_regions).toarray()
-        self.lost = float(self.territory.lost(self.counts).sum())
+        lost = self.territory.lost(self.counts)
+        self.lost = float(lost.sum())
+        dense = self.territory.dense
+        self._rows = None if dense is None else Rows(dense, self.counts, lost.sum(axis=1), self.territory.k)
         self.measure()
 
     @property
@@ -70,25 +76,38 @@ class Regions:
 
     def measure(self) -> None:
         """Find centres and distances again."""
-        points, region_of, n_regions = self.territory.points, self.region_of, self.n_regions
-        self.sizes = np.bincount(region_of, minlength=n_regions)
-        self.centres = mean_centres(points, region_of, n_regions)
-        offsets = points - self.centres[region_of]
-        self.distances = norms(offsets)
-        units = offsets / np.maximum(self.distances, np.finfo(float).tiny)[:, None]
-        self.pull = np.column_stack([np.bincount(region_of, units[:, axis], n_regions) for axis in (0, 1)])
+        n_areas, n_regions = len(self.territory), self.n_regions
+        self.sizes: np.ndarray = np.zeros(n_regions, np.int64)
+        self.distances: np.ndarray = np.zeros(n_areas)
+        self.centres: np.ndarray = np.zeros((n_regions, 2))
+        self.pull: np.ndarray = np.zeros((n_regions, 2))
+        self._measure(np.arange(n_areas), self.region_of, np.arange(n_regions))
+
+    def _measure(self, areas: np.ndarray, position: np.ndarray, regions: np.ndarray) -> None:
+        """The same for some regions; areas : all areas of these; position : of their region among them."""
+        points = self.territory.points[areas]
+        self.sizes[regions] = np.bincount(position, minlength=len(regions))
+        centres = mean_centres(points, position, len(regions))
+        offsets = points - centres[position]
+        distances = norms(offsets)
+        units = offsets / np.maximum(distances, SHORTEST)[:, None]
+        self.centres[regions], self.distances[areas] = centres, distances
+        self.pull[regions, 0] = np.bincount(position, units[:, 0], len(regions))
+        self.pull[regions, 1] = np.bincount(position, units[:, 1], len(regions))
 
     def loss_change(self, areas: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, int]:
         """By how much each single move changes what is suppressed, (m,); and the entries that were looked at."""
         territory = self.territory
-        entries, lengths = territory.entries(areas)
-        class_of, moved = territory.counts.indices[entries], territory.counts.data[entries]
-        counts, n_classes = self.counts.reshape(-1), self.counts.shape[1]
-        change: np.ndarray = np.zeros(1)
+        if self._rows is not None:
+            whole = self._rows.loss_change(areas, self.region_of[areas], targets)
+            return whole.astype(float), territory.n_entries(areas)
+        own = territory.counts[areas]
+        class_of = own.indices
+        change: np.ndarray = np.zeros(1, own.dtype)
         for region, sign in ((self.region_of[areas], -1), (targets, 1)):
-            before = counts.take(np.repeat(region * n_classes, lengths) + class_of)
-            change = change + territory.lost(before + sign * moved, class_of) - territory.lost(before, class_of)
-        return np.bincount(np.repeat(np.arange(len(areas)), lengths), change, len(areas)), len(entries)
+            before = self.counts.reshape(-1).take(self._places(own, region))
+            change = change + territory.lost(before + sign * own.data, class_of) - territory.lost(before, class_of)
+        return _sums_of_rows(own, change), own.nnz
 
     def length_change(self, areas: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """By how much each single move changes the sum of distances, (m,) metres, to first order in the centres' moves.
@@ -98,23 +117,54 @@ class Regions:
         points, sources = self.territory.points[areas], self.region_of[areas]
         from_source, from_target = points - self.centres[sources], points - self.centres[targets]
         left, joined = self.distances[areas], norms(from_target)
-        unit = from_source / np.maximum(left, np.finfo(float).tiny)[:, None]
+        unit = from_source / np.maximum(left, SHORTEST)[:, None]
         source_moves = -from_source / np.maximum(self.sizes[sources] - 1, 1)[:, None]
         share = 1.0 / (self.sizes[targets] + 1)
         return (
             joined * (1 - share)
             - left
-            - ((self.pull[sources] - unit) * source_moves).sum(axis=1)
-            - (self.pull[targets] * from_target * share[:, None]).sum(axis=1)
+            - _sums_of_pairs((self.pull[sources] - unit) * source_moves)
+            - _sums_of_pairs(self.pull[targets] * from_target * share[:, None])
         )
 
     def move(self, areas: np.ndarray, targets: np.ndarray, loss_change: np.ndarray) -> None:
         """Make moves of which no two share a region; loss_change : (m,), of each."""
-        territory = self.territory
-        entries, lengths = territory.entries(areas)
-        class_of, moved = territory.counts.indices[entries], territory.counts.data[entries]
-        self.counts[np.repeat(self.region_of[areas], lengths), class_of] -= moved
-        self.counts[np.repeat(targets, lengths), class_of] += moved
+        sources = self.region_of[areas]
+        if self._rows is not None:
+            self._rows.move(areas, sources, targets)
+        else:
+            self._move_entries(areas, targets)
         self.region_of[areas] = targets
         self.lost += float(loss_change.sum())
-        self.measure()
+        changed = np.concatenate([sources, targets])
+        position = np.full(self.n_regions, -1, np.int64)
+        position[changed] = np.arange(len(changed))
+        of_area = position[self.region_of]
+        members = np.flatnonzero(of_area >= 0)
+        self._measure(members, of_area[members], changed)
+
+    def _move_entries(self, areas: np.ndarray, targets: np.ndarray) -> None:
+        own, counts = self.territory.counts[areas], self.counts.reshape(-1)
+        counts[self._places(own, self.region_of[areas])] -= own.data
+        counts[self._places(own, targets)] += own.data
+
+    def _places(self, own: sparse.csr_matrix, regions: np.ndarray) -> np.ndarray:
+        """Where the classes of some areas, the rows of a matrix, are counted in a region for each, (entries,) int64."""
+        return (regions * self.counts.shape[1]).take(own.tocoo(copy=False).row) + own.indices
+
+
+def _sums_of_pairs(pairs: np.ndarray) -> np.ndarray:
+    """The sum of each row of two: in a fifth of the time of summing along an axis."""
+    return pairs[:, 0] + pairs[:, 1]
+
+
+def _sums_of_rows(matrix: sparse.csr_matrix, values: np.ndarray) -> np.ndarray:
+    """The sum of what stands for the entries of each row of a matrix, (rows,) float."""
+    sums = np.zeros(matrix.shape[0])
+    if values.dtype.kind == "f":
+        # In the order of the entries: other orders round otherwise.
+        return np.bincount(matrix.tocoo(copy=False).row, values, len(sums))
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, matrix.indptr[filled])
+    return sums

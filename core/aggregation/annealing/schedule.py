@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...elementary import power
+from ...elementary import power_of
 from ...progress import Progress, silent
 from .joining import join_and_split, joins_of
 from .moves import Batches
@@ -46,10 +46,10 @@ def annealed(
             batches.relist()
             batches.work += 2.5 * territory.counts.nnz
             next_round += ROUNDS_END / ROUNDS
-        batches.make(typical * HOTTEST * float(power(COLDEST / HOTTEST, done)), price)
+        batches.make(typical * HOTTEST * power_of(COLDEST / HOTTEST, done), price)
         step = batches.work / total - done
         gain = LANDING_GAIN if done > LANDING else GAIN
-        price *= float(power((regions.lost + 1.0) / (most_lost + 1.0), gain * step))
+        price *= power_of((regions.lost + 1.0) / (most_lost + 1.0), gain * step)
         if done > LANDING:
             best.see(regions)
         n_batches += 1

@@ -13,6 +13,10 @@ from ...profile import Profile
 from ...scientific import sparse
 
 MOST_32_BITS = 2**31 - 1
+MOST_16_BITS = 2**16 - 1
+# Whole rows are looked at, in numbers of 16 bits, where at least this share of the classes lives in an area: an entry
+# found by its index takes as long as some ten of a row. They take 400 MB at most.
+LEAST_DENSE, MOST_DENSE = 1 / 16, 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +57,24 @@ class Territory:
         offsets = self.points[first] - self.points[second]
         return float(norms(offsets).mean()) if len(first) else 0.0
 
-    def entries(self, areas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The entries of some areas in `counts`, one area after the other (e,), and how many each has (m,)."""
-        return runs(self.starts[areas], self.starts[areas + 1] - self.starts[areas])
+    @cached_property
+    def dense(self) -> np.ndarray | None:
+        """The same as `counts`, (n, C) uint16, where looking at whole rows is faster and all fits into them."""
+        n, n_classes = self.counts.shape
+        most = int(self.counts.data.max(initial=0))
+        if self.weights is not None or n * n_classes > MOST_DENSE or 2 * most + self.k > MOST_16_BITS:
+            return None
+        if self.counts.nnz < LEAST_DENSE * n * n_classes:
+            return None
+        return self.counts.astype(np.uint16).toarray()
+
+    def n_entries(self, areas: np.ndarray) -> int:
+        """How many entries some areas have in `counts`."""
+        return int((self.starts[areas + 1] - self.starts[areas]).sum())
 
     def lost(self, records: np.ndarray, class_of: np.ndarray | slice = slice(None)) -> np.ndarray:
         """The weight of what is suppressed of so many records of a class in a region, of the shape of `records`."""
-        below = np.where(records < self.k, records, 0)
+        below: np.ndarray = np.multiply(records, records < self.k)
         return below if self.weights is None else below * self.weights[class_of]
 
     def grouped(self, region_of: np.ndarray, n_regions: int) -> sparse.csr_matrix:

@@ -19,6 +19,7 @@ from ..files import DISK
 from ..free_names import give_free_name
 from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
 from ..names import check_file_name
+from .chain import Link
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"
@@ -73,7 +74,8 @@ class Entry:
 
     taken_back_by : the statements, with their values, by which `undo` takes it back; none where it cannot be
     problem : what to say where it cannot be made, with places for the file and the error
-    number : of the release that it adds, 0 for other changes; chained : the hash of its entry in the chain
+    number : of the release that it adds, 0 for other changes; chained : the hash of its entry in the chain, empty where
+    it has none; entries : how many the chain has then
     """
 
     path: Path
@@ -83,6 +85,7 @@ class Entry:
     problem: str = tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.")
     number: int = 0
     chained: str = ""
+    entries: int = 0
 
     def __post_init__(self) -> None:
         self._opened, self._is_made = self.staged.stat(), False
@@ -172,6 +175,12 @@ class Entry:
             connection.execute("COMMIT")
         if not is_needed and sys.platform == "win32":  # where an open file cannot be removed
             DISK.remove(self.path)
+
+
+def chained(entry: Entry, link: Link) -> Entry:
+    """A change of a register that adds this link to its chain."""
+    entry.chained, entry.entries = link.hash, link.entry
+    return entry
 
 
 def _changed_meanwhile(path: Path) -> str:

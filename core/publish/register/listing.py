@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError
-from ...language import tr
+from ...language import as_data, tr
 from ...plain_text import visible
 from ...records.sqlite_file import reading
-from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, append, chain_of, checked
+from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, Link, append, chain_of, checked
 from .entry import (
     TAKE_OUT,
     Entry,
     Statement,
+    chained,
     check_register,
     damaged,
     now,
@@ -24,7 +26,7 @@ from .entry import (
     written_for_good,
 )
 from .packs import size_of, taking_packs_out
-from .told import PURPOSE, RECIPIENT, SERIES, taking_told_out, told_of
+from .told import PURPOSE, RECIPIENT, SERIES, UPDATE, UPDATES, taking_told_out, told_of
 
 LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "
@@ -38,7 +40,10 @@ RENAME = "UPDATE vbas_releases SET title = ? WHERE release = ?"
 
 @dataclass(frozen=True)
 class Listed:
-    """A release as a register lists it: its number there, and when it was added (UTC)."""
+    """A release as a register lists it: its number there, and when it was added (UTC).
+
+    updates : the release that it carries on, with number, title and day; update : what it is beside that one
+    """
 
     release: int
     title: str
@@ -54,6 +59,8 @@ class Listed:
     series: str = ""
     recipient: str = ""
     purpose: str = ""
+    updates: str = ""
+    update: str = ""
 
 
 def releases_in(path: Path) -> list[Listed]:
@@ -64,10 +71,13 @@ def releases_in(path: Path) -> list[Listed]:
         check_register(connection, path)
         rows = connection.execute(LISTED).fetchall()
         chain = checked(connection)
-        return [_listed(connection, row, path, chain) for row in rows]
+        named = {row[0]: (row[1], row[2]) for row in rows}
+        return [_listed(connection, row, path, chain, named) for row in rows]
 
 
-def _listed(connection: sqlite3.Connection, row: tuple, path: Path, chain: Chain) -> Listed:
+def _listed(
+    connection: sqlite3.Connection, row: tuple, path: Path, chain: Chain, named: Mapping[int, tuple[str, str]]
+) -> Listed:
     try:
         release, k, levels = (int(row[at]) for at in (0, 3, 5))
         names = ", ".join(map(str, json.loads(row[4])))
@@ -76,8 +86,20 @@ def _listed(connection: sqlite3.Connection, row: tuple, path: Path, chain: Chain
         raise damaged(row[0], row[1], path, error) from error
     who = chain.by(ADDED, release), chain.by(APPROVED, release)
     told = told_of(connection, release)
-    said = (told.get(what, "") for what in (SERIES, RECIPIENT, PURPOSE))
-    return Listed(release, row[1], row[2], k, names, levels, counts, records, sensitive, *who, *said)
+    said = [told.get(what, "") for what in (SERIES, RECIPIENT, PURPOSE)]
+    carried_on = [_named(told.get(UPDATES, ""), named), told.get(UPDATE, "")]
+    texts = [sensitive, *who, *said, *carried_on]
+    return Listed(release, row[1], row[2], k, names, levels, counts, records, *texts)
+
+
+def _named(number: str, named: Mapping[int, tuple[str, str]]) -> str:
+    """A release that another one carries on, by number, title and day; empty for none."""
+    if not number.isdigit():
+        return ""
+    title, time = named.get(int(number), ("", ""))
+    if not title:
+        return as_data("{number} (taken out)", number=number)
+    return f"{number}: {title} ({str(time)[:10]})"
 
 
 def approving(path: Path, release: int, by: str) -> Entry:
@@ -101,9 +123,12 @@ def approving(path: Path, release: int, by: str) -> Entry:
 
     def write(connection: sqlite3.Connection) -> list[Statement]:
         link = append(connection, APPROVED, release, now(), name)
+        links.append(link)
         return [(TAKE_OUT_LAST, (link.entry,))]
 
-    return written_entry(path, write)
+    links: list[Link] = []
+    entry = written_entry(path, write)
+    return chained(entry, links[-1])
 
 
 def _check_there(path: Path, release: int, parameter: str) -> None:
@@ -130,11 +155,13 @@ def taking_out(path: Path, release: int, by: str = "") -> Entry:
     _check_there(path, release, "REMOVE")
 
     def write(connection: sqlite3.Connection) -> None:
-        append(connection, WITHDRAWN, release, now(), by)
+        links.append(append(connection, WITHDRAWN, release, now(), by))
         for statement in (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection)):
             connection.execute(statement, (release,))
 
-    return written_for_good(path, write, tr("The release could not be taken out of {path}: {error}."))
+    links: list[Link] = []
+    entry = written_for_good(path, write, tr("The release could not be taken out of {path}: {error}."))
+    return chained(entry, links[-1])
 
 
 def naming(path: Path, release: int, name: str) -> Entry:

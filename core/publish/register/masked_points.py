@@ -12,8 +12,8 @@ from ...arrays import to_list
 from ...errors import InputError
 from ...language import tr
 from ...records.sqlite_file import reading
-from .chain import POINTS_ADDED, POINTS_WITHDRAWN, TAKE_OUT_LAST, append, next_points
-from .entry import Entry, Statement, check_register, now, written_entry, written_for_good
+from .chain import POINTS_ADDED, POINTS_WITHDRAWN, TAKE_OUT_LAST, Link, append, next_points
+from .entry import Entry, Statement, chained, check_register, now, written_entry, written_for_good
 
 TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
 
@@ -81,8 +81,10 @@ def taking_points_out(path: Path, number: int, by: str = "") -> Entry:
         )
 
     def write(connection: sqlite3.Connection) -> None:
-        append(connection, POINTS_WITHDRAWN, number, now(), by)
+        links.append(append(connection, POINTS_WITHDRAWN, number, now(), by))
         for statement in TAKE_OUT:
             connection.execute(statement, (number,))
 
-    return written_for_good(path, write, tr("The masked points could not be taken out of {path}: {error}."))
+    links: list[Link] = []
+    entry = written_for_good(path, write, tr("The masked points could not be taken out of {path}: {error}."))
+    return chained(entry, links[-1])

@@ -36,6 +36,7 @@ from .entry import (
     VALUES,
     Entry,
     Statement,
+    chained,
     check_register,
     damaged,
     is_there,
@@ -44,7 +45,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .told import LINKED, taking_told_out, tell, told_of
+from .told import LINKED, UPDATE, UPDATES, taking_told_out, tell, told_of
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -63,6 +64,7 @@ ADD = {
     "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
 
+NUMBER_AT = "SELECT release FROM vbas_releases ORDER BY release LIMIT 1 OFFSET ?"
 NOTHING: Mapping[str, str] = {}
 
 
@@ -206,8 +208,9 @@ def new_entry(
     def add(connection: sqlite3.Connection) -> list[Statement]:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
+        carries_on = _carried_on(connection, release)
         number = _insert(connection, release)
-        tell(connection, number, {**told, LINKED: ", ".join(release.linked)})
+        tell(connection, number, {**told, **carries_on, LINKED: ", ".join(release.linked)})
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
         statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection))
@@ -215,8 +218,17 @@ def new_entry(
 
     links: list[Link] = []
     entry = written_entry(path, add)
-    entry.number, entry.chained = links[0].number, links[0].hash
-    return entry
+    entry.number = links[0].number
+    return chained(entry, links[0])
+
+
+def _carried_on(connection: sqlite3.Connection, release: Published) -> dict[str, str]:
+    """What a register is told of the release that an update carries on; nothing of another release."""
+    if release.updates is None:
+        return {}
+    position, kind = release.updates
+    ((number,),) = connection.execute(NUMBER_AT, (position,)).fetchall()
+    return {UPDATES: str(number), UPDATE: kind}
 
 
 def _insert(connection: sqlite3.Connection, release: Published) -> int:

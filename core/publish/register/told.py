@@ -1,5 +1,5 @@
-"""What is said of a release in a register: for whom it was, for which purpose, which series it belongs to, and which
-linked tables were released with the persons."""
+"""What is said of a release in a register: for whom it was, for which purpose, which series it belongs to, which
+release it carries on, and which linked tables were released with the persons."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..geopackage.making import SHORT, TEXT, add_table
 TOLD = "vbas_told"
 COLUMNS = {"release": SHORT, "what": TEXT, "text": TEXT}
 SERIES, RECIPIENT, PURPOSE = "series", "recipient", "purpose"
+UPDATES, UPDATE = "updates", "update"  # the number of the release that it carries on; what it is beside that
 LINKED = "linked tables"  # the names of those that were released with the persons
 ADD = "INSERT INTO vbas_told (release, what, text) VALUES (?, ?, ?)"
 TAKE_OUT = ("DELETE FROM vbas_told WHERE release = ?",)
