@@ -17,6 +17,7 @@ from .jobs import inputs, outputs, wait_until
 # SIGTERM the system ends the process, whatever it does.
 LOADING = [("start", after) for after in tried((0.3, 1.6), (0.3, 1.4, 1.6, 1.8))]
 MOMENTS = [("start", 0.8), ("reading", 0.2), ("writing", 0)]
+CTRL_C, ENDED = LOADING + MOMENTS, tried(MOMENTS[2:], MOMENTS)
 
 
 @pytest.mark.parametrize(
