@@ -24,6 +24,7 @@ from ..records.columns import Column
 from ..records.matching import Records
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
 from ..scientific import sparse
+from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
 from .valued import People, Told, Wanted, levels_with_values
@@ -232,17 +233,31 @@ def updated(
     wanted = replace(wanted, k=max(k, *(release.k for release in earlier)))
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
+    there, n_classes = np.arange(len(cell)), max(len(profile.classes), 1)
+    if nested or records.table.sensitive:
+        fewer = held_back(places, rng)
+        region = levels.crosswalks[0].region_of[area]
+        own = np.where(region >= 0, _positions(places[0].key, region * n_classes + class_of), NOBODY)
+        there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
+    level_of = np.full(len(cell), SUPPRESSED, np.int8)
     if records.table.sensitive:
-        told, people = _by_value(records, row, area, class_of, levels, earlier, places, areas)
-        level_of = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
+        told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
+        level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
     else:
         shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
-        level_of = levels_drawn(area, class_of, max(len(profile.classes), 1), levels, places, shown, rng)
+        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
     progress(0.9)
     split, level_of_cells = _split(records, cell, row, level_of, nested)
     if not nested:
         return split, replace(suppress(split.profile, levels.crosswalks[0], k), in_part=True)
     return split, replace(plan_by_levels(split.profile, levels, k, level_of_cells), in_part=True)
+
+
+def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """So many people of each place, each as likely as the others: their positions. place : (N,) of each person"""
+    order = np.lexsort((rng.random(len(place)), place))
+    of_place = place[order]
+    return np.sort(order[np.arange(len(order)) - np.searchsorted(of_place, of_place) < number[of_place]])
 
 
 def _by_value(
