@@ -106,8 +106,9 @@ class Swipe(QObject):
         self._job = job
         job.start()
 
-    def _take(self, job: QgsMapRendererParallelJob | None) -> None:
-        if job is not None and job is self._job and self._item is not None:
-            self._item.image = job.renderedImage()
-            self._item.update()
-            self._job = None
+    def _take(self, job: QgsMapRendererParallelJob) -> None:
+        if self._item is None or self._job is not job:
+            return
+        self._item.image = job.renderedImage()
+        self._item.update()
+        self._job = None
