@@ -51,7 +51,7 @@ class Swipe(QObject):
         self._canvas = iface.mapCanvas()
         self._item: SwipeItem | None = None
         self._areas: QgsVectorLayer | None = None
-        self._job: QgsMapRendererParallelJob | None = None
+        self._job: Any = None
         self.percent = HALF
 
     @property
