@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.job.making import aggregations_used, is_nested, released
 from .form.areas import areas_of, with_neighbours
 from .form.form import Form
-from .form.job_file import add_job
+from .form.job_file import JOB_FILE, add_job
 from .form.records import populated, records_of
 from .handed_over import hand_over
 
@@ -17,5 +17,6 @@ def anonymized(form: Form) -> dict[str, object]:
     records = records_of(form, layer.areas, form.whole("K"))
     made = released(form, populated(layer, records), records)
     numbers = hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
-    add_job(form)
+    if form.outputs.wanted(JOB_FILE):
+        add_job(form)
     return numbers

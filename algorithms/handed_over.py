@@ -52,8 +52,10 @@ def hand_over(
     """
     rows = cache(partial(_rows_of, account))
     tables = cache(partial(_tables_to_sign, form, account, layer, rows))
-    by = form.text("PREPARED_BY") if form.has("PREPARED_BY") else ""
-    entry = add_to_register(form, account, by, lambda: content_of(tables()))
+    entry = None
+    if account.ask.earlier is not None:
+        by = form.text("PREPARED_BY") if form.has("PREPARED_BY") else ""
+        entry = add_to_register(form, account, by, content_of(tables()))
     if account.coarser is not None:
         form.info(*coarser_sentences(account.coarser, account.requirement))
     if account.rows is not None and account.rows.staged is None and form.has("RELEASED_RECORDS"):
@@ -82,6 +84,7 @@ def hand_over(
         )
     if account.rows is not None:
         form.outputs.add_text(RELEASE_REPORT, page)
+    if account.rows is not None and form.outputs.wanted(RELEASE_FOLDER):
         add_release_folder(form, account, page_of_folder, layer, shapes, rows, "" if entry is None else entry.name)
     form.conclusion = conclude(form, account, step)
     if remarks.single is not None:

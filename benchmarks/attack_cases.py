@@ -25,7 +25,7 @@ from vbas.core.privacy.kept_field import KeptField
 from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.privacy.margins import disclosed_columns, hold_against_margins
 from vbas.core.privacy.requirement import Requirement, measure
-from vbas.core.privacy.weights import classes_on_few_rows, rows_of, warning_of_weights
+from vbas.core.privacy.weights import classes_on_few_rows, counted_rows, warning_of_weights
 from vbas.core.records.matching import Records, requirement_of
 from vbas.core.records.table import PERSONS
 from vbas.core.releases.repair import repair
@@ -80,9 +80,9 @@ def weights(place: Place, seed: int = 0) -> Row:
     crosswalk = place.regions(plain.profile, 20)
     plans = [suppress(records.profile, crosswalk, K) for records in (weighted, plain)]
     (few, released), (left, of) = (
-        classes_on_few_rows(plan, rows_of(records)) for plan, records in zip(plans, (weighted, plain))
+        classes_on_few_rows(plan, counted_rows(records)) for plan, records in zip(plans, (weighted, plain))
     )
-    warned = bool(warning_of_weights(plans[0], rows_of(weighted)))
+    warned = bool(warning_of_weights(plans[0], counted_rows(weighted)))
     row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, released, of)
     return row._replace(shown_after=f"{'warned of' if warned else 'silent'}; {row.shown_after}")
 

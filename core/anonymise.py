@@ -23,7 +23,6 @@ from .generalising.hierarchies import Hierarchy
 from .language import as_data, plural, tr
 from .levels import Levels
 from .linked.saying import linked_sentences
-from .linked.source import LinkedSource
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
@@ -370,7 +369,7 @@ def anonymise(
         said = (*said, ask.earlier.broken)
         log.warn(ask.earlier.broken)
     _refuse_together(levels, ask)
-    if isinstance(source, LinkedSource):
+    if not isinstance(source, Records) and source.linked_names:
         refuse_linked_again(ask.earlier)
     _refuse_small_regions(areas, levels, ask)
     carried: CarriedOn | None = None
@@ -400,17 +399,19 @@ def anonymise(
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
     protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
-    weights = warning_of_weights(counted, at_hand.counted_rows(), population)
+    counted_rows = at_hand.counted_rows()
+    weights = "" if counted_rows is None else warning_of_weights(counted, counted_rows, population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
-    log.info(*linked_sentences(rows.linked))
+    if rows.linked:
+        log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     what_changed = None
     if carried is not None and ask.update is not None:
         what_changed = carried.changed_by(plan)
         said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
     published = held.published
-    if published is not None and isinstance(at_hand, LinkedSource):
-        published = replace(published, linked=tuple(table.name for table in at_hand.tables))
+    if published is not None:
+        published = replace(published, linked=at_hand.linked_names)
     if published is not None and ask.update is not None:
         published = replace(published, updates=(ask.update.entry, ask.update.kind))
     clock.has_taken(MEASURES)
@@ -551,6 +552,8 @@ def _held_against_published(
 ) -> tuple[Plan, CoarserLevels | None, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already;
     what it was made from; and what is known of that."""
+    if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
+        return plan, coarser, _Held((), ())
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = Beside(

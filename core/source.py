@@ -58,6 +58,10 @@ class Source(Protocol):
     def n_unmatched(self) -> int:
         """Records of no known area."""
 
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """The names of the tables that belong to them and are released with them."""
+
     def values(self) -> RecordTable:
         """A table with the values of their fields, for what looks at values and not at rows."""
 
@@ -108,6 +112,11 @@ class RecordSource:
         """Records of no known area."""
         return self.records.n_unmatched
 
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     def values(self) -> RecordTable:
         """The records themselves."""
         return self.records.table
@@ -122,7 +131,7 @@ class RecordSource:
 
     def counted_rows(self) -> CountedRows | None:
         """The rows that stand for several records each; None where every row is a record."""
-        return counted_rows(self.records)
+        return None if self.records.table.counts is None else counted_rows(self.records)
 
     def as_text(
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas

@@ -31,9 +31,8 @@ def job_file() -> QgsProcessingParameterDefinition:
 
 
 def add_job(form: Form) -> None:
-    """Write JOB_FILE of a run, where the form has it and it is wanted."""
-    if form.has(JOB_FILE):
-        form.outputs.add_text(JOB_FILE, lambda: job_of(form))
+    """Write JOB_FILE of a run."""
+    form.outputs.add_text(JOB_FILE, lambda: job_of(form))
 
 
 def job_of(form: Form) -> str:

@@ -11,7 +11,6 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.generalising.asked import Generalising
 from ...core.job import reading
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
@@ -169,15 +168,9 @@ def unmatched() -> QgsProcessingParameterDefinition:
     )
 
 
-def table_of(form: Form) -> tuple[RecordTable, Generalising]:
-    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
-    _refuse_row_numbers(form, form.source("RECORDS"))
-    return reading.table_of(form)
-
-
-def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
+def _refuse_row_numbers(form: Form) -> None:
     """Refuse the number of the row as the record's area: both tables have one, and they would even seem to match."""
-    field = form.text("RECORD_REGION")
+    source, field = form.source("RECORDS"), form.text("RECORD_REGION")
     counted = form.has("RECORD_COUNT") and bool(form.text("RECORD_COUNT"))
     index = source.fields().lookupField(field) if field else -1
     if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
@@ -205,7 +198,8 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
     aside = _of_missing_areas(form, unmatched)
-    return reading.records_of(form, table_of(form), areas, k, aside)
+    _refuse_row_numbers(form)
+    return reading.records_of(form, areas, k, aside)
 
 
 def _of_missing_areas(form: Form, unmatched: str) -> str:
@@ -246,7 +240,8 @@ def of_selected_areas(taken: int, n_areas: int) -> str:
 
 def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:
     """The table counted by the areas that occur in it, their identifiers, and the table."""
-    table, _ = table_of(form)
+    _refuse_row_numbers(form)
+    table, _ = reading.table_of(form)
     check_table(table, SMALLEST_K)
     identifiers = table.area.categories
     profile, _ = profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)

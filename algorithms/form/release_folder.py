@@ -94,8 +94,6 @@ def add_release_folder(
     level those of its regions, in the CRS of the layer; release : the rows, where those of the account lack fields;
     entry : its name in the register
     """
-    if not form.outputs.wanted(RELEASE_FOLDER):
-        return
     written, area_field = form.text(FOLDER_FORMAT), "area" if layer is None else layer.id_field.name()
     check_format(written)
     name = form.outputs.target(RELEASE_FOLDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
@@ -70,13 +70,11 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def add_to_register(form: Form, account: Account, by: str, content: Callable[[], str]) -> Entry | None:
-    """Have the release added to REGISTER, before the outputs are in their place; its entry, if any.
+def add_to_register(form: Form, account: Account, by: str, content: str) -> Entry:
+    """Have the release added to REGISTER, before the outputs are in their place; its entry.
 
     by : who proposes it; content : the content hash of what goes out, empty where that is not reckoned
     """
-    if account.ask.earlier is None:
-        return None
-    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content(), told_of(form))
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content, told_of(form))
     form.outputs.first(entry)
     return entry

@@ -47,15 +47,13 @@ def table_of(given: Given) -> tuple[RecordTable, Generalising]:
     return shown, asked
 
 
-def records_of(
-    given: Given, read: tuple[RecordTable, Generalising], areas: Areas, k: int | None, aside: str = ""
-) -> Records:
-    """The table matched with the areas and counted.
+def records_of(given: Given, areas: Areas, k: int | None, aside: str = "") -> Records:
+    """RECORDS, read, matched with the areas and counted.
 
-    read : as `table_of` gives it; k : None for what does not suppress; aside : a sentence on areas that may be missing
+    k : None for what does not suppress; aside : a sentence on areas that may be missing
     Raises InputError.
     """
-    table, asked = read
+    table, asked = table_of(given)
     if k is not None:
         persons = table.members.get(PERSONS)
         given.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))

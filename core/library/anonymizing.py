@@ -10,7 +10,7 @@ from typing import Union
 from ..job.linked import Linking, linked_source
 from ..job.making import Made, aggregations_used, is_nested, look_at_neighbours, released
 from ..job.policy import hold_to_policies
-from ..job.reading import records_of, table_of
+from ..job.reading import records_of
 from ..job.settings import SETTINGS, TABLE
 from ..job.updating import Updating, carried_release
 from ..log import Log
@@ -250,7 +250,7 @@ def made_of(
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)
     if look_at_neighbours(aggregations_used(job)):
         places = places.with_neighbours(part(progress, 0.0, AREAS_READ))
-    matched = records_of(job, table_of(job), places.areas, job.whole("K"))
+    matched = records_of(job, places.areas, job.whole("K"))
     people = places.areas
     if not places.has_population:
         people = people.with_population(matched.profile.area_sizes)

@@ -48,12 +48,7 @@ class CountedRows:
         return float(self.count[order][middle].mean())
 
 
-def counted_rows(records: Records) -> CountedRows | None:
-    """The rows of records with counts; None where every row is a record."""
-    return None if records.table.counts is None else rows_of(records)
-
-
-def rows_of(records: Records) -> CountedRows:
+def counted_rows(records: Records) -> CountedRows:
     """The rows of records; without counts each stands for one."""
     counts = np.ones(len(records.cell_of), np.int64) if records.table.counts is None else records.table.counts
     there = np.flatnonzero((records.cell_of >= 0) & (counts > 0))
@@ -68,15 +63,13 @@ def classes_on_few_rows(plan: Plan, rows: CountedRows) -> tuple[int, int]:
     return int((behind < plan.k).sum()), len(behind)
 
 
-def warning_of_weights(plan: Plan, rows: CountedRows | None, population: np.ndarray | None = None) -> str:
-    """A warning where RECORD_COUNT looks like a survey weight; empty where it does not, or where rows are records.
+def warning_of_weights(plan: Plan, rows: CountedRows, population: np.ndarray | None = None) -> str:
+    """A warning where RECORD_COUNT looks like a survey weight; empty where it does not.
 
     plan : of the cells that the rows are counted in; population : (n,) people of each area, None where it is
     not known. True counts of a table with many classes are small where few live, so that many are 1; weights hardly
     ever are, and may add up to more people than there are.
     """
-    if rows is None:
-        return ""
     n_rows, cells = rows.n_rows, rows.profile.counts
     total = int((rows.count * rows.rows).sum())
     signs = []

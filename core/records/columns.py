@@ -84,6 +84,20 @@ class ColumnBuilder:
         codes[missing] = self._code(None)
         self._chunks.append(codes)
 
+    def code_of(self, value: object) -> int:
+        """The code by which `add_codes` appends a value."""
+        return self._code(value)
+
+    def add_codes(self, codes: np.ndarray, missing: np.ndarray | None = None) -> None:
+        """Append values by their codes, as `code_of` gives them; missing : (m,) bool marks missing values, for which
+        there are none among the codes."""
+        if missing is None:
+            self._chunks.append(codes)
+            return
+        every = np.full(len(missing), self._code(None), np.int32)
+        every[~missing] = codes
+        self._chunks.append(every)
+
     def column(self) -> Column:
         """All that was appended, the categories in the order of `category_order`."""
         values = [value for _, value in self._position]

@@ -304,6 +304,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "updaterelease": {**PEOPLE, "CROSSWALK": "@crosswalk", "REGISTER": "#month", "UPDATE": "the same people updated"},
+    "monthlyupdate": {**PEOPLE, "CROSSWALK": "@crosswalk", "REGISTER": "#month"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "profiledatabase": IN_PLACE,
     "releasedatabase": {**IN_PLACE, **REGIONS, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
@@ -557,7 +558,8 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
     for layer in done.layers:
         assert isinstance(layer, QgsVectorLayer) and layer.isValid()
         assert_told(layer, given)
-        assert layer.featureCount() > 0, layer.name()
+        found = layer.metadata().title() != "Counts given away (internal)"  # months that tell nothing together
+        assert layer.featureCount() > 0 or not found, layer.name()
         if layer.isSpatial():
             assert_drawn(layer)
     for out in outputs:

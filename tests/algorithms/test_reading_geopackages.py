@@ -14,7 +14,7 @@ from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.sqlite_columns import read_table
 
 KINDS = {"home": "text", "Ort “x”": "text", "age": "integer", "id": "long", "income": "real"}
-N = 60_000  # more than a step of the bar
+N = 60_000
 
 
 def value_of(i):
@@ -55,7 +55,8 @@ def same(columns, others):
     return True
 
 
-def test_columns_are_the_values_of_the_rows(geopackage):
+def test_columns_are_the_values_of_the_rows(geopackage, monkeypatch):
+    monkeypatch.setattr("vbas.core.records.sqlite_pages.BYTES_AT_ONCE", 1 << 19)  # several steps of the bar
     seen: list[float] = []
     columns = read_table(geopackage, "the table", KINDS, "RECORDS", seen.append)
     rows = [value_of(i) for i in range(N) if not 1000 <= i * 3 - 50 <= 9000]

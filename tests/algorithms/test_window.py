@@ -118,7 +118,7 @@ def test_models_explain_their_inputs_and_outputs(provider, name):
     assert model.destinationParameterDefinitions()
 
 
-@pytest.mark.parametrize("name", ["anonymizestepbystep", "nestedstepbystep", "inplacestepbystep"])
+@pytest.mark.parametrize("name", ["anonymizestepbystep", "nestedstepbystep", "inplacestepbystep", "monthlyupdate"])
 def test_the_designer_finds_nothing_missing_in_a_model(provider, name):
     """It draws a step in red that lacks what it must have, and warns before each run."""
     model = algorithm(name).create()

@@ -208,7 +208,7 @@ def test_engine_and_arrays_give_one_account(adapter, nested, counted, tmp_path, 
     assert here.published is not None and there.published is not None
     assert (here.published.records == there.published.records).all()
     if counted:
-        ours = weights.rows_of(records)
+        ours = weights.counted_rows(records)
         assert rows is not None
         assert rows.n_rows == ours.n_rows and rows.median == ours.median
         assert (np.bincount(rows.cell, rows.rows) == np.bincount(ours.cell)).all()

@@ -10,7 +10,7 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import suppress
-from vbas.core.privacy.weights import classes_on_few_rows, counted_rows, rows_of, warning_of_weights
+from vbas.core.privacy.weights import classes_on_few_rows, counted_rows, warning_of_weights
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
@@ -48,7 +48,7 @@ def counted(most, dense, seed=0):
 
 def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     plan, records = survey(lambda rng, n: rng.integers(20, 400, n))
-    few, released = classes_on_few_rows(plan, rows_of(records))
+    few, released = classes_on_few_rows(plan, counted_rows(records))
     by_hand: dict[int, list] = {}
     for row, cell in enumerate(records.cell_of.tolist()):
         equivalence_class = int(plan.equivalence_class_of[cell])
@@ -62,7 +62,10 @@ def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
 
     # The cure: without RECORD_COUNT, k counts respondents.
     unweighted, rows = survey(None)
-    assert unweighted.records[unweighted.released].min() >= K and classes_on_few_rows(unweighted, rows_of(rows))[0] == 0
+    assert (
+        unweighted.records[unweighted.released].min() >= K
+        and classes_on_few_rows(unweighted, counted_rows(rows))[0] == 0
+    )
     assert warning_of_weights(unweighted, counted_rows(rows)) == ""
 
 
@@ -83,7 +86,7 @@ def test_equal_weights_are_seen_and_a_small_table_is_left_alone():
 def test_rows_that_are_counted_together_say_the_same():
     """As an engine counts them: the rows of a cell and a count once, with how many there are."""
     plan, records = survey(lambda rng, n: rng.integers(20, 24, n))
-    one_by_one = rows_of(records)
+    one_by_one = counted_rows(records)
     pairs, rows = np.unique(np.column_stack([one_by_one.cell, one_by_one.count]), axis=0, return_counts=True)
     together = replace(one_by_one, cell=pairs[:, 0], count=pairs[:, 1], rows=rows)
     assert len(rows) < together.n_rows == one_by_one.n_rows == 600

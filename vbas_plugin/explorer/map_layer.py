@@ -74,7 +74,10 @@ class RegionLayer(QObject):
         made.selectionChanged.connect(self._tell_selected)
         self._layer = made
         QgsProject.instance().addMapLayer(made, False)
-        self._group().insertLayer(0, made)
+        group = self._group()
+        group.insertLayer(0, made)
+        for on in (False, True):  # a group that was empty when it came in is shown closed, whatever it says of itself
+            group.setExpanded(on)
         self.changed.emit()
 
     def clear(self) -> None:

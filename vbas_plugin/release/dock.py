@@ -144,6 +144,7 @@ class ReleaseDock(QDockWidget):
         self.data.checked.connect(lambda: self.roles.show_found(self.data.found))
         self.roles.changed.connect(self._roles_changed)
         self.look.session.regions.connect(self._offer)
+        self.decide.rule_chosen.connect(self._offer_anew)
         QgsProject.instance().cleared.connect(self._forget)
 
     def _roles_changed(self) -> None:
@@ -164,6 +165,10 @@ class ReleaseDock(QDockWidget):
         if self._wanted and self.step == DECIDE and state is not None and not self.look.stale:
             self._wanted = False
             self.decide.offer(state.data, state.explorer_data, state.choices, state.shown.n_sites)
+
+    def _offer_anew(self) -> None:
+        self._wanted = True
+        self._offer()
 
     def _not_ready(self) -> str:
         """What has to be done before anything can be handed over; empty for nothing."""

@@ -164,13 +164,8 @@ class Outputs:
     def add_text(self, name: str, text: Callable[[], str]) -> None:
         """Write a text file, such as a report."""
         if self.wanted(name):
-            destination = self._destinations[name]
-            if not isinstance(destination, Path):
-                raise InputError(tr("{name}: give the name of a file.", name=name))
-            self._announcing.titles[name] = self._inputs.definition(name).description()
             content = self.without_addresses(text())
-            with in_one_sentence(name):
-                write_text(self._stage(name, destination), content)
+            self.add_file(name, lambda file: write_text(file, content))
 
     def without_addresses(self, text: str) -> str:
         """A text as it is written: without passwords of what the run was given."""
@@ -178,13 +173,7 @@ class Outputs:
 
     def add_bytes(self, name: str, content: Callable[[], bytes]) -> None:
         """Write a file that is no text, such as a page to print."""
-        if self.wanted(name):
-            destination = self._destinations[name]
-            if not isinstance(destination, Path):
-                raise InputError(tr("{name}: give the name of a file.", name=name))
-            self._announcing.titles[name] = self._inputs.definition(name).description()
-            with in_one_sentence(name):
-                write_bytes(self._stage(name, destination), content())
+        self.add_file(name, lambda file: write_bytes(file, content()))
 
     def add_file(self, name: str, write: Callable[[Path], None]) -> None:
         """Write a file of another kind, such as one of several tables. write : fills the file that it is given, and
