@@ -17,8 +17,10 @@ from .linked_job import LINKED
 FOLDER, REPORT, RELEASE_REPORT = "RELEASE_FOLDER", "REPORT", "RELEASE_REPORT"
 OUTPUTS = (FOLDER, REPORT, RELEASE_REPORT)
 # What the form writes as layers: of these the folder has what is for release.
-LAYERS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI", "SIGN_PAGE")
-LAYERS = (*LAYERS, "RELEASED_TABLES")
+LAYERS = (
+    *("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI", "SIGN_PAGE"),
+    "RELEASED_TABLES",
+)
 
 
 def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
