@@ -60,6 +60,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
         assert results["N_SAME"] == sum(shown[-1][key] == count for key, count in shown[-2].items()) > 0
         assert results["N_SUPPRESSED"] == len(month["home"]) - sum(shown[-1].values())
         assert any("changes by nobody or by at least 5 records" in line for line in done.log)
+        assert any(f"is “release {number - 1}” of the register" in line for line in done.log)
     for later, new in enumerate(shown):
         assert min(new.values()) >= 5
         for old in shown[:later]:
