@@ -606,6 +606,7 @@ def test_other_masks_and_outer_radii_are_chosen_in_the_form_of_the_audit(by_hand
     assert "sensitivity" in audit.fields().names()
 
 
+@pytest.mark.slow
 def test_approaches_ticked_in_a_list_are_compared(by_hand):
     done = by_hand("compare", FORMS["compare"], choices={"SITE_NUMBERS": [3], "AGGREGATIONS": [0, 1]})
     assert done.successful, done.log
@@ -613,6 +614,7 @@ def test_approaches_ticked_in_a_list_are_compared(by_hand):
     assert rows == list(AGGREGATIONS)[:2]
 
 
+@pytest.mark.slow
 def test_crosswalks_chosen_in_their_order_become_levels(by_hand):
     done = by_hand("nestlevels", OTHERS["nestlevels, from crosswalks"])
     assert done.successful, done.log

@@ -282,6 +282,7 @@ def rejections(n_maps, k, outside=False, by_age=False, towns=1):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outside", [False, True])
 def test_tests_hold_their_level_on_a_few_maps(outside):
     found = rejections(12, 5, outside)

@@ -104,6 +104,7 @@ def test_french_pages_are_french_around_the_text_too(site):
         assert f'<html lang="{language}"' in (site / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @needs_mkdocs
 def test_plain_pages_lead_to_each_other_and_run_nothing(tmp_path):
     """Those of the plugin's zip, which the Help buttons open."""

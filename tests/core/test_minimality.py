@@ -66,6 +66,7 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     assert guesses.attacked == 20 and guesses.sure == 0 and guesses.method in (2, 18)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(nested_cases(most_areas=10, left_out=False))
 def test_the_true_origin_is_never_ruled_out(case):
@@ -94,6 +95,7 @@ def test_ties_in_secret_are_as_good_and_differ():
     assert insider(release, method, 50, reruns=5).attacked == 50
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(nested_cases())
 def test_secret_ties_change_no_cost(case):
@@ -110,6 +112,7 @@ def test_secret_ties_change_no_cost(case):
     assert loss[1] == pytest.approx(loss[0], rel=0.2, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
     counts = np.array([[1, 7, 7, 7, 9]])
     plan = suppress(profile_of(counts), Crosswalk(np.zeros(1, np.int64), 1), 5)

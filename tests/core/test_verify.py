@@ -72,6 +72,7 @@ def agree_on_drawn_folders(tmp_path, numbers):
     return found
 
 
+@pytest.mark.slow
 def test_both_agree_on_damaged_folders(tmp_path):
     agree_on_drawn_folders(tmp_path, range(60))
 

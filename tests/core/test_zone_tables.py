@@ -53,6 +53,7 @@ def found_by_the_program(plan, people, k, known=None):
     return claims
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(50, 150))
 def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
@@ -74,6 +75,7 @@ def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
         assert found_by_the_program(plan, areas.population, k, records_of(plan)) == by_attacker
 
 
+@pytest.mark.slow
 @given(territories(most_classes=5))
 @settings(max_examples=tried(50, 150))
 def test_under_disclosure_nothing_follows_of_all_classes_together(drawn):
@@ -152,6 +154,7 @@ def test_nothing_is_released_where_no_way_is_found(monkeypatch):
         in_company(plan, areas.population)
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(25, 60))
 def test_of_households_too_nothing_follows(drawn):
