@@ -245,6 +245,7 @@ def wrong(tables: dict[str, Frame], people: Frame, what: str) -> None:
         home = dict(zip(people["id"], people["area"]))
         tables["stays"]["days"] = [home[who] for who in tables["stays"]["id"]]
     elif what == "person":  # a number of the person, in each row
+        people["age"] = [0] * len(people["age"])
         tables["drugs"] = {"patient": people["id"] * 3, "atc": people["id"] * 3}
 
 
