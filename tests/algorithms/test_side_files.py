@@ -226,7 +226,7 @@ def test_a_staged_file_that_changes_after_its_count_is_not_delivered(anonymize, 
     if there:
         anonymize(RELEASED_RECORDS=str(place), CROSSWALK=str(tmp_path / "crosswalk.csv"), N_SITES=3)
     before, wait = bytes_in(tmp_path), Counting.wait
-    changed = []
+    changed: list[Path] = []
 
     def wait_and_change(counting):
         wait(counting)
