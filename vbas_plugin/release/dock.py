@@ -48,7 +48,7 @@ class ReleaseDock(QDockWidget):
         self.roles = RolesStep(self.state)
         self.look = LookStep(iface, self.data)
         self.decide = DecideStep(self.state)
-        self.hand_over = HandOverStep(self.state)
+        self.hand_over = HandOverStep(self.state, iface)
         self.hand_over.ready = self._not_ready
         self.steps: list[tuple[QToolButton, QWidget, str]] = []
         self.title, self.back, self.next = QLabel(), QPushButton(tr("Back")), QPushButton(tr("Next"))
