@@ -127,6 +127,8 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     regions = QgsProject.instance().layerTreeRoot().findLayers()[0].layer()
     assert "for release" in regions.name() and {"vbas_region", "released"} <= {*regions.fields().names()}
     assert "suppressed" not in regions.fields().names()
+    looked_at = QgsProject.instance().layerTreeRoot().findLayer(dock.look.map.layer.id())
+    assert not looked_at.isVisible()  # its numbers would lie among those of the release
     walk.click(dock.hand_over.layout_of_map)
     (layout,) = QgsProject.instance().layoutManager().printLayouts()
     assert layout.name() == "release" and len(layout.items()) > 4

@@ -145,6 +145,7 @@ class ReleaseDock(QDockWidget):
         self.roles.changed.connect(self._roles_changed)
         self.look.session.regions.connect(self._offer)
         self.decide.rule_chosen.connect(self._offer_anew)
+        self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
         QgsProject.instance().cleared.connect(self._forget)
 
     def _roles_changed(self) -> None:

@@ -239,7 +239,7 @@ class HandOverStep(QWidget):
         style(layer, REGIONS)
         describe(layer, title, f"{self.folder_name()} – {title}")
         QgsProject.instance().addMapLayer(layer, False)
-        QgsProject.instance().layerTreeRoot().insertLayer(0, layer)
+        QgsProject.instance().layerTreeRoot().insertLayer(0, layer).setExpanded(True)
         self._regions = layer.id()
 
     def folder_name(self) -> str:
