@@ -63,6 +63,7 @@ def carried_release(
     entry = _entry(register, updating.entry.strip(), areas, records, earlier, levels)
     release = earlier.releases[entry]
     levels = levels_of_release(release, areas) if levels is None else levels
+    given.info(tr("The release that is carried on is “{release}” of the register.", release=release.title))
     places = given.given("REGIONS")
     ask = Ask(
         k=_k(given, release),

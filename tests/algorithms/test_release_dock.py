@@ -82,6 +82,7 @@ def project(files, entry):
     return entry
 
 
+@pytest.mark.slow
 def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     project.action.trigger()
     walk = Walk(project.dock)
@@ -149,6 +150,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     roles, coarser, different, nested = CASES[case]

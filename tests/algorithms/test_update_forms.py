@@ -38,6 +38,7 @@ def classes(done):
     return Counter((row.get("vbas_level"), row["vbas_region"], row["sex"], row["age"]) for row in done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
@@ -60,6 +61,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
         assert results["N_SAME"] == sum(shown[-1][key] == count for key, count in shown[-2].items()) > 0
         assert results["N_SUPPRESSED"] == len(month["home"]) - sum(shown[-1].values())
         assert any("changes by nobody or by at least 5 records" in line for line in done.log)
+        assert any(f"is “release {number - 1}” of the register" in line for line in done.log)
     for later, new in enumerate(shown):
         assert min(new.values()) >= 5
         for old in shown[:later]:
@@ -76,6 +78,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     assert any(f"with this change 4 entries, the last with the hash {links[-1].hash}" in line for line in approved.log)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, months, tmp_path):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
     anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
