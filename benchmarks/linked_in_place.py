@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from linked_tables import LINKED_K, ROWS, SEED, VALUES, owners, people
 from pyarrow import parquet
 
+from vbas.benchmarks.linked_tables import LINKED_K, ROWS, SEED, VALUES, owners, people
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import Areas
 from vbas.core.engines import open_engine
