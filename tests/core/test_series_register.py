@@ -47,8 +47,8 @@ def series_of(levels: Levels, earlier: Earlier, **asked: Any) -> Account:
 
 
 def test_that_a_missing_number_is_nobody_tells_a_small_count_beside_another_release(tmp_path):
-    """Of 2025 the first shows nobody in a and c, and 11 in b, e and f; the second 8 in a, c and e. So all of these are in
-    e, and 3 in b and f; where others may be in a or c, 3 to 11 are."""
+    """Of 2025 the first shows nobody in a and c, and 11 in b, e and f; the second 8 in a, c and e. So all of these are
+    in e, and 3 in b and f; where others may be in a or c, 3 to 11 are."""
     register = tmp_path / "register.gpkg"
     add_release(register, series_of(FIRST, earlier_releases(register)))
     (first,) = read_register(register)
