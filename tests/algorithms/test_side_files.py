@@ -280,6 +280,7 @@ def test_no_note_where_the_file_says_it_itself(anonymize, tmp_path):
     assert "Do not publish this page" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_failed_run_leaves_no_note_and_puts_the_old_one_back(anonymize, tmp_path, monkeypatch):
     place = tmp_path / "audit.csv"
     put_instead(monkeypatch, rare)

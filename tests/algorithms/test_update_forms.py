@@ -38,6 +38,7 @@ def classes(done):
     return Counter((row.get("vbas_level"), row["vbas_region"], row["sex"], row["age"]) for row in done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
@@ -77,6 +78,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     assert any(f"with this change 4 entries, the last with the hash {links[-1].hash}" in line for line in approved.log)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, months, tmp_path):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
     anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
