@@ -40,7 +40,7 @@ class Published:
     the most being its records; counts of nobody are among them. None for a release
     in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
     updates : of an update the position, among the earlier releases, of the one that it carries on, and what it is
-    beside it (KINDS of releases.updating); None for no update, and where it was read from a register
+    beside it (KINDS of releases.updating), -1 where that was taken out of the register; None for no update
     linked : the names of the linked tables that were released with the persons, none where there were none
     """
 

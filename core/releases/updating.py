@@ -13,7 +13,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.values import as_text
+from ..disclosure.values import Values, as_text
 from ..errors import InputError, first_values
 from ..language import all_of, as_data, plural, tr
 from ..levels import Levels
@@ -31,6 +31,7 @@ from .valued import People, Told, Wanted, levels_with_values
 
 FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
+NOT_SHOWN = Values("", *(np.empty(0, kind) for kind in (object, np.int64, np.int64, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,8 @@ def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
                     release=release.title.capitalize(),
                 )
             )
-        if field and field not in [one.field for one in release.sensitive]:
+        # An update shows no field that the register does not keep: it is known to have shown none.
+        if field and release.updates is None and field not in [one.field for one in release.sensitive]:
             raise InputError(
                 tr(
                     "{release} has no “{field}” among its sensitive fields in the register, so that nobody knows "
@@ -282,7 +284,7 @@ def _by_value(
     shown = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
-        one = next(values for values in release.sensitive if values.field == field)
+        one = next((values for values in release.sensitive if values.field == field), NOT_SHOWN)
         at = one.equivalence_class
         theirs = np.array([number.setdefault(text, len(number)) for text in one.categories.tolist()], int)
         shown.append((level[at], region[at], of_class[at], theirs[one.value], one.records))

@@ -132,6 +132,7 @@ def test_a_counted_table_keeps_its_period(run, town, tmp_path):
     assert {row["year"] for row in released} <= set(YEARS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["iterative Voronoi", "anonymity exchange"])
 def test_a_budget_is_kept_with_all_years_together(run, town, tmp_path, aggregation):
     asked = given(town, tmp_path, SITE_NUMBER="suppression budget", BUDGET=25, AGGREGATION=aggregation, FAIR=["sex"])
@@ -156,6 +157,7 @@ def test_what_does_not_go_together_is_refused(run, town, tmp_path):
     run("anonymize", **given(town, tmp_path, REGISTER=str(tmp_path / "register.gpkg"), PERIODS="each period by itself"))
 
 
+@pytest.mark.slow
 def test_records_that_stay_in_their_engine_hold_k_in_each_year(run, town, tmp_path):
     pytest.importorskip("duckdb")
     run("anonymize", **given(town, tmp_path))

@@ -141,6 +141,7 @@ def solved(counted, region_of, losses, k, ties=None):
     return best_levels_of_series(cells, tree_of(region_of, losses), k, ties)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(classes_over_periods(), st.booleans())
 def test_all_is_shown_that_can_be_and_the_loss_is_close_to_that_of_the_best_of_all_choices(case, secret):
@@ -161,6 +162,7 @@ def test_all_is_shown_that_can_be_and_the_loss_is_close_to_that_of_the_best_of_a
         assert best - 1e-9 <= loss <= 1.6 * best
 
 
+@pytest.mark.slow
 def test_most_small_cases_are_solved_as_well_as_can_be():
     rng, equal, ratios = np.random.default_rng(0), 0, []
     for _ in range(60):
@@ -178,6 +180,7 @@ def test_most_small_cases_are_solved_as_well_as_can_be():
     assert len(ratios) >= 40 and equal >= 0.9 * len(ratios) and np.mean(ratios) < 1.02
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.booleans(), st.booleans(), st.booleans())
 def test_a_release_is_the_same_in_all_periods_or_in_none(seed, k, nested, persons, sensitive):
@@ -194,6 +197,7 @@ def test_a_release_is_the_same_in_all_periods_or_in_none(seed, k, nested, person
     assert account.measures.n_suppressed == rate(places(), records, levels, ask).measures.n_suppressed
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10_000))
 def test_each_period_by_itself_is_the_period_as_a_quasi_identifier(seed):
@@ -215,6 +219,7 @@ def test_what_others_publish_moves_all_periods_together(nested):
     assert (account.plan.equivalence_class_of >= 0).sum() < (before.equivalence_class_of >= 0).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_repair_moves_all_periods_together(nested):
     records, areas = people(5), places()

@@ -100,7 +100,8 @@ def read_register(path: Path) -> list[Published]:
         later = ", ".join(name if is_there(connection, RELEASES, name) else "NULL" for name in LATER)
         rows = connection.execute(READ[RELEASES].format(later=later)).fetchall()
         unpacked = Unpacked()
-        releases = [_release(connection, row, path, unpacked) for row in rows]
+        positions = {str(row[0]): position for position, row in enumerate(rows)}
+        releases = [_release(connection, row, path, unpacked, positions) for row in rows]
     return releases
 
 
@@ -277,8 +278,14 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
         yield number, level + 1, shown_as[level][region], classes[class_of], records
 
 
-def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path, unpacked: Unpacked) -> Published:
-    """One release of a register; unpacked : what the releases before it had."""
+def _release(
+    connection: sqlite3.Connection,
+    row: tuple[Any, ...],
+    path: Path,
+    unpacked: Unpacked,
+    positions: Mapping[str, int],
+) -> Published:
+    """One release of a register; unpacked : what the releases before it had; positions : of releases, by number."""
     number, title, k, names, n_levels, bounded, whole, coarsened, of_persons, in_zones = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
@@ -298,8 +305,11 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path, u
         if not len(release.areas):
             raise ValueError
         _check_counts(release)
-        linked = tuple(name for name in told_of(connection, number).get(LINKED, "").split(", ") if name)
-        return replace(release, coarsened=levels, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
+        told = told_of(connection, number)
+        linked = tuple(name for name in told.get(LINKED, "").split(", ") if name)
+        updates = (positions.get(told[UPDATES], -1), told.get(UPDATE, "")) if UPDATES in told else None
+        release = replace(release, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
+        return replace(release, coarsened=levels, updates=updates)
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
         raise damaged(number, title, path, error) from error
 
