@@ -51,7 +51,17 @@ NOUNS = {
 # Numbers that are never one: what k is, limits of ours, and what is refused where it is one.
 NEVER_ONE = {
     *("after", "asked", "characters", "cutoff", "fair_factor", "floor", "found", "k", "k_inner", "k_min"),
-    *("largest", "least", "least_population", "limit", "most_bars", "most_drawn", "most_joint_classes", "most_nodes"),
+    *(
+        "largest",
+        "least",
+        "least_population",
+        "limit",
+        "most",
+        "most_bars",
+        "most_drawn",
+        "most_joint_classes",
+        "most_nodes",
+    ),
     *("most_values", "n_areas", "n_records", "n_rows", "n_sites", "n_values", "people", "prefix", "round_limit"),
     *("smallest", "smallest_k", "times", "total"),
 }
