@@ -102,6 +102,10 @@ def test_the_content_hash_is_the_one_defined(table):
     at = np.repeat(np.arange(len(table.copies)), table.copies).tolist()
     values = [[of.categories[of.codes[row]] for of in table.columns] for row in at]
     assert content_hash(table) == by_hand(list(table.names), values)
+    with pytest.MonkeyPatch.context() as patch:  # as of large tables, whose cells are put together some at a time
+        patch.setattr("vbas.core.package.content_hash.FEWEST_TEXTS", 2)
+        patch.setattr("vbas.core.package.content_hash.AT_ONCE", 2)
+        assert content_hash(table) == by_hand(list(table.names), values)
 
 
 def test_a_type_is_that_of_the_values_in_use():
