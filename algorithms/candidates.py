@@ -10,12 +10,24 @@ from qgis.core import QgsProcessingException, QgsProcessingFeedback, QgsProcessi
 from ..core.anonymise import Account
 from ..core.configuration import RECOMMENDED
 from ..core.errors import Cancelled, VbasError
-from ..core.evaluation import Measures, evaluate_by_value, worst_group
+from ..core.evaluation import (
+    ByArea,
+    Measures,
+    evaluate_by_area,
+    evaluate_by_value,
+    people_shown,
+    worst_group,
+)
+from ..core.job.signing import made_by
 from ..core.job.words import AREAS, NESTED
 from ..core.language import plural, tr
-from ..core.policy import policies_for_lists
+from ..core.policy import policies, policies_for_lists
 from ..core.privacy.derivable import NO_SMALL_COUNT
+from ..core.privacy.rules import NO_RULE, list_rules
+from ..core.report.sign import Signing, SignPage, previewed
 from .explorer_data import Choices, ExplorerData, Reading
+from .form.provenance import now
+from .layers.inputs import own_rules
 
 LITTLE = 1.0  # per cent that may be suppressed, of the candidate that looks for the most regions within
 
@@ -33,6 +45,8 @@ class Candidate:
     """A release that could be made, with what it costs.
 
     measures : None where it cannot be made, and `problem` says why; sentences : what else there is to say
+    by_area : where it loses records, and how closely it places those of each area; page : what the page to sign would
+    say
     """
 
     title: str
@@ -40,21 +54,24 @@ class Candidate:
     measures: Measures | None = None
     sentences: list[str] = field(default_factory=list)
     problem: str = ""
+    by_area: ByArea | None = None
+    page: SignPage | None = None
 
 
-def wanted_candidates(choices: Choices, n_sites: int) -> list[Wanted]:
+def wanted_candidates(choices: Choices, n_sites: int, rule: str = NO_RULE) -> list[Wanted]:
     """The releases that are held beside each other: the regions that were looked at, the most regions that suppress
     little, and nested levels, of which the areas themselves are the finest.
 
-    choices, n_sites : of the look
+    choices, n_sites : of the look; rule : what each of them follows
     """
+    followed = {} if rule == NO_RULE else {"RULE": rule}
     single = replace(choices, nested=False).parameters(n_sites)
     within = {name: value for name, value in single.items() if name != "N_SITES"}
     favour = choices.favour if choices.favour in RECOMMENDED else "all-rounder"
     looked_at = (
         tr("Nested levels from the regions you looked at") if choices.nested else tr("The regions you looked at")
     )
-    return [
+    wanted = [
         Wanted(looked_at, {**choices.parameters(n_sites), **(_disclosure() if choices.nested else {})}),
         Wanted(
             tr("One level, at most {percent:g} % suppressed", percent=LITTLE),
@@ -65,6 +82,7 @@ def wanted_candidates(choices: Choices, n_sites: int) -> list[Wanted]:
             {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
         ),
     ]
+    return [replace(one, parameters={**one.parameters, **followed}) for one in wanted]
 
 
 def _disclosure() -> dict[str, object]:
@@ -89,8 +107,18 @@ def candidates_of(
         except (VbasError, QgsProcessingException) as error:
             found.append(Candidate(one.title, one.parameters, problem=reading.problem(error)))
             continue
-        found.append(Candidate(one.title, one.parameters, account.measures, _sentences(account)))
+        by_area = evaluate_by_area(account.areas, account.by_value)
+        page = previewed(account, Signing(made_by=made_by()), now())
+        found.append(
+            Candidate(one.title, one.parameters, account.measures, _sentences(account), by_area=by_area, page=page)
+        )
     return found
+
+
+def rules_to_follow() -> dict[str, str]:
+    """The rules that a release may follow, with what each asks for; that of none first."""
+    listing = list_rules(*own_rules())
+    return {NO_RULE: "", **{name: rule.sentence for name, rule in listing.rules.items()}}
 
 
 def _sentences(account: Account) -> list[str]:
@@ -109,4 +137,21 @@ def _sentences(account: Account) -> list[str]:
     worst = worst_group(evaluate_by_value(account.areas, account.by_value), account.ask.k)
     if measures.n_suppressed and worst is not None:
         told.append(worst.sentence(measures.suppression_percent))
+    return [*told, *_lost_for_research(account), *(policy.sentence for policy in policies())]
+
+
+def _lost_for_research(account: Account) -> list[str]:
+    """What whoever works with the release does without."""
+    half, most = people_shown(account.areas, account.by_value, (0.5, 0.9))
+    areas = float(account.areas.population.mean())
+    told = [
+        tr(
+            "What a researcher loses: in place of areas of about {areas:,.0f} people, half of the records show a "
+            "region of at most {half:,.0f} people, nine of ten one of at most {most:,.0f}.",
+            areas=areas,
+            half=half,
+            most=most,
+        )
+    ]
+    told += [column.sentence for column in account.source.values().coarsened.values()]
     return told

@@ -49,6 +49,7 @@ PAGES = {
     "checkrelease": "privacy",
     "checkreleases": "privacy",
     "updaterelease": "over-time",
+    "monthlyupdate": "over-time",
 }
 # By id: title and group.
 TOOLBOX = {

@@ -23,7 +23,6 @@ from .generalising.hierarchies import Hierarchy
 from .language import as_data, plural, tr
 from .levels import Levels
 from .linked.saying import linked_sentences
-from .linked.source import LinkedSource
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
@@ -370,7 +369,7 @@ def anonymise(
         said = (*said, ask.earlier.broken)
         log.warn(ask.earlier.broken)
     _refuse_together(levels, ask)
-    if isinstance(source, LinkedSource):
+    if not isinstance(source, Records) and source.linked_names:
         refuse_linked_again(ask.earlier)
     _refuse_small_regions(areas, levels, ask)
     carried: CarriedOn | None = None
@@ -411,8 +410,8 @@ def anonymise(
         what_changed = carried.changed_by(plan)
         said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
     published = held.published
-    if published is not None and isinstance(at_hand, LinkedSource):
-        published = replace(published, linked=tuple(table.name for table in at_hand.tables))
+    if published is not None:
+        published = replace(published, linked=at_hand.linked_names)
     if published is not None and ask.update is not None:
         published = replace(published, updates=(ask.update.entry, ask.update.kind))
     clock.has_taken(MEASURES)
@@ -699,15 +698,6 @@ def _refuse_periods(levels: Levels, ask: Ask) -> None:
             tr(
                 "LEVELS_COARSER and PERIODS “{periods}” do not go together: a class would be shown coarser in one "
                 "period and not in another. Leave LEVELS_COARSER empty, or choose “{other}”.",
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
-        )
-    if ask.earlier is not None:
-        raise InputError(
-            tr(
-                "REGISTER and PERIODS “{periods}” do not go together: a number that is missing in a series is known to "
-                "be nobody, which a register does not keep yet. Leave REGISTER empty, or choose “{other}”.",
                 periods=THE_SAME,
                 other=EACH_BY_ITSELF,
             )

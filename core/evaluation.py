@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Callable
 
@@ -13,7 +14,7 @@ from .crosswalk import Crosswalk
 from .elementary import log2, norms
 from .language import tr
 from .plain_text import value_in_data, value_text
-from .plan import Plan
+from .plan import SUPPRESSED, Plan, area_of_cells, stretches
 from .profile import Profile
 from .voronoi import weighted_centres
 
@@ -141,6 +142,50 @@ def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(released_by_value > 0, distance / released_by_value, np.nan)
     return ByValue(names, values, records.astype(np.int64), (records - released_by_value).astype(np.int64), mean)
+
+
+@dataclass(frozen=True, eq=False)
+class ByArea:
+    """Where records are lost: of each area its records and those suppressed, (n,) int64, and the mean distance over
+    those released, (n,) metres, NaN where there are none. Internal: suppressed counts are shown"""
+
+    records: np.ndarray
+    suppressed: np.ndarray
+    mean_distance: np.ndarray
+
+
+def evaluate_by_area(areas: Areas, plan: Plan) -> ByArea:
+    """Rate a plan for each area."""
+    counts, n = plan.profile.counts, len(areas)
+    released, metres = np.zeros(n), np.zeros(n)
+    distance = np.append(distance_of_equivalence_classes(areas, plan), 0.0)  # the last: of cells that are suppressed
+    for cells in stretches(counts.nnz):
+        of_class, area = plan.equivalence_class_of[cells], area_of_cells(plan.profile, cells)
+        out = np.where(of_class == SUPPRESSED, 0, counts.data[cells])
+        released += np.bincount(area, out, n)
+        metres += np.bincount(area, out * distance[of_class], n)
+    records = plan.profile.area_sizes.astype(np.int64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(released > 0, metres / released, np.nan)
+    return ByArea(records, records - released.astype(np.int64), mean)
+
+
+def people_shown(areas: Areas, plan: Plan, shares: Sequence[float]) -> list[float]:
+    """Of the regions that released records show: so many people at most for such a share of these records.
+
+    shares : from 0 to 1. Without released records all are 0
+    """
+    people = np.zeros(len(plan.records))
+    for level, crosswalk in enumerate(plan.levels.crosswalks):
+        here = plan.level == level
+        people[here] = crosswalk.totals(areas.population)[plan.region[here]]
+    order = np.flatnonzero(plan.released)
+    order = order[np.argsort(people[order], kind="stable")]
+    reached = np.cumsum(plan.records[order])
+    if not len(order):
+        return [0.0] * len(shares)
+    at = np.searchsorted(reached, np.array(shares) * reached[-1])
+    return [float(people[order[min(position, len(order) - 1)]]) for position in at]
 
 
 @dataclass(frozen=True)

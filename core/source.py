@@ -58,6 +58,10 @@ class Source(Protocol):
     def n_unmatched(self) -> int:
         """Records of no known area."""
 
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """The names of the tables that belong to them and are released with them."""
+
     def values(self) -> RecordTable:
         """A table with the values of their fields, for what looks at values and not at rows."""
 
@@ -107,6 +111,11 @@ class RecordSource:
     def n_unmatched(self) -> int:
         """Records of no known area."""
         return self.records.n_unmatched
+
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
 
     def values(self) -> RecordTable:
         """The records themselves."""

@@ -1,4 +1,4 @@
-"""Write the models: the steps chained, for a release of one level and for one of nested levels.
+"""Write the models: the steps chained, for a release of one level, of nested levels, in place, and for each month.
 
 Run it again when an algorithm's parameters or the recommended combinations change, with QGIS 3.22 (Debian 12):
     PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/make_model.py [FOLDER]
@@ -19,6 +19,7 @@ from qgis.core import (
     QgsApplication,
     QgsProcessingModelAlgorithm,
     QgsProcessingModelChildAlgorithm,
+    QgsProcessingModelChildDependency,
     QgsProcessingModelChildParameterSource,
     QgsProcessingModelOutput,
     QgsProcessingModelParameter,
@@ -28,6 +29,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
 from vbas.algorithms.named import GROUPS
+from vbas.core.anonymity import DEFAULT_K, SMALLEST_K
 from vbas.core.approach import looking_at
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
@@ -55,7 +57,8 @@ class Step:
     """One step: an algorithm and what it does.
 
     inputs : from the model; earlier : by input, the step and its output; chosen : inputs that the combination settles;
-    outputs : those that the user sees; fixed : inputs that are the same in every run
+    outputs : those that the user sees; fixed : inputs that are the same in every run; reckoned : by an expression;
+    after : steps that must be done before, though nothing of theirs goes in
     """
 
     algorithm: str
@@ -65,6 +68,8 @@ class Step:
     chosen: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
+    reckoned: Mapping[str, str] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,11 +213,50 @@ IN_PLACE = Chain(
         ),
     ),
 )
-CHAINS = (ONE_LEVEL, NESTED, IN_PLACE)
+MONTHLY = Chain(
+    "vbas_monthly_update.model3",
+    "monthlyupdate",
+    "Update a release each month, step by step",
+    "Each month: “Update a release” with the records of now, under the regions of the release before; then all "
+    "releases of the register are held against each other once more, by themselves; then the register is listed, with "
+    "a map of the detail in which areas were released. Give the crosswalk and the register of the first month, which "
+    "“Anonymise records” makes. Open it in the model designer, save a copy, and add what you do each month.",
+    ("updaterelease", "checkreleases", "editregister"),
+    (
+        Step(
+            "updaterelease",
+            "1 Release this month",
+            (
+                *(*RECORDS, "PERIOD", "CROSSWALK", "CROSSWALK_ID", "REGISTER", "ENTRY", "UPDATE", "K", "PERSON_ID"),
+                *("SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "UNMATCHED", *REGIONS, "LOSS", "ALIASES"),
+            ),
+            {},
+            outputs=("RELEASED_RECORDS", "RELEASE_REPORT"),
+        ),
+        Step(
+            "checkreleases",
+            "2 Hold all months against each other",
+            ("REGISTER", "ALIASES", "HIERARCHIES", "HIERARCHY_RULES"),
+            {},
+            outputs=("PINNED", "REPORT"),
+            reckoned={"K": f"if(@K >= {SMALLEST_K}, @K, {DEFAULT_K})"},
+            after=("updaterelease",),
+        ),
+        Step(
+            "editregister",
+            "3 What the register has",
+            ("REGISTER", "REGIONS", "REGION_ID"),
+            {},
+            outputs=("CONTENTS", "DETAIL"),
+            after=("checkreleases",),
+        ),
+    ),
+)
+CHAINS = (ONE_LEVEL, NESTED, IN_PLACE, MONTHLY)
 # What is asked first; all else is advanced, as in “Anonymise records”, whose order the inputs are in.
 FIRST = (
     *("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION"),
-    *("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION"),
+    *("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION", "CROSSWALK", "REGISTER", "UPDATE"),
 )
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
@@ -238,11 +282,13 @@ def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
     """The inputs of a model as the algorithms declare them, in the order of the work; needed if any step needs them."""
     definitions: dict[str, QgsProcessingParameterDefinition] = {}
     needed = set()
+    reckoned = {(step.algorithm, parameter) for step in chain.steps for parameter in step.reckoned}
     for name in chain.declared_by:
         for definition in definitions_of(name):
             if definition.name() in chain.inputs:
                 definitions.setdefault(definition.name(), definition)
-                needed |= set() if definition.flags() & OPTIONAL else {definition.name()}
+                if not definition.flags() & OPTIONAL and (name, definition.name()) not in reckoned:
+                    needed.add(definition.name())
     order = [*PLACE, *(definition.name() for definition in definitions_of("anonymize")), *definitions]
     inputs = [input_of_model(definition, definition.name() in needed) for definition in definitions.values()]
     return sorted(inputs, key=lambda definition: order.index(definition.name()))
@@ -300,6 +346,9 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
             child.addParameterSources(parameter, [source.fromExpression(by_combination(parameter))])
         for parameter, value in step.fixed.items():
             child.addParameterSources(parameter, [source.fromStaticValue(value)])
+        for parameter, expression in step.reckoned.items():
+            child.addParameterSources(parameter, [source.fromExpression(expression)])
+        child.setDependencies([QgsProcessingModelChildDependency(earlier) for earlier in step.after])
         for name, default in defaults_of(step):
             child.addParameterSources(name, [source.fromStaticValue(default)])
         child.setPosition(QPointF(MIDDLE, 80 + 210 * i))
@@ -322,7 +371,7 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
 
 def defaults_of(step: Step) -> Iterator[tuple[str, object]]:
     """What the step is not given and must have, by name, with its default: without it the designer draws it in red."""
-    given = {*step.inputs, *step.earlier, *step.chosen, *step.fixed}
+    given = {*step.inputs, *step.earlier, *step.chosen, *step.fixed, *step.reckoned}
     for definition in definitions_of(step.algorithm):
         needless = definition.isDestination() or definition.flags() & OPTIONAL
         if definition.name() not in given and not needless:

@@ -39,6 +39,7 @@ TITLES = {
     "anonymizestepbystep": tr("Anonymise records, step by step (model)"),
     "nestedstepbystep": tr("Anonymise records with nested levels, step by step (model)"),
     "inplacestepbystep": tr("Anonymise records in a database, step by step (model)"),
+    "monthlyupdate": tr("Update a release each month, step by step (model)"),
 }
 SUMMARIES = {
     "anonymizestepbystep": tr(
@@ -46,6 +47,10 @@ SUMMARIES = {
     ),
     "nestedstepbystep": tr("The steps of a nested release one after the other, to be changed in the model designer."),
     "inplacestepbystep": tr("The steps over records that stay in a database, to be changed in the model designer."),
+    "monthlyupdate": tr(
+        "This month's release, all months held against each other, and the register, to be changed in the model "
+        "designer."
+    ),
 }
 
 TAGS = as_data("model,workflow,suppression,nested,voronoi")

@@ -195,6 +195,7 @@ def fields_of(form: Form) -> RecordFields:
         sensitive,
         tuple(Filter(*cells[start : start + 3]) for start in range(0, len(cells), 3)),
         period,
+        form.text("KEY").strip() if form.has("LINKED_TABLES") and form.given("LINKED_TABLES") else "",
     )
 
 

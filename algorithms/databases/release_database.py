@@ -29,6 +29,8 @@ from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import FollowsRules, rule_parameter
 from .connection import CONDITIONS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .linked import CONDITIONS as LINKED
+from .linked import linked_parameters_in_place
 from .outputs import destination, earlier_profile, report_in_place
 
 OF_AREAS: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
@@ -66,6 +68,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             loss(),
             *disclosure_parameters(),
             levels_coarser(),
+            *linked_parameters_in_place(),
             *register_parameters(),
             ties(),
             *release_folder_settings(),
@@ -89,6 +92,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             **OF_AREAS,
             **HELD_AGAINST,
             **PUBLISHED,
+            **LINKED,
             **IN_A_FOLDER,
             **signing_conditions(),
         }

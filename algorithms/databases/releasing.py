@@ -6,6 +6,7 @@ from ...core import counted
 from ...core.anonymise import Account, anonymise
 from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
+from ...core.engines.linked import place_beside
 from ...core.engines.profiling import match_in_place
 from ...core.engines.releasing import StagedInPlace
 from ...core.engines.source import EngineSource
@@ -23,7 +24,10 @@ from ..form.records import populated
 from ..handed_over import hand_over
 from ..nested.coarser import levels_to_show
 from ..nested.disclosure import say_of_one_level
+from .connection import fields_of
 from .counting import counted as counted_in_place
+from .linked import key_of
+from .linking import linked_in_place, tables_of
 
 
 def release(form: Form, engine: Engine) -> dict[str, object]:
@@ -32,9 +36,11 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
         raise InputError(
             tr("REPORT draws the regions and measures distances: give REGIONS and REGION_ID too, or leave it empty.")
         )
+    key = key_of(form)
     coarser = asks_for_coarser(form)  # which raises for what cannot go with it
     destination = form.text("DESTINATION").strip()
     engine.check_free(destination)  # rather than after hours of counting
+    linked = tables_of(form, engine, fields_of(form)) if key else ()
     records = counted_in_place(form, engine, form.progress(0, 40))
     seconds = {tr("counting"): form.seconds()}
     nested = coarser or regions.has_levels_in_crosswalk(form)
@@ -49,9 +55,10 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     areas = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
     hierarchies = records.still_coarser() if coarser or not nested else {}
     values = records.shown.values()
+    source = EngineSource(matched, destination, form.text("UNMATCHED"))
     account = anonymise(
         areas,
-        EngineSource(matched, destination, form.text("UNMATCHED")),
+        linked_in_place(form, matched, areas, linked) if linked else source,
         with_levels_asked(form, levels, values, hierarchies),
         ask_of(form, values, nested, hierarchies, cells_within(form.whole("MEMORY"), form.whole("K"))),
         population=None if layer is None else areas.population,
@@ -66,6 +73,9 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
 
     def publish() -> None:
         results["RELEASED_RECORDS"] = staged.publish()
+        for table in linked:
+            place = place_beside(destination, table.name)
+            form.info(tr("The released rows of “{table}” are in {place}.", table=table.name, place=place))
 
     form.outputs.last(publish)
     return results

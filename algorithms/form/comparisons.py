@@ -33,7 +33,11 @@ CHOICES = ("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS")
 def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBERS, SITE_LOCATIONS, AGGREGATIONS, CAPACITY_FACTORS, BASELINES."""
     which = tr("Which of these to compare.")
-    located = [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]
+    own_sites = choosing_sites(AGGREGATIONS)
+    located = [name for name, one in AGGREGATIONS.items() if name not in own_sites and not one.starts_from]
+    unhurried = tr(
+        "“anonymity exchange” is not among those chosen at first: it takes many times as long as all of them together."
+    )
     yield choices(
         "SITE_NUMBERS",
         tr("Numbers of regions (“max combinations (2018)” counts as the paper does)"),
@@ -42,7 +46,7 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
         f"{which} {approaches.WHOSE_COUNT}",
     )
     yield choices("SITE_LOCATIONS", tr("Site locations"), SITE_LOCATIONS, ["balanced density"], which)
-    yield choices("AGGREGATIONS", tr("Aggregations"), AGGREGATIONS, located, which)
+    yield choices("AGGREGATIONS", tr("Aggregations"), AGGREGATIONS, located, f"{which} {unhurried}")
     yield text(
         "CAPACITY_FACTORS",
         tr("Capacity factors"),

@@ -50,7 +50,9 @@ class UpdateRelease(VbasAlgorithm):
         "wait, or are shown in a larger region, until k have come; where somebody leaves, the class loses k or more at "
         "once, and those who did not leave are shown in a larger region. So between any two releases of the register "
         "each class of a region changes by nobody or by at least k, and so do all of a class in a region and those "
-        "within. Who is held back is drawn in secret.</p>"
+        "within. Who is held back is drawn in secret; with nested levels or a sensitive field, now and then somebody "
+        "is held back who could be shown. From these releases it follows of no class of a region that 1 to k - 1 "
+        "people came or left, not even for somebody who knows the method; that some did may well be likely.</p>"
         "<p>Give the crosswalk that the earlier release was made with, and the register that it is in, to which this "
         "release is added. The log says what stayed, what moved, and what that costs.</p>"
     )

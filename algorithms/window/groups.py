@@ -38,6 +38,13 @@ FOLDS = (
         tr("Published elsewhere"),
         ("PUBLISHED_MARGINS", "PUBLISHED_COUNTS", "PUBLISHED_AREA", "PUBLISHED_NUMBER"),
     ),
+    Fold(
+        tr("Linked tables"),
+        (
+            *("LINKED_TABLES", "KEY", "LINKED_KNOWN", "ROWS_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE", "COUNT_KNOWN"),
+            *("NEW_KEY", "LINKED_K", "LINKED_KEYS"),
+        ),
+    ),
     Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES")),
     Fold(
         tr("Nested levels"),

@@ -48,14 +48,14 @@ class DuckDb:
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         self._states = files_named(address.place)
         self._files = list(self._states)
-        self._place = address.place
+        self._place, self._schema = address.place, schema
         self._unlike: Mapping[str, Mapping[str, str]] = {}
         self._is_database = address.place.lower().endswith(DATABASES)
         self._progress = progress
         self._own = ExitStack()  # its folders
         self._folder = self._own.enter_context(temporary_folder())
-        self._staged: Path | None = None
-        self._final: Path | None = None
+        self._staged: list[tuple[Path, Path]] = []  # where each was written, and where it goes
+        self._others: dict[str, tuple[Any, Mapping[str, str], Mapping[str, Mapping[str, str]]]] = {}
         self._connection: Any = None
         try:
             self._connection = self._connected(memory)
@@ -75,11 +75,12 @@ class DuckDb:
         if self._connection is not None:
             self._connection.close()
         try:
-            if self._staged is not None:
-                DISK.remove(self._staged, missing_ok=True)
-        except OSError as error:
-            ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
-            raise left_behind(ended, self._final, self._staged) from error
+            for staged, final in self._staged:
+                try:
+                    DISK.remove(staged, missing_ok=True)
+                except OSError as error:
+                    ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
+                    raise left_behind(ended, final, staged) from error
         finally:
             self._own.close()
 
@@ -90,9 +91,35 @@ class DuckDb:
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         refuse_unlike(self._unlike, names.values())
-        columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
-        given = self._table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
-        return self._named("vbas_source", "VIEW", given.sql_query())
+        return self._view("vbas_source", self._table, self._types, names)
+
+    def _view(self, called: str, table: Any, types: Mapping[str, str], names: Mapping[str, str]) -> Expression:
+        columns = [self._comparable(field, types).as_(name, quoted=True) for name, field in names.items()]
+        given = table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
+        return self._named(called, "VIEW", given.sql_query())
+
+    def fields_beside(self, table: str) -> Mapping[str, str]:
+        """See `Engine`."""
+        if table not in self._others:
+            if self._is_database:
+                schema, _, name = table.rpartition(".")
+                rows, unlike = self._guarded(lambda: self._in_database(name, schema or self._schema)), {}
+            else:
+                states = files_named(table)
+                given = self._guarded(lambda: table_of_files(self._connection, list(states), table))
+                rows, unlike = given.rows, given.unlike
+                self._states.update(states)
+                self._files += [path for path in states if path not in self._files]
+            types = {name: str(kind) for name, kind in zip(rows.columns, rows.types)}
+            self._others[table] = rows, types, unlike
+        return self._others[table][1]
+
+    def beside(self, table: str, names: Mapping[str, str], called: str) -> Expression:
+        """See `Engine`."""
+        self.fields_beside(table)
+        rows, types, unlike = self._others[table]
+        refuse_unlike(unlike, names.values())
+        return self._view(called, rows, types, names)
 
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """See `Engine`."""
@@ -127,17 +154,18 @@ class DuckDb:
 
     def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
         """See `Engine`."""
-        self._final = free_place(destination)
-        self._staged = self._own.enter_context(_folder_beside(self._final)) / f"staged{self._final.suffix.lower()}"
+        final = free_place(destination)
+        staged = self._own.enter_context(_folder_beside(final)) / f"staged{final.suffix.lower()}"
+        self._staged.append((staged, final))
         rows = self._connection.sql(ibis.to_sql(expression, dialect="duckdb"))
         rows = rows.project(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
-        if self._staged.suffix == ".parquet":
-            self._guarded(lambda: rows.write_parquet(str(self._staged)))
+        if staged.suffix == ".parquet":
+            self._guarded(lambda: rows.write_parquet(str(staged)))
         else:
-            self._guarded(lambda: rows.write_csv(str(self._staged), header=True))
-            self._refuse_formulas(self._staged, self._final.name)
-        DISK.keep_written(self._staged)
-        return self._named("vbas_written", "VIEW", self._written(self._staged).sql_query())
+            self._guarded(lambda: rows.write_csv(str(staged), header=True))
+            self._refuse_formulas(staged, final.name)
+        DISK.keep_written(staged)
+        return self._named(f"vbas_written_{len(self._staged)}", "VIEW", self._written(staged).sql_query())
 
     def _written(self, staged: Path) -> Any:
         return table_of_files(self._connection, [staged], str(staged)).rows
@@ -170,12 +198,17 @@ class DuckDb:
 
     def publish(self) -> str:
         """See `Engine`."""
-        if self._staged is None or self._final is None:
+        if not self._staged:
             raise EngineError(tr("Nothing was staged."))
-        if not give_free_name(self._staged, self._final):
-            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=self._final))
-        self._staged = None
-        return str(self._final)
+        first, there = self._staged[0][1], list[Path]()
+        for staged, final in reversed(self._staged):  # the records last: whoever sees them, sees all
+            if not give_free_name(staged, final):
+                for path in there:
+                    DISK.remove(path, missing_ok=True)
+                raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=final))
+            there.append(final)
+        self._staged = []
+        return str(first)
 
     def _connected(self, memory: int) -> Any:
         config: dict[str, Any] = {
@@ -199,14 +232,18 @@ class DuckDb:
             return given.rows
         if not table:
             raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
+        return self._in_database(table, schema)
+
+    def _in_database(self, table: str, schema: str) -> Any:
+        """A table of the .duckdb file, as a relation."""
         # Its database by name: a table of our own, which is temporary, would be found before one of the same name.
         ((file,),) = self._connection.sql(sg.select(sg.func("current_database")).sql("duckdb")).fetchall()
         given = sg.table(table, db=schema or "main", catalog=file, quoted=True)
         return self._connection.sql(sg.select("*").from_(given).sql("duckdb"))
 
-    def _comparable(self, field: str) -> sge.Expression:
+    def _comparable(self, field: str, types: Mapping[str, str]) -> sge.Expression:
         """A field such that what is equal looks alike."""
-        column, kind = sg.column(field, quoted=True), self._types[field].upper()
+        column, kind = sg.column(field, quoted=True), types[field].upper()
         if kind.endswith(("INT", "INTEGER")) or (kind.startswith(PLAIN) and not kind.endswith("]")):
             return column
         if kind in ("FLOAT", "DOUBLE"):  # NaN is no value; adding 0 makes -0 the 0 that it equals

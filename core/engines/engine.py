@@ -60,6 +60,15 @@ class Engine(Protocol):
         written differently become text first.
         """
 
+    def fields_beside(self, table: str) -> Mapping[str, str]:
+        """The fields of another table of the same place, and their types. Raises InputError where there is none.
+
+        table : its name, with its schema where it has another; where the records are files, the path of files
+        """
+
+    def beside(self, table: str, names: Mapping[str, str], called: str) -> Expression:
+        """The fields of another table under new names, as `source`; called : a name that is gone with the engine."""
+
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """The values of fields that are there with their codes, as `steps.dictionary`, and the values by code."""
 
@@ -76,7 +85,8 @@ class Engine(Protocol):
         """The rows of an expression, as batches of Arrow."""
 
     def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
-        """Write an expression next to its destination, which must be free; and what reads it back.
+        """Write an expression next to its destination, which must be free; and what reads it back. Several may be
+        staged, the records themselves first.
 
         dictionaries : of the fields that hold codes, which are values where they are written; none without `decodes`
         """
@@ -85,7 +95,7 @@ class Engine(Protocol):
         """Raise EngineError where the table is seen to have changed since the engine was opened."""
 
     def publish(self) -> str:
-        """Put what was staged in its place, which must be free; the place."""
+        """Put all that was staged in its place, which must be free; the place of the first."""
 
 
 def arrow_table(columns: Mapping[str, Any]) -> Arrow:

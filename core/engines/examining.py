@@ -33,24 +33,24 @@ def examined_in_place(
         "c_a", "l_look", *kept, *fine.values(), *shown.values()
     )
     batches = list(in_place.engine.fetch(looked_at))
-    numbers = {name: _column(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
-    columns = {name: _encoded(batches, key) for key, name in zip(kept, in_place.fields.kept)}
+    numbers = {name: whole_numbers(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
+    columns = {name: encoded(batches, key) for key, name in zip(kept, in_place.fields.kept)}
     area, equivalence_class = matched.area_of[numbers["c_a"]], numbers["l_look"]
     originals = {name: numbers[key] for name, key in fine.items()}
     if coarser is None:
         return examine_rows(plan, equivalence_class, area, columns, originals)
-    quasi = {name: _categories(in_place, i, numbers[key]) for i, (name, key) in enumerate(shown.items())}
+    quasi = {name: categories_of(in_place, i, numbers[key]) for i, (name, key) in enumerate(shown.items())}
     return examine_coarser_rows(coarser.plan, coarser.places, equivalence_class, area, columns, quasi, originals)
 
 
-def _categories(in_place: InPlace, position: int, code: np.ndarray) -> np.ndarray:
+def categories_of(in_place: InPlace, position: int, code: np.ndarray) -> np.ndarray:
     """The category of each code of a quasi-identifier in the engine."""
     category = np.zeros(in_place.sizes[in_place.quasi[position]] + 1, np.int64)
     category[in_place.codes[position]] = np.arange(len(in_place.codes[position]))
     return category[code]
 
 
-def _encoded(batches: list, name: str) -> Column:
+def encoded(batches: list, name: str) -> Column:
     """A field of all batches as a column; of its rows only the different values become Python's own."""
     import pyarrow as pa
 
@@ -78,6 +78,7 @@ def _different(values: Arrow) -> list:
         return values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64()).to_pylist()
 
 
-def _column(batches: list, name: str) -> np.ndarray:
+def whole_numbers(batches: list, name: str) -> np.ndarray:
+    """A field of whole numbers of all batches, (r,) int64."""
     parts = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for batch in batches]
     return np.concatenate(parts) if parts else np.empty(0, np.int64)

@@ -91,11 +91,28 @@ class Postgres:
 
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
-        columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
-        table = sg.table(self._given[1], db=self._schema, quoted=True)
-        self._create("vbas_source", "VIEW", sg.select(*columns).from_(table))
-        kinds = {name: {**PLAIN, **FLOATS}.get(self._types[field], "string") for name, field in names.items()}
-        return ibis.table(kinds, name="vbas_source")
+        return self._view("vbas_source", (self._schema, self._given[1]), self._types, names)
+
+    def _view(self, called: str, of: tuple[str, str], types: Mapping[str, str], names: Mapping[str, str]) -> Expression:
+        columns = [self._comparable(field, types).as_(name, quoted=True) for name, field in names.items()]
+        table = sg.table(of[1], db=of[0], quoted=True)
+        self._create(called, "VIEW", sg.select(*columns).from_(table))
+        kinds = {name: {**PLAIN, **FLOATS}.get(types[field], "string") for name, field in names.items()}
+        return ibis.table(kinds, name=called)
+
+    def fields_beside(self, table: str) -> Mapping[str, str]:
+        """See `Engine`."""
+        return self._described_beside(table)[1]
+
+    def _described_beside(self, table: str) -> tuple[str, dict[str, str]]:
+        """The schema of another table, that of the records where none is named, and its fields with their types."""
+        schema, _, name = table.rpartition(".")
+        return self._described(schema or self._schema, name)
+
+    def beside(self, table: str, names: Mapping[str, str], called: str) -> Expression:
+        """See `Engine`."""
+        schema, types = self._described_beside(table)
+        return self._view(called, (schema, table.rpartition(".")[2]), types, names)
 
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """See `Engine`."""
@@ -139,7 +156,8 @@ class Postgres:
         schema, table = self._place(destination)
         into = sg.table(table, db=schema, quoted=True)
         self._run(sge.Create(this=into, kind="TABLE", expression=_parsed(expression)))
-        self._final, self._named = f"{schema}.{table}", _regclass(schema, table)
+        if not self._final:  # the records, with which all else comes
+            self._final, self._named = f"{schema}.{table}", _regclass(schema, table)
         return ibis.table(expression.schema(), name=table, database=schema)
 
     def unchanged(self) -> None:
@@ -217,9 +235,9 @@ class Postgres:
             )
         return str(rows[0][0]), {str(name): str(kind) for _, name, kind, _ in rows}
 
-    def _comparable(self, field: str) -> sge.Expression:
+    def _comparable(self, field: str, types: Mapping[str, str]) -> sge.Expression:
         """A field such that what is equal looks alike: of text, byte by byte, whatever the column's own rule."""
-        column, kind = sg.column(field, quoted=True), self._types[field]
+        column, kind = sg.column(field, quoted=True), types[field]
         if kind in PLAIN:
             return column
         if kind in FLOATS:  # NaN is no value; adding 0 makes -0 the 0 that it equals

@@ -111,8 +111,7 @@ def stage_in_place(
     engine = in_place.engine
     look = _looked_at(plan, seed) if fields.kept else None
     shows = showing(in_place, plan, coarser)
-    places, equivalence_classes = _places(matched, plan), _equivalence_classes(matched, plan, coarser, look)
-    tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", equivalence_classes)
+    tables = tables_of_plan(matched, plan, coarser, look)
     placed = steps.placed(in_place.rows, *tables, bool(fields.count))
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
@@ -124,15 +123,40 @@ def stage_in_place(
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     written = engine.stage(steps.shown(shows.of(placed), fields, nested, engine.decodes), destination, decoded)
     progress(0.7)
+    levels, rows = counted_once_more(engine, plan, shows, fields, nested, written)
+    engine.unchanged()
+    progress(1.0)
+    return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
+
+
+def counted_once_more(
+    engine: Engine, plan: Plan, shows: Showing, fields: RecordFields, nested: bool, written: Expression
+) -> tuple[dict[int, LevelCount], int]:
+    """What each level of the written rows holds, from their values alone, and how many rows there are.
+
+    Raises PrivacyError where that is not what the plan foretold.
+    """
     expected = engine.upload("vbas_expected", _expected(plan, shows))
     classes = steps.classes_written(written, fields.quasi_identifiers, nested, bool(fields.count))
     count = steps.second_count(classes, shows.dictionaries, shows.sizes, expected)
     levels, rows, n_differing = _second_count(engine, count)
     _check_agreement(levels, foretold(plan), plan.k)
     _check_equivalence_classes(n_differing)
-    engine.unchanged()
-    progress(1.0)
-    return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
+    return levels, rows
+
+
+def tables_of_plan(
+    matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray | None
+) -> tuple[Expression, Expression]:
+    """The places of the areas and the equivalence classes that are shown, in the engine, for `steps.placed`.
+
+    look : (L,) the equivalence classes whose rows are looked at; None where nothing is kept
+    """
+    upload = matched.in_place.engine.upload
+    return (
+        upload("vbas_places", _places(matched, plan)),
+        upload("vbas_plan", _equivalence_classes(matched, plan, coarser, look)),
+    )
 
 
 def _whole(column: Column) -> np.ndarray:

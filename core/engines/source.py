@@ -50,6 +50,11 @@ class EngineSource:
         """Records of no known area."""
         return self.matched.n_unmatched
 
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     def values(self) -> RecordTable:
         """Each value once."""
         return self.matched.in_place.values()

@@ -121,6 +121,16 @@ class Spark:
         kinds = {name: self._kind(field) for name, field in names.items()}
         return self._named("vbas_source", rows, ibis.schema(kinds))
 
+    def fields_beside(self, table: str) -> Mapping[str, str]:
+        """See `Engine`. Raises InputError: linked tables are released in other engines."""
+        raise InputError(
+            tr("Linked tables are released in place by DuckDB and PostgreSQL, and not by Spark yet: name none of them.")
+        )
+
+    def beside(self, table: str, names: Mapping[str, str], called: str) -> Expression:
+        """See `Engine`. Raises InputError, as `fields_beside`."""
+        return self.fields_beside(table)
+
     def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
         """See `Engine`. All fields of one type by one job; coded here, from where Spark sends them with its tasks."""
         dictionary_of = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -9,9 +10,9 @@ from typing import Protocol
 from ..anonymity import SMALLEST_K
 from ..areas import Areas
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import tr
 from ..linked.source import LinkedSource, link, refused_together
-from ..linked.tables import ALL_ROWS, LinkedTable, persons_by_key, persons_of_rows
+from ..linked.tables import ALL_ROWS, LinkedTable, left_out_rows, persons_by_key, persons_of_rows
 from ..policy import policies
 from ..records.columns import Column
 from ..records.matching import STOP, Records
@@ -76,18 +77,11 @@ def linked_source(given: Given, linking: Linking, records: Records, areas: Areas
     for table in tables:
         lost = int((table.person < 0).sum())
         if lost:
-            given.warn(
-                plural(
-                    "Table “{table}”: {n} row has a key that no person has, and is left out.",
-                    "Table “{table}”: {n} rows have a key that no person has, and are left out.",
-                    lost,
-                    table=table.name,
-                )
-            )
-    return link(records, tables, areas, linking.new_key, key, _least(given, linking.k), linking.rows_known)
+            given.warn(left_out_rows(table.name, lost))
+    return link(records, tables, areas, linking.new_key, key, least_alike(given, linking.k), linking.rows_known)
 
 
-def _least(given: Given, k: int) -> int:
+def least_alike(given: Given, k: int) -> int:
     """How many people must look alike in all tables. Raises InputError for more than in the classes of the persons, and
     PrivacyError for fewer than a policy allows."""
     classes = given.whole("K")
@@ -136,6 +130,11 @@ def _read(name: str, linking: Linking, persons: Mapping[str, int], unmatched: st
         tuple(sensitive),
         linking.count_known,
     )
+
+
+def table_name(name: str) -> str:
+    """The name of a layer, a file or a table as a file can have it: its name in the release."""
+    return re.sub(r"[^\w-]+", "_", name).strip("_-").lower() or "table"
 
 
 def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..anonymise import Account, Ask, anonymise
 from ..areas import Areas
+from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels
@@ -46,8 +47,8 @@ def carried_release(
 
     areas : with the population to balance; levels : of the earlier release, those of the register where None;
     population : people of each area where these are known from elsewhere than the records
-    K is that of the earlier release where it is not given; of several periods each goes by itself. Raises InputError
-    and PrivacyError.
+    K is that of the earlier release where it is not given, or is less; of several periods each goes by itself. Raises
+    InputError and PrivacyError.
     """
     register = Path(given.text("REGISTER"))
     if not given.given("REGISTER") or not register.is_file():
@@ -62,9 +63,10 @@ def carried_release(
     entry = _entry(register, updating.entry.strip(), areas, records, earlier, levels)
     release = earlier.releases[entry]
     levels = levels_of_release(release, areas) if levels is None else levels
+    given.info(tr("The release that is carried on is “{release}” of the register.", release=release.title))
     places = given.given("REGIONS")
     ask = Ask(
-        k=given.whole("K") if given.given("K") else release.k,
+        k=_k(given, release),
         l_diversity=given.whole("L_DIVERSITY"),
         max_share=given.number("MAX_SHARE"),
         period=period_of(given),
@@ -77,6 +79,32 @@ def carried_release(
         update=Update(entry, updating.kind),
     )
     return anonymise(areas, records, levels, ask, None, population, given.progress(40, 65), given)
+
+
+def _k(given: Given, release: Published) -> int:
+    """K, or that of the release that is carried on, where that is more or none is given."""
+    k = given.whole("K") if given.given("K") else release.k
+    if k < release.k:
+        given.warn(
+            tr(
+                "K is {k}, and {release} was made with {theirs}: an update has {theirs}, too.",
+                k=k,
+                release=release.title,
+                theirs=release.k,
+            )
+        )
+    elif k > release.k:
+        given.warn(
+            tr(
+                "K is {k}, and {release} was made with {theirs}: classes of {theirs} to {most} people are shown no "
+                "more.",
+                k=k,
+                release=release.title,
+                theirs=release.k,
+                most=k - 1,
+            )
+        )
+    return max(k, release.k)
 
 
 def _entry(register: Path, entry: str, areas: Areas, records: Records, earlier: Earlier, levels: Levels | None) -> int:

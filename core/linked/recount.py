@@ -35,24 +35,24 @@ def check_linked_rows(
     n = len(person)
     if not n:
         if any(len(rows) for rows in tables):
-            raise _strange()
+            raise strange()
         return None
     position = np.full(int(person.max()) + 1, -1, np.int64)
     position[person] = np.arange(n)
     if len(np.unique(person)) < n:
-        raise _strange()
+        raise strange()
     columns = list(fields.values())[:n_quasi_identifiers]
     codes = [*places, *(np.asarray(flag, np.int64) for flag in flags), *(column.codes for column in columns)]
     label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
     n_labels, whose = len(labels), []
     for rows, flag in zip(tables, flags):
         if rows.person is None:  # which is left out only once all was counted
-            raise _strange()
+            raise strange()
         key = rows.person
         of = np.where(key < len(position), position[np.minimum(key, len(position) - 1)], -1)
         astray = (of < 0) | ~flag[of] | (places[0][of] != rows.level) | (places[1][of] != rows.region)
         if astray.any():
-            raise _strange()
+            raise strange()
         whose.append(of)
         if rows.rows_known == ONE_ROW:
             _check_each_row(label, of, rows, requirement.k)
@@ -63,7 +63,7 @@ def check_linked_rows(
     sizes = np.bincount(label)
     below = int((sizes < requirement.k).sum())
     if below:
-        raise _too_few(below, requirement.k)
+        raise too_few(below, requirement.k)
     if requirement.l_diversity > 1 or requirement.max_share < 100:
         for rows, of in zip(tables, whose):
             _check_values(rows, of, label, requirement)
@@ -82,7 +82,7 @@ def _check_each_row(label: np.ndarray, of: np.ndarray, rows: LinkedRows, k: int)
     first = new | np.append(True, whose[1:] != whose[:-1])
     below = int((np.add.reduceat(first.astype(np.int64), np.flatnonzero(new)) < k).sum())
     if below:
-        raise _too_few(below, k)
+        raise too_few(below, k)
 
 
 def _refined(label: np.ndarray, n_labels: int, of: np.ndarray, rows: LinkedRows) -> tuple[np.ndarray, int]:
@@ -136,7 +136,8 @@ def _numbers(column: Column) -> np.ndarray:
     return np.asarray(column.categories.tolist(), np.int64)[column.codes]
 
 
-def _too_few(n_groups: int, k: int) -> PrivacyError:
+def too_few(n_groups: int, k: int) -> PrivacyError:
+    """What is said of so many groups of fewer than k people who look alike."""
     return PrivacyError(
         plural(
             "The linked tables would show {n} group of fewer than {k} people who look alike: nothing was written.",
@@ -147,7 +148,8 @@ def _too_few(n_groups: int, k: int) -> PrivacyError:
     )
 
 
-def _strange() -> PrivacyError:
+def strange() -> PrivacyError:
+    """What is said of linked rows of nobody, or of somebody elsewhere."""
     return PrivacyError(
         tr("A linked table would show a row of nobody, or in another region than its person: nothing was written.")
     )

@@ -46,6 +46,10 @@ class LinkedRows:
     def __len__(self) -> int:
         return len(self.region)
 
+    def whole(self) -> LinkedRows:
+        """With the rows themselves, which may be elsewhere."""
+        return self
+
 
 def linked_rows(
     table: LinkedTable,

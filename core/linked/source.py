@@ -70,6 +70,11 @@ class LinkedSource:
     def _persons(self) -> RecordSource:
         return RecordSource(self.records)
 
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """The names of the linked tables."""
+        return tuple(table.name for table in self.tables)
+
     def values(self) -> RecordTable:
         """The persons themselves."""
         return self.records.table

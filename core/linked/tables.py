@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,27 +66,37 @@ def persons_by_key(keys: Column, parameter: str = "KEY") -> dict[str, int]:
     times = np.bincount(keys.codes, minlength=len(texts))
     nobody = np.array([text is None for text in texts], bool)
     if times[nobody].any():
-        raise InputError(
-            tr(
-                "{parameter} is missing in {rows} of RECORDS: give every person a key.",
-                parameter=parameter,
-                rows=counted.rows(int(times[nobody].sum())),
-            )
-        )
+        raise keys_missing(parameter, int(times[nobody].sum()))
     at = np.zeros(len(texts), np.int64)
     at[keys.codes] = np.arange(len(keys))
     there = {text: int(position) for text, position, n in zip(texts, at, times) if text is not None and n}
     if (times > 1).any() or len(there) < int((times > 0).sum()):
         several = [text for text, n in zip(texts, times) if n > 1]
-        raise InputError(
-            tr(
-                "{parameter} stands in several rows of RECORDS (first: {first}): give each person one row there, and "
-                "what there is several times a table of its own.",
-                parameter=parameter,
-                first=first_values(several or sorted(there)),
-            )
-        )
+        raise keys_twice(parameter, several or sorted(there))
     return there
+
+
+def keys_missing(parameter: str, n: int) -> InputError:
+    """What is said of so many persons without a key."""
+    return InputError(
+        tr(
+            "{parameter} is missing in {rows} of RECORDS: give every person a key.",
+            parameter=parameter,
+            rows=counted.rows(n),
+        )
+    )
+
+
+def keys_twice(parameter: str, keys: Iterable[object]) -> InputError:
+    """What is said of keys that several persons have."""
+    return InputError(
+        tr(
+            "{parameter} stands in several rows of RECORDS (first: {first}): give each person one row there, and "
+            "what there is several times a table of its own.",
+            parameter=parameter,
+            first=first_values(keys),
+        )
+    )
 
 
 def persons_of_rows(name: str, keys: Column, persons: Mapping[str, int], unmatched: str = STOP) -> np.ndarray:
@@ -100,18 +110,33 @@ def persons_of_rows(name: str, keys: Column, persons: Mapping[str, int], unmatch
     person = np.array(of_key or [NOBODY], np.int64)[keys.codes]
     lost = np.flatnonzero(person == NOBODY)
     if len(lost) and unmatched == STOP:
-        raise InputError(
-            plural(
-                "Table “{table}”: {n} row has a key that no person has ({first}): correct it, or set UNMATCHED to "
-                "“suppress” to leave this row out.",
-                "Table “{table}”: {n} rows have a key that no person has (first: {first}): correct them, or set "
-                "UNMATCHED to “suppress” to leave these rows out.",
-                len(lost),
-                table=name,
-                first=first_values(keys.categories[np.unique(keys.codes[lost])]),
-            )
-        )
+        raise rows_of_nobody(name, len(lost), keys.categories[np.unique(keys.codes[lost])])
     return person
+
+
+def rows_of_nobody(name: str, n: int, keys: Iterable[object]) -> InputError:
+    """What is said of so many rows of a table whose keys, these among them, no person has."""
+    return InputError(
+        plural(
+            "Table “{table}”: {n} row has a key that no person has ({first}): correct it, or set UNMATCHED to "
+            "“suppress” to leave this row out.",
+            "Table “{table}”: {n} rows have a key that no person has (first: {first}): correct them, or set "
+            "UNMATCHED to “suppress” to leave these rows out.",
+            n,
+            table=name,
+            first=first_values(keys),
+        )
+    )
+
+
+def left_out_rows(name: str, n: int) -> str:
+    """What is said of so many rows of nobody that are left out."""
+    return plural(
+        "Table “{table}”: {n} row has a key that no person has, and is left out.",
+        "Table “{table}”: {n} rows have a key that no person has, and are left out.",
+        n,
+        table=name,
+    )
 
 
 def check_linked(tables: Collection[LinkedTable], released: Collection[str], key: str = "") -> None:

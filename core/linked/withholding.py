@@ -43,11 +43,14 @@ class Shown:
         return int(self.label.max(initial=NOWHERE)) + 1
 
 
-def withhold(equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], asked: Holds) -> Shown:
+def withhold(
+    equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], asked: Holds, people: np.ndarray | None = None
+) -> Shown:
     """Show linked rows where everybody who is shown alike is one of k: leave out a table's rows, never the person.
 
     equivalence_class : (N,) that of each person's record, NOWHERE for none, each of which holds what is asked;
-    signatures : for each table (N,), equal for people of whom the same may be known
+    signatures : for each table (N,), equal for people of whom the same may be known; people : (N,) how many people
+    each of these stands for, one where None
 
     First goes what is too rare by itself, then the tables from the last to the first. Who is left over, fewer than k of
     a class without any rows, is joined by the smallest other part of the class.
@@ -56,10 +59,11 @@ def withhold(equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], as
     inside = np.flatnonzero(equivalence_class >= 0)
     of_class = equivalence_class[inside]
     own = [signature[inside] for signature in signatures]
+    times = None if people is None else people[inside]
     shown = np.ones((tables, len(inside)), bool)
     for table, signature in enumerate(own):
         label, n_labels = _labels(of_class, [signature], shown[table : table + 1])
-        shown[table] = (np.bincount(label, minlength=n_labels) >= asked.k)[label]
+        shown[table] = (np.bincount(label, times, n_labels) >= asked.k)[label]
 
     def everywhere(label: np.ndarray) -> np.ndarray:
         whole = np.full(n, NOWHERE, np.int64)
@@ -81,7 +85,8 @@ def withhold(equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], as
         shows = np.zeros(n_labels, bool)
         shows[label] = shown.any(axis=0)
         closed = ~holds & shows
-        closed |= _company(label, n_labels, of_class, shows, ~holds & ~shows, rounds >= ONE_BY_ONE)
+        sizes = np.bincount(label, times, n_labels)
+        closed |= _company(label, sizes, of_class, shows, ~holds & ~shows, rounds >= ONE_BY_ONE)
         if not closed.any():
             of_table = np.zeros((tables, n), bool)
             of_table[:, inside] = shown
@@ -107,17 +112,18 @@ def _values_hold(
 
 
 def _company(
-    label: np.ndarray, n_labels: int, of_class: np.ndarray, shows: np.ndarray, alone: np.ndarray, all_of_it: bool
+    label: np.ndarray, sizes: np.ndarray, of_class: np.ndarray, shows: np.ndarray, alone: np.ndarray, all_of_it: bool
 ) -> np.ndarray:
     """The labels whose rows are left out so that those left over are not too few, (n_labels,) bool.
 
+    sizes : (n_labels,) the people of each
     shows : (n_labels,) whether any rows are shown; alone : (n_labels,) those of whom none are, and who are too few;
     all_of_it : whether all labels of their class, or the smallest
     """
-    closed = np.zeros(n_labels, bool)
+    closed = np.zeros(len(sizes), bool)
     if not alone.any():
         return closed
-    class_of = np.zeros(n_labels, np.int64)
+    class_of = np.zeros(len(sizes), np.int64)
     class_of[label] = of_class
     asking = np.zeros(int(of_class.max()) + 1, bool)
     asking[class_of[alone]] = True
@@ -125,7 +131,6 @@ def _company(
     if all_of_it:
         closed[others] = True
         return closed
-    sizes = np.bincount(label, minlength=n_labels)
     order = others[np.lexsort((others, sizes[others], class_of[others]))]
     closed[order[np.diff(class_of[order], prepend=-1) != 0]] = True
     return closed

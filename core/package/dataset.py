@@ -92,7 +92,7 @@ def tables_of_release(
 
 def linked_tables_of_release(account: Account) -> tuple[DataTable, ...]:
     """The released rows of the linked tables, in the order of the account; none where there are none."""
-    return () if account.rows is None else tuple(_linked(account, rows) for rows in account.rows.linked)
+    return () if account.rows is None else tuple(_linked(account, rows.whole()) for rows in account.rows.linked)
 
 
 def _linked(account: Account, rows: LinkedRows) -> DataTable:

@@ -26,7 +26,7 @@ class RecordFields:
 
     area, count : field names, count empty where each row is one record; members : the field of each kind of people
     kept : released as they are, the sensitive ones among them; filters : all must hold; period : the quasi-identifier,
-    the last of them, that is given as PERIOD
+    the last of them, that is given as PERIOD; key : says which person a row is, and is not released; empty for none
     """
 
     area: str
@@ -37,6 +37,7 @@ class RecordFields:
     sensitive: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
     period: str = ""
+    key: str = ""
 
     def names(self) -> dict[str, str]:
         """Every field that is needed, by the name it has in the steps."""
@@ -45,6 +46,7 @@ class RecordFields:
         name_of.update({f"k{i}": name for i, name in enumerate(self.kept)})
         name_of.update({f"m{i}": name for i, name in enumerate(self.members.values())})
         name_of.update({f"f{i}": condition.field for i, condition in enumerate(self.filters)})
+        name_of.update({"p": self.key} if self.key else {})
         return {**name_of, "n": self.count} if self.count else name_of
 
     def by_parameter(self) -> dict[str, Sequence[str]]:

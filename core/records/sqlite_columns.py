@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from .sqlite_file import (
     reading,
     statement,
 )
+from .sqlite_pages import NotPlain, PagesOfFile, read_pages
 
 STRETCH, FIRST_STRETCH = 50_000, 1_000  # who waits for Python waits for each
 LONGEST_ANSWER = 1 << 23  # characters, about: values may be long
@@ -53,10 +54,10 @@ def read_table(
     progress raises to cancel. Raises InputError where not every row can be read, or a value is not of its field's kind.
     """
     idle = has_idle_log(path)
-    with reading(path, layer, idle) as connection, ThreadPoolExecutor(1) as beside:
+    with PagesOfFile(path) as pages, reading(path, layer, idle) as connection, ThreadPoolExecutor(1) as beside:
         # SQLite lets go of Python while it reads: the pages are checked while the values are looked at.
         checked = beside.submit(_check_beside, path, table, layer, idle)
-        columns, n_read = _read_columns(connection, table, kinds, progress)
+        columns, n_read = _read_columns(connection, table, kinds, progress, pages)
         n_rows = checked.result()
     for (name, kind), column in zip(kinds.items(), columns.values()):
         wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
@@ -85,10 +86,17 @@ def _check_beside(path: Path, table: str, layer: str, idle: bool) -> int:
 
 
 def _read_columns(
-    connection: sqlite3.Connection, table: str, kinds: Mapping[str, str], progress: Callable[[float], None]
+    connection: sqlite3.Connection,
+    table: str,
+    kinds: Mapping[str, str],
+    progress: Callable[[float], None],
+    pages: PagesOfFile | None = None,
 ) -> tuple[dict[str, Column], int]:
-    """The columns and how many rows were read."""
+    """The columns and how many rows were read; pages : of the file, None to let SQLite read them."""
     key = _key_of(connection, table)
+    if key is not None and pages is not None:
+        with suppress(NotPlain):
+            return read_pages(pages, connection, table, key, kinds, progress)
     if key is not None and REAL not in kinds.values():
         try:
             return _read_stretches(connection, table, key, kinds, progress)

@@ -66,6 +66,16 @@ def kept(levels: Sequence[Places], k: int, rng: np.random.Generator, progress: P
     return Kept(work.shown, work.within)
 
 
+def families(levels: Sequence[Places]) -> list[np.ndarray]:
+    """Of each level (K,), the number of the outermost place around each place, unique over all levels: its family."""
+    first = np.cumsum([0, *(len(places) for places in levels)])
+    top = [first[at] + np.arange(len(places)) for at, places in enumerate(levels)]
+    for at in reversed(range(len(levels) - 1)):
+        parent = levels[at].parent
+        top[at] = np.where(parent >= 0, np.append(top[at + 1], NOBODY)[parent], top[at])
+    return top
+
+
 def largest(limit: np.ndarray, below: np.ndarray, shown: np.ndarray, within: np.ndarray, k: int) -> np.ndarray:
     """The most people up to `limit` that a label may show, (r,): 0, or k and more; -1 where even 0 does not do.
 
@@ -98,16 +108,7 @@ class _Work:
         self.levels, self.k, self.rng = levels, k, rng
         self.shown = [np.zeros(len(places), np.int64) for places in levels]
         self.within = [np.zeros(len(places), np.int64) for places in levels]
-        self.top = self._tops()
-
-    def _tops(self) -> list[np.ndarray]:
-        """The number of the outermost place around each place, unique over all levels: its family."""
-        first = np.cumsum([0, *(len(places) for places in self.levels)])
-        top = [first[at] + np.arange(len(places)) for at, places in enumerate(self.levels)]
-        for at in reversed(range(len(self.levels) - 1)):
-            parent = self.levels[at].parent
-            top[at] = np.where(parent >= 0, top[at + 1][parent], top[at])
-        return top
+        self.top = families(levels)
 
     def keep(self) -> None:
         """Every label as it was, or as much less as it must be."""

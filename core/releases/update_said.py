@@ -32,6 +32,11 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
         n_earlier,
         k=k,
     )
+    proven = tr(
+        "From these releases it follows of no class of a region that 1 to {most} people came or left, not even for "
+        "somebody who knows the method; that some did may well be likely.",
+        most=k - 1,
+    )
     cost = tr(
         "For that, {up} are shown in larger regions than in a release that knew no earlier one, and {lost} suppressed "
         "beyond it ({percent:.2g} % together).",
@@ -39,8 +44,8 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
         lost=counted.records(changed.n_lost),
         percent=changed.percent,
     )
-    log.info(kept, steps, cost)
-    said = (kept, steps, cost)
+    log.info(kept, steps, proven, cost)
+    said = (kept, steps, proven, cost)
     if update.kind == FURTHER:
         later = tr("The earlier releases stay: this one stands beside them, as that of a further period.")
     else:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.values import as_text
+from ..disclosure.values import Values, as_text
 from ..errors import InputError, first_values
 from ..language import all_of, as_data, plural, tr
 from ..levels import Levels
@@ -24,12 +24,14 @@ from ..records.columns import Column
 from ..records.matching import Records
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
 from ..scientific import sparse
+from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
 from .valued import People, Told, Wanted, levels_with_values
 
 FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
+NOT_SHOWN = Values("", *(np.empty(0, kind) for kind in (object, np.int64, np.int64, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,15 @@ def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
     earlier : those of its geography; field : the sensitive field that it shows, empty for none
     """
     for release in earlier:
+        if release.period:
+            raise InputError(
+                tr(
+                    "{release} shows the same classes in all periods of “{period}”: who leaves in one period would "
+                    "take a whole series along. Use “Release records”, with REGISTER.",
+                    release=release.title.capitalize(),
+                    period=release.period,
+                )
+            )
         if release.of_persons:
             raise InputError(
                 tr(
@@ -200,7 +211,8 @@ def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
                     release=release.title.capitalize(),
                 )
             )
-        if field and field not in [one.field for one in release.sensitive]:
+        # An update shows no field that the register does not keep: it is known to have shown none.
+        if field and release.updates is None and field not in [one.field for one in release.sensitive]:
             raise InputError(
                 tr(
                     "{release} has no “{field}” among its sensitive fields in the register, so that nobody knows "
@@ -232,17 +244,31 @@ def updated(
     wanted = replace(wanted, k=max(k, *(release.k for release in earlier)))
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
+    there, n_classes = np.arange(len(cell)), max(len(profile.classes), 1)
+    if nested or records.table.sensitive:
+        fewer = held_back(places, rng)
+        region = levels.crosswalks[0].region_of[area]
+        own = np.where(region >= 0, _positions(places[0].key, region * n_classes + class_of), NOBODY)
+        there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
+    level_of = np.full(len(cell), SUPPRESSED, np.int8)
     if records.table.sensitive:
-        told, people = _by_value(records, row, area, class_of, levels, earlier, places, areas)
-        level_of = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
+        told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
+        level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
     else:
         shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
-        level_of = levels_drawn(area, class_of, max(len(profile.classes), 1), levels, places, shown, rng)
+        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
     progress(0.9)
     split, level_of_cells = _split(records, cell, row, level_of, nested)
     if not nested:
         return split, replace(suppress(split.profile, levels.crosswalks[0], k), in_part=True)
     return split, replace(plan_by_levels(split.profile, levels, k, level_of_cells), in_part=True)
+
+
+def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """So many people of each place, each as likely as the others: their positions. place : (N,) of each person"""
+    order = np.lexsort((rng.random(len(place)), place))
+    of_place = place[order]
+    return np.sort(order[np.arange(len(order)) - np.searchsorted(of_place, of_place) < number[of_place]])
 
 
 def _by_value(
@@ -267,7 +293,7 @@ def _by_value(
     shown = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
-        one = next(values for values in release.sensitive if values.field == field)
+        one = next((values for values in release.sensitive if values.field == field), NOT_SHOWN)
         at = one.equivalence_class
         theirs = np.array([number.setdefault(text, len(number)) for text in one.categories.tolist()], int)
         shown.append((level[at], region[at], of_class[at], theirs[one.value], one.records))

@@ -7,7 +7,7 @@ hashes: those of the released tables, which whoever has these can work out again
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import counted
@@ -89,18 +89,11 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
     measures, plan = account.measures, account.by_value
     worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
     loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
-    unsaid = tr("not said")
-    facts = [
-        (tr("What"), _what(account)),
-        (tr("For whom"), _clipped(signing.recipient) or unsaid),
-        (tr("For which purpose"), _clipped(signing.purpose) or unsaid),
-        (tr("Prepared by"), _clipped(signing.prepared_by) or unsaid),
-        (tr("Made by"), signing.made_by),
-    ]
+    facts = [(tr("What"), _what(account)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]
     numbers = [
         (f"{shown(measures.suppression_percent)} %", tr("of the records are suppressed")),
-        (shown(account.smallest or 0), tr("records in the smallest released class")),
+        (shown(_smallest(account)), tr("records in the smallest released class")),
         (
             (f"{shown(round(measures.mean_distance))} m", tr("mean distance of a released record"))
             if measures.mean_distance > 0
@@ -111,6 +104,37 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
     return SignPage(
         title, date, verdict, good, facts, _terms(account, signing), numbers, loses, signing.files, signing.content
     )
+
+
+def previewed(account: Account, signing: Signing, date: str) -> SignPage:
+    """What the page of a release would say that is not made yet: its files and their hashes are not known."""
+    verdict = tr(
+        "Nothing is released yet. The run counts everything again, and adds the files with their content hashes."
+    )
+    return sign_page(account, signing, tr("Preview of the page to sign"), verdict, date)
+
+
+def said_on(page: SignPage, signing: Signing) -> SignPage:
+    """The page with another recipient, purpose and name."""
+    said = dict(_said(signing))
+    return replace(page, facts=[(label, said.get(label, text)) for label, text in page.facts])
+
+
+def _said(signing: Signing) -> list[tuple[str, str]]:
+    unsaid = tr("not said")
+    return [
+        (tr("For whom"), _clipped(signing.recipient) or unsaid),
+        (tr("For which purpose"), _clipped(signing.purpose) or unsaid),
+        (tr("Prepared by"), _clipped(signing.prepared_by) or unsaid),
+    ]
+
+
+def _smallest(account: Account) -> int:
+    """Records of the smallest released class: recounted, or of the plan where nothing is made yet."""
+    if account.rows is not None:
+        return account.smallest or 0
+    plan = account.plan
+    return int(plan.records[plan.released].min()) if plan.released.any() else 0
 
 
 def printed(page: SignPage) -> str:
@@ -171,7 +195,7 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     of_k = tr("at least {k} records in every class", k=ask.k)
     if kinds:
         of_k = tr("at least {k} records, and as many {kinds}, in every class", k=ask.k, kinds=all_of(kinds))
-    found = [tr("smallest class of {smallest} records", smallest=account.smallest or 0)]
+    found = [tr("smallest class of {smallest} records", smallest=_smallest(account))]
     found += [
         tr("{smallest} {kinds}", smallest=smallest, kinds=KINDS[kind]) for kind, smallest in protection.smallest.items()
     ]
@@ -197,6 +221,12 @@ def _sensitive(account: Account) -> str:
     names = [shares.field for shares in requirement.shares]
     if not requirement.asks_for_values:
         return tr("{fields}: nothing was asked of their values", fields=all_of(names))
+    if not account.protection.diversity:  # before a release is made
+        return tr(
+            "at least {l_diversity} different values in every class, at most {max_share:g} % of it with the same",
+            l_diversity=requirement.l_diversity,
+            max_share=requirement.max_share,
+        )
     found = [
         tr(
             "“{field}”: at least {distinct}, at most {share:.1f} %",

@@ -16,6 +16,7 @@ from qgis.PyQt.QtTest import QTest
 from vbas.core import language
 from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
 from vbas.vbas_plugin.explorer.map_layer import GROUP
+from vbas.vbas_plugin.explorer.swipe import PLAIN
 from vbas.vbas_plugin.provider import VbasPlugin
 from vbas.vbas_plugin.release import entry as entry_module
 
@@ -90,6 +91,7 @@ def test_layers_that_leave_while_they_are_read_wait_until_nobody_reads_them(dock
     assert dock.message.text().startswith(("Choose the", "Say of at least"))
 
 
+@pytest.mark.slow
 def test_clearing_while_records_are_read_ends_it_without_a_word(dock, slow):
     dock.data.tick(list(FIELDS))
     dock.look.click()
@@ -188,6 +190,7 @@ def test_empty_layers_end_in_one_sentence(entry):
     assert entry.dock.look.message.text().endswith("give a layer with at least two areas.")
 
 
+@pytest.mark.slow
 def test_the_curve_is_drawn_and_its_mark_moves(dock):
     dock.curve.setParent(None)  # by itself, so that no layout changes its size
     dock.curve.resize(320, 220)
@@ -213,6 +216,24 @@ def coloured(widget, colour):
     image, wanted = widget.grab().toImage(), QColor(colour).getRgb()[:3]
     across, down = range(image.width()), range(image.height())
     return [(x, y) for x in across for y in down if QColor(image.pixel(x, y)).getRgb()[:3] == wanted]
+
+
+def test_before_and_after_are_shown_on_both_sides_of_a_line(dock):
+    look(dock, *FIELDS)
+    swipe, canvas = dock.swipe, dock._iface.mapCanvas()
+    canvas.setExtent(next(layer("areas").getFeatures()).geometry().boundingBox())
+    dock.before.click()
+    item = swipe._item
+    wait_for(lambda: not item.image.isNull() and swipe._job is None)
+    shades = {
+        QColor(item.image.pixel(x, y)).name() for x in range(item.image.width()) for y in range(item.image.height())
+    }
+    assert PLAIN["color"] in shades and item.percent == 50
+    dock.line_at.setValue(20)
+    assert item.percent == 20 == swipe.percent and swipe.on
+    canvas.grab()
+    dock.clear.click()
+    assert not swipe.on and not dock.before.isChecked() and item not in canvas.scene().items()
 
 
 def test_a_click_on_the_curve_chooses_the_nearest_number(dock):

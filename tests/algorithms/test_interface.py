@@ -51,6 +51,7 @@ PROMISED = {
     ),
     "releasedatabase": (
         "CONNECTION SCHEMA TABLE FILTER RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT KEEP_FIELDS PERSON_ID SENSITIVE "
+        "KEY LINKED_TABLES LINKED_KEYS LINKED_KNOWN LINKED_KEEP ROWS_KNOWN COUNT_KNOWN LINKED_K "
         "CROSSWALK K UNMATCHED DESTINATION REGIONS REGION_ID POPULATION LOSS PROFILE RULE REGISTER REGISTER_ACTION "
         "ALIASES GENERALISE HIERARCHIES HIERARCHY_RULES HOUSEHOLD_ID L_DIVERSITY MAX_SHARE PUBLISHED_MARGINS TIES "
         f"PERIOD PERIODS LEVELS_COARSER {HELD_AGAINST} {PUBLISHED} FOLDER_FORMAT LICENCE {SIGNED}",
@@ -218,6 +219,7 @@ def algorithm(name):
     return QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
 
 
+@pytest.mark.slow
 def test_the_toolbox_loads_without_what_engines_need():
     """These packages are optional: nothing may load them before a form of theirs runs."""
     code = """

@@ -172,6 +172,7 @@ def test_canada_has_the_projection_of_its_statistical_office(degrees, crs, expec
     )
 
 
+@pytest.mark.slow
 def test_canadian_areas_are_measured_in_square_kilometres_of_the_ground(anonymize, grid):
     plane = plane_at(45.4, -75.7)
     done = anonymize(REGIONS=layer_of(grid, in_degrees(rectangles(500), plane), "EPSG:4326"))

@@ -82,6 +82,7 @@ def project(files, entry):
     return entry
 
 
+@pytest.mark.slow
 def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     project.action.trigger()
     walk = Walk(project.dock)
@@ -105,6 +106,12 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     found = dock.decide.found
     assert len(found) == 3 and not [one.problem for one in found if one.problem]
     assert state.decision
+    decide = dock.decide
+    assert len(decide.maps) == 3 and not [one for one in decide.maps if one.icon().isNull()]
+    walk.click(decide.preview)
+    previewed = decide.text.toPlainText()
+    decide.page.close()
+    assert "Nothing is released yet" in previewed and "not said" in previewed
     walk.click(dock.next)
     walk.type(dock.hand_over.folder.lineEdit(), str(tmp_path / "release"))
     walk.type(dock.hand_over.recipient, "The university")
@@ -112,11 +119,21 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     walk.click(dock.hand_over.go)
     assert dock.hand_over.results, dock.hand_over.message.text()
     chosen = found[dock.decide.table.currentRow()].measures
+    assert f"{chosen.suppression_percent:.3g}"[:4] in previewed and f"{round(chosen.mean_distance)} m" in previewed
     assert dock.hand_over.results["N_SUPPRESSED"] == chosen.n_suppressed
     assert dock.hand_over.results["MEAN_DISTANCE"] == pytest.approx(chosen.mean_distance)
     done = subprocess.run([sys.executable, str(VERIFY), str(tmp_path / "release")], capture_output=True, text=True)
     held = {line[:14].strip() for line in done.stdout.splitlines() if line[:1].strip()}
     assert "holds" in held and held <= {"holds", "not looked at"}, done.stdout + done.stderr
+    regions = QgsProject.instance().layerTreeRoot().findLayers()[0].layer()
+    assert "for release" in regions.name() and {"vbas_region", "released"} <= {*regions.fields().names()}
+    assert "suppressed" not in regions.fields().names()
+    looked_at = QgsProject.instance().layerTreeRoot().findLayer(dock.look.map.layer.id())
+    assert not looked_at.isVisible()  # its numbers would lie among those of the release
+    walk.click(dock.hand_over.layout_of_map)
+    (layout,) = QgsProject.instance().layoutManager().printLayouts()
+    assert layout.name() == "release" and len(layout.items()) > 4
+    QgsProject.instance().layoutManager().clear()
     beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())
     assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]
     assert walk.clicks <= 25 and walk.typed <= 10
@@ -133,6 +150,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     roles, coarser, different, nested = CASES[case]
@@ -192,8 +210,16 @@ def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     dock.go_to(3)
     walk.settle()
     assert len(dock.decide.found) == 3
+    if case == "period, household":
+        rule = dock.decide.rule.findData("OpenSAFELY")
+        dock.decide.rule.setCurrentIndex(rule)
+        dock.decide.rule.activated.emit(rule)
+        walk.settle()
+        assert [candidate.parameters["RULE"] for candidate in dock.decide.found] == [
+            dock.decide.rule.itemData(rule)
+        ] * 3
     for row, candidate in enumerate(dock.decide.found):
-        dock.decide.table.setCurrentCell(row, 0)
+        dock.decide.maps[row].click()
         if candidate.measures is not None:
             assert_same(candidate.measures, run("anonymize", **dock.state.job(), RELEASED_RECORDS="memory:").results)
         else:

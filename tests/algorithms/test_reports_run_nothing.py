@@ -373,11 +373,25 @@ def releasedatabase(town):
         **{name: evaluate(town)[name] for name in ("CROSSWALK", "CROSSWALK_ID")},
         "DESTINATION": str(place / "released.parquet"),
         "LEVELS_COARSER": None,
+        **dict.fromkeys(("KEY", "LINKED_TABLES", "LINKED_KEYS", "LINKED_KNOWN", "LINKED_KEEP")),
     }
 
 
 def coarser_in_place(town):
     return {**releasedatabase(town), "LEVELS_COARSER": [town.field("group"), 2]}
+
+
+def linked_in_place(town):
+    f, given, arrow = town.field, releasedatabase(town), needed("pyarrow")
+    parquet, rows = needed("pyarrow.parquet"), list(range(360))
+    people = parquet.read_table(given["CONNECTION"])
+    keys = [f"{town.text}{i}" for i in range(len(people))]
+    parquet.write_table(people.append_column(f("person"), arrow.array(keys)), given["CONNECTION"])
+    visits = str(Path(given["CONNECTION"]).with_name("visits.parquet"))
+    columns = {f("person"): [keys[i % len(keys)] for i in rows], f("month"): [f"{town.text}{i % 2}" for i in rows]}
+    parquet.write_table(arrow.table(columns), visits)
+    linked = {"KEY": f("person"), "LINKED_TABLES": visits, "LINKED_KNOWN": f"visits.{f('month')}"}
+    return {**given, "RECORD_COUNT": None, **linked, "ROWS_KNOWN": "one row"}
 
 
 REPORTING = {
@@ -403,6 +417,7 @@ REPORTS = {
     "anonymize, nested": nested,
     "evaluate, nested": evaluate_nested,
     "releasedatabase, with coarser levels": coarser_in_place,
+    "releasedatabase, with linked tables": linked_in_place,
 }
 # The public reports, which name fewer things.
 PUBLIC_REPORTS = {"anonymize, for release": anonymize, "anonymize, nested, for release": nested}

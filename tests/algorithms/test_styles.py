@@ -155,6 +155,7 @@ def test_breaks_tell_values_apart_where_most_are_the_same():
     assert quantile_breaks(np.array([])) == ()
 
 
+@pytest.mark.slow
 def test_ends_of_breaks_are_round_and_never_miss_by_the_last_bit():
     assert quantile_breaks(np.array([106.3, 520.0, 992.4]))[::3] == (100.0, 1_000.0)
     for number in (float(f"{digits}e{power}") for digits in range(10, 100) for power in (-12, -2, 9)):
@@ -322,7 +323,12 @@ def test_nested_levels_are_all_drawn_the_finest_filled_by_classes_that_do_not_ov
     assert_drawn(layer)
     finest, *others = layer.renderer().rootRule().children()
     half = (len(values) + 1) // 2
-    assert [rule.label() for rule in others] == [f"Level 2: {half} region{'s' * (half != 1)}", "Level 3: 1 region"]
+    titles = [f"Level 2: {half} region{'s' * (half != 1)}", "Level 3: 1 region"]
+    if not audit:  # what is released with a region or one within, on average, to two digits
+        within = sum(values) + 5 * half
+        means = [float(f"{mean:.2g}") for mean in (within / half, within + 5)]
+        titles = [f"{title}, about {mean:.0f} records in each" for title, mean in zip(titles, means)]
+    assert [rule.label() for rule in others] == titles
     for feature in layer.getFeatures('"vbas_level" = 1'):
         context = layer.createExpressionContext()
         context.setFeature(feature)

@@ -38,6 +38,7 @@ def classes(done):
     return Counter((row.get("vbas_level"), row["vbas_region"], row["sex"], row["age"]) for row in done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
@@ -60,6 +61,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
         assert results["N_SAME"] == sum(shown[-1][key] == count for key, count in shown[-2].items()) > 0
         assert results["N_SUPPRESSED"] == len(month["home"]) - sum(shown[-1].values())
         assert any("changes by nobody or by at least 5 records" in line for line in done.log)
+        assert any(f"is “release {number - 1}” of the register" in line for line in done.log)
     for later, new in enumerate(shown):
         assert min(new.values()) >= 5
         for old in shown[:later]:
@@ -76,6 +78,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     assert any(f"with this change 4 entries, the last with the hash {links[-1].hash}" in line for line in approved.log)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, months, tmp_path):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
     anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
@@ -91,6 +94,10 @@ def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, mo
     ):
         with pytest.raises(QgsProcessingException, match=words):
             run("updaterelease", **{**given, **more}, RELEASED_RECORDS="memory:")
+    for k, words in ((3, "K is 3, and release 1 was made with 5: an update has 5"), (7, "classes of 5 to 6 people")):
+        done = run("updaterelease", **given, K=k, RELEASED_RECORDS="memory:")
+        assert any(words in line for line in done.log)
+        assert min(Counter(classes(done.rows("RELEASED_RECORDS"))).values()) >= max(k, 5)
     done = run("updaterelease", **given, ENTRY="1", UPDATE="the same people updated", RELEASED_RECORDS="memory:")
     assert any("takes the place of the earlier ones" in line for line in done.log)
 
@@ -117,3 +124,21 @@ def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, month
                 for change in (new[key] - old[key], old[key] - new[key]):
                     assert change.total() == 0 or change.total() >= 3
     assert done[-1].results["N_SAME"] > done[-1].results["N_CHANGED"]
+
+
+def test_the_model_of_a_month_releases_holds_all_months_against_each_other_and_lists_them(
+    anonymize, run, grid, months, tmp_path
+):
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
+    outputs = ("updaterelease:RELEASED_RECORDS", "checkreleases:PINNED", "editregister:CONTENTS", "editregister:DETAIL")
+    for number, month in enumerate(months[1:], 2):
+        done = run(
+            "monthlyupdate",
+            **{**SHOWN, "RECORDS": make_layer(month), "CROSSWALK": crosswalk, "REGISTER": register},
+            **{"REGIONS": grid[0], "REGION_ID": "da", **dict.fromkeys(outputs, "memory:")},
+        )
+        assert min(classes(done.rows(outputs[0])).values()) >= 5
+        assert not list(done.rows(outputs[1])), "what all months tell"
+        assert [row["release"] for row in done.rows(outputs[2])] == list(range(1, number + 1))
+        assert {row["releases"] for row in done.rows(outputs[3])} == {number}

@@ -108,6 +108,7 @@ def test_the_page_in_french_has_the_same_examples_names_and_figures():
     assert told(PAGE) == told(re.sub(r"(?<=\d),(?=\d)", ".", FRENCH))
 
 
+@pytest.mark.slow
 def test_the_examples_in_python_run(release_of_city, monkeypatch, capsys):
     monkeypatch.chdir(release_of_city)
     found: dict[str, Any] = {}
@@ -129,6 +130,7 @@ def test_the_examples_in_python_run(release_of_city, monkeypatch, capsys):
     assert found["found"].estimate.sum() == pytest.approx(here.sum()) == pytest.approx(rows)
 
 
+@pytest.mark.slow
 def test_the_models_in_python_run(release_of_city, monkeypatch):
     needed("statsmodels", "pip install vbas[analysis]")
     monkeypatch.chdir(release_of_city)
@@ -164,11 +166,13 @@ def r_run(code, folder):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_example_in_r_runs(release_of_city):
     (code,) = examples("r")
     assert "mean_traffic" in r_run(code, release_of_city)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leave_out", ["none", "where level 1 shows the class", "in zones"])
 def test_r_says_what_python_says(release_of_city, tmp_path, leave_out):
     place = release_of_city / "release"
@@ -214,6 +218,7 @@ def test_r_says_what_python_says(release_of_city, tmp_path, leave_out):
     np.testing.assert_allclose(found.sort_index(), wanted.sort_index())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("people", "sentence"),
     [

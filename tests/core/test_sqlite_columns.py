@@ -1,4 +1,4 @@
-"""Columns of SQLite tables: by thousands or row by row, they are the same."""
+"""Columns of SQLite tables that are not read from their pages: by thousands or row by row, they are the same."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.records import sqlite_columns
 from vbas.core.records.sqlite_columns import read_table
+from vbas.core.records.sqlite_pages import NotPlain
 
 from ..exploring import tried
 
@@ -26,6 +27,16 @@ TEXTS = st.one_of(
 NUMBERS, LONGS = (st.one_of(st.none(), st.integers(-(2**bits), 2**bits - 1)) for bits in (31, 63))
 ROWS = st.lists(st.tuples(TEXTS, NUMBERS, LONGS), max_size=40)
 ALL = 'CREATE TABLE records (fid INTEGER PRIMARY KEY, "text" TEXT, number MEDIUMINT, long INTEGER)'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_sqlite():
+    def refuse(*_):
+        raise NotPlain
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite_columns, "read_pages", refuse)
+        yield
 
 
 def made(path, rows, keys=None, table=ALL):

@@ -105,16 +105,19 @@ def _uncounted(text: str, function: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_places_have_names_that_a_translator_understands():
     wrong = [(place, one) for place, text, _ in _texts() for one in _wrong_place(text)]
     assert not wrong, "give them a word for what stands there"
 
 
+@pytest.mark.slow
 def test_a_number_and_its_noun_go_through_plural():
     wrong = [(place, one) for place, text, mark in _texts() for one in _uncounted(text, mark)]
     assert not wrong, "use plural of core.language, or core.counted in a sentence that counts several things"
 
 
+@pytest.mark.slow
 def test_no_text_is_a_piece_that_is_put_to_another():
     """A blank or a comma at its beginning shows that a text is a part of a sentence."""
     texts = {text for _, text, _ in _texts()} - {"; "}

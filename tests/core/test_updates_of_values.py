@@ -206,6 +206,11 @@ def test_what_is_not_known_of_values_is_refused():
         ask = Ask(3, earlier=Earlier([before]), update=Update(0))
         with pytest.raises(InputError, match=words):
             anonymise(areas, match_records(replace(town.table, **changes), areas), levels, ask)
+    # An update is known to show nothing that the register does not keep.
     ask = Ask(3, earlier=Earlier([with_ill]), update=Update(0))
+    without = anonymise(areas, bare, levels, ask).published
+    assert without is not None and without.updates == (0, Update(0).kind)
+    later = anonymise(areas, town, levels, replace(ask, earlier=Earlier([with_ill, without]), update=Update(1)))
+    assert later.release.n_records == 9
     again = anonymise(areas, match_records(replace(town.table, members={"persons": who}), areas), levels, ask)
     assert again.release.n_records == 9 and not any("counts rows" in note for note in again.notes)

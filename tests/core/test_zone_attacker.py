@@ -75,6 +75,7 @@ def test_a_zone_of_which_people_prove_a_small_count_is_not_shown():
     assert any((in_zones(roomy, counts, levels, 5, seed, closed=0.5).level == 1).any() for seed in range(20))
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(65, 200))
 def test_no_zone_and_its_people_prove_a_small_count(drawn):
@@ -83,6 +84,7 @@ def test_no_zone_and_its_people_prove_a_small_count(drawn):
     assert zone_attacker.proven_by_people(release, k) == []
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(35, 100))
 def test_the_attacker_proves_nothing_that_is_not_so(drawn):
@@ -97,6 +99,7 @@ def test_the_attacker_proves_nothing_that_is_not_so(drawn):
         assert claim.low <= counts[list(claim.areas), class_of].sum() <= claim.high
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2), st.lists(st.integers(0, 7), min_size=5, max_size=5), st.sampled_from([2, 3]), st.data())
 @settings(max_examples=tried(25, 80))
 def test_every_statement_about_a_small_count_has_a_table_against_it(shape, numbers, k, data):

@@ -89,7 +89,7 @@ class CurveView(QWidget):
         metrics = self.fontMetrics()
         labels = [metrics.horizontalAdvance(label) for _, label in self.axes()[1].marks()] or [0]
         line = metrics.height()
-        left, top, bottom = max(labels) + 2 * GAP, 3 * line + 2 * GAP, 2 * line + 1.5 * GAP
+        left, top, bottom = max(labels) + 2 * GAP, 3 * line + 3 * GAP, 2 * line + 1.5 * GAP
         return QRectF(left, top, max(self.width() - left - 2 * GAP, 10.0), max(self.height() - top - bottom, 10.0))
 
     def place(self, metres: float, percent: float) -> QPointF:
@@ -151,7 +151,7 @@ class CurveView(QWidget):
             painter.setPen(self._pen(False))
             wide = metrics.horizontalAdvance(label)
             painter.drawText(QPointF(frame.left() - GAP - wide, y + 0.35 * metrics.ascent()), label)
-        past = -np.inf
+        past = 0.0
         for value, label in reversed(x_axis.marks()):  # from the left
             x, wide = self.place(value, 0.0).x(), metrics.horizontalAdvance(label)
             if x - wide / 2 < past or x + wide / 2 > self.width():
@@ -214,7 +214,7 @@ class CurveView(QWidget):
         wide = metrics.horizontalAdvance(words)
         left = max(min(max(place.x() - wide / 2, frame.left()), self.width() - wide - 2.0), 2.0)
         painter.setPen(self._pen(False))
-        painter.drawText(QPointF(left, frame.top() - 4.0), words)
+        painter.drawText(QPointF(left, frame.top() - 1.3 * GAP), words)
 
     def _draw_diamond(self, painter: QPainter, place: QPointF, filled: bool) -> None:
         base = self.palette().color(QPalette.ColorRole.Base)
@@ -225,8 +225,8 @@ class CurveView(QWidget):
 
 def _in_words(point: CurvePoint) -> str:
     return plural(
-        "{n} region: {percent:.3g} % suppressed, to within {metres:,.0f} m",
-        "{n} regions: {percent:.3g} % suppressed, to within {metres:,.0f} m",
+        "{n} region: {percent:.3g} %, to within {metres:,.0f} m",
+        "{n} regions: {percent:.3g} %, to within {metres:,.0f} m",
         point.n_regions,
         percent=point.percent,
         metres=point.mean_distance,

@@ -100,10 +100,12 @@ class LostBars(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(pale)
             painter.drawRect(QRectF(0.0, y, wide * bar.percent / widest, self._row() - 3.0))
-            painter.setPen(ink)
-            words = metrics.elidedText(bar.in_words, Qt.TextElideMode.ElideMiddle, int(wide - GAP))
-            painter.drawText(QPointF(4.0, y + 0.5 * (self._row() - 3.0) + 0.35 * metrics.ascent()), words)
         x = wide * self._mean / widest
         painter.setPen(QPen(MARK, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, top - 2.0), QPointF(x, top + len(self.bars) * self._row()))
+        painter.setPen(ink)
+        for row, bar in enumerate(self.bars):
+            y = top + row * self._row()
+            words = metrics.elidedText(bar.in_words, Qt.TextElideMode.ElideMiddle, int(wide - GAP))
+            painter.drawText(QPointF(4.0, y + 0.5 * (self._row() - 3.0) + 0.35 * metrics.ascent()), words)
         painter.end()

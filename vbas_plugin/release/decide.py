@@ -1,38 +1,55 @@
-"""Decide: two or three releases side by side, what each costs and whom it loses; one is chosen."""
+"""Decide: two or three releases side by side, with a small map each, what it costs and whom it loses; one is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
+from qgis.PyQt.QtGui import QIcon, QImage, QPixmap
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
     QHeaderView,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QTableWidget,
     QTableWidgetItem,
+    QTextBrowser,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from ...algorithms.candidates import Candidate, candidates_of, wanted_candidates
+from ...algorithms.candidates import Candidate, candidates_of, rules_to_follow, wanted_candidates
 from ...algorithms.explorer_data import Choices, ExplorerData, Reading
-from ...core.errors import Cancelled
+from ...core.errors import Cancelled, VbasError
+from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
-from ..explorer.widgets import SAID, WRONG, wrapped
+from ...core.privacy.rules import NO_RULE
+from ...core.progress import part
+from ...core.report.sign import Signing, printed, said_on
+from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
 from ..explorer.work import Job, Worker
+from .small_map import small_maps
 from .state import ReleaseState
 
 NAME, LOST, WITHIN, REGIONS = range(4)
 SHOWN_ROWS = 4
+MAP, PAGE = QSize(92, 92), QSize(640, 760)
 
 
 class DecideStep(QWidget):
-    """The step. changed : another candidate was chosen, or none; found : the candidates, those that cannot be made
-    with what is wrong"""
+    """The step. changed : another candidate was chosen, or none; rule_chosen : another rule, so that all have to be
+    worked out again
+
+    found : the candidates, those that cannot be made with what is wrong; maps : a button for each, with its map
+    """
 
     changed = pyqtSignal()
+    rule_chosen = pyqtSignal()
 
     def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,7 +59,13 @@ class DecideStep(QWidget):
         self._worker = Worker(self)
         self.table, self.about, self.message = QTableWidget(0, 4), wrapped(), wrapped()
         self.bar, self.cancel = QProgressBar(), QPushButton(tr("Cancel"))
+        self.rule, self.preview = narrow(QComboBox()), QPushButton(tr("The page to sign…"))
+        self.maps: list[QToolButton] = []
+        self.page = QDialog(self)
+        self.text = QTextBrowser(self.page)
         self._build()
+        self.rule.activated.connect(lambda *_: self._take_rule())
+        self.preview.clicked.connect(self.show_page)
         self.table.currentCellChanged.connect(lambda row, *_: self._take(row))
         self.cancel.clicked.connect(self._worker.cancel)
         self._worker.changed.connect(self._refresh)
@@ -56,20 +79,23 @@ class DecideStep(QWidget):
 
     def offer(self, data: Mapping[str, object], explorer_data: ExplorerData, choices: Choices, n_sites: int) -> None:
         """Work out the candidates of data that were looked at; n_sites : the number of regions that was looked at."""
-        asked = (explorer_data, choices, n_sites)
+        rule = str(self.rule.currentData())
+        asked = (explorer_data, choices, n_sites, rule)
         if asked == self._asked:
             return
         self.forget()
         self._asked = asked
-        wanted = wanted_candidates(choices, n_sites)
+        wanted = wanted_candidates(choices, n_sites, rule)
         try:
             readings = [(one, Reading({**data, **one.parameters})) for one in wanted]
         except Exception as error:
             self._fail(error)
             return
 
-        def work(job: Job) -> list[Candidate]:
-            return candidates_of(readings, explorer_data, job.feedback)
+        def work(job: Job) -> tuple[list[Candidate], list[QImage]]:
+            found = candidates_of(readings, explorer_data, job.feedback)
+            made = [one.by_area for one in found if one.by_area is not None]
+            return found, small_maps(explorer_data.layer.drawn_as, made, part(job.progress, 0.9, 1.0)) if made else []
 
         self._say("")
         self._worker.start(tr("VBAS release: candidates"), work, self._show, self._fail)
@@ -80,6 +106,7 @@ class DecideStep(QWidget):
         self.found, self._asked = [], None
         self.state.decision = {}
         self.table.setRowCount(0)
+        self._show_maps([])
         self._say("")
         self._refresh()
         self.changed.emit()
@@ -87,6 +114,22 @@ class DecideStep(QWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         self._worker.stop()
+
+    def show_page(self) -> None:
+        """Show what the page to sign would say of the candidate that is chosen."""
+        row = self.table.currentRow()
+        page = self.found[row].page if 0 <= row < len(self.found) else None
+        if page is None:
+            return
+        said = self.state.said
+        try:
+            words = Signing(said.get(RECIPIENT, ""), said.get(PURPOSE, ""), said.get(PREPARED_BY, ""))
+            self.text.setHtml(printed(said_on(page, words)))
+        except VbasError as error:
+            self._say(str(error), WRONG)
+            return
+        self.page.show()
+        self.page.raise_()
 
     def _build(self) -> None:
         self.table.setHorizontalHeaderLabels([tr("Release"), tr("Lost"), tr("To within"), tr("Regions")])
@@ -113,14 +156,39 @@ class DecideStep(QWidget):
                 "These numbers are internal: not for publishing."
             )
         )
+        for name, sentence in rules_to_follow().items():
+            self.rule.addItem(tr("none: numbers of the house") if name == NO_RULE else name, name)
+            self.rule.setItemData(self.rule.count() - 1, sentence, Qt.ItemDataRole.ToolTipRole)
+        follow = rows()
+        add_row(follow, tr("Rule to follow"), self.rule, tr("Raises k and the rest to what a published rule asks for."))
+        self.page.setWindowTitle(tr("Preview of the page to sign"))
+        self.page.resize(PAGE)
+        QVBoxLayout(self.page).addWidget(self.text)
+        self.preview.setToolTip(tr("Show what the page to sign would say of the release that is chosen."))
+        self._maps, self.legend = (
+            QHBoxLayout(),
+            wrapped(
+                tr(
+                    "Darker: people are placed less closely. Red: records are lost, full red where a quarter of them "
+                    "is. The colours are the same in all maps."
+                )
+            ),
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (hint, self.bar, self.cancel, self.message, self.table, self.about):
+        layout.addWidget(hint)
+        layout.addLayout(follow)
+        for widget in (self.bar, self.cancel, self.message):
+            layout.addWidget(widget)
+        layout.addLayout(self._maps)
+        for widget in (self.legend, self.table, self.about, self.preview):
             layout.addWidget(widget)
         layout.addStretch(1)
 
-    def _show(self, found: list[Candidate], warnings: list[str]) -> None:
-        self.found = found
+    def _show(self, result: tuple[list[Candidate], list[QImage]], warnings: list[str]) -> None:
+        self.found, drawn = result
+        found, maps = self.found, iter(drawn)
+        self._show_maps([next(maps) if one.by_area is not None else None for one in found])
         self.table.blockSignals(True)
         self.table.setRowCount(len(found))
         for row, candidate in enumerate(found):
@@ -130,8 +198,7 @@ class DecideStep(QWidget):
         self.table.blockSignals(False)
         best = best_of(found)
         if best is not None:
-            self.table.setCurrentCell(best, NAME)
-            self._take(best)
+            self.choose(best)
         else:
             self._say(tr("None of these releases can be made: change k, the roles, or how coarse columns are."), WRONG)
 
@@ -143,8 +210,42 @@ class DecideStep(QWidget):
         self.state.decision = {} if candidate.problem else dict(candidate.parameters)
         self.about.setText("\n".join([candidate.problem] if candidate.problem else candidate.sentences))
         self.about.setStyleSheet(WRONG if candidate.problem else SAID)
+        self.preview.setEnabled(candidate.page is not None)
+        for number, button in enumerate(self.maps):
+            button.setChecked(number == row)
         self._refresh()
         self.changed.emit()
+
+    def _take_rule(self) -> None:
+        sentence = rules_to_follow().get(str(self.rule.currentData()), "")
+        self.rule.setToolTip(sentence)
+        self.rule_chosen.emit()
+
+    def _show_maps(self, drawn: list[QImage | None]) -> None:
+        """A button for each candidate, with its map."""
+        for button in self.maps:
+            self._maps.removeWidget(button)
+            button.deleteLater()
+        self.maps = []
+        for row, image in enumerate(drawn):
+            candidate, button = self.found[row], QToolButton()
+            if image is not None:
+                button.setIcon(QIcon(QPixmap.fromImage(image)))
+            button.setIconSize(MAP)
+            button.setText("\n".join(_numbers(candidate)[:2]))
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
+            button.setCheckable(True)
+            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            button.setToolTip(candidate.title)
+            button.setAccessibleName(candidate.title)
+            button.clicked.connect(lambda *_, row=row: self.choose(row))
+            self._maps.addWidget(button, 1)
+            self.maps.append(button)
+
+    def choose(self, row: int) -> None:
+        """Choose a candidate."""
+        self.table.setCurrentCell(row, NAME)
+        self._take(row)
 
     def _fail(self, error: Exception) -> None:
         self._asked = None
@@ -160,7 +261,8 @@ class DecideStep(QWidget):
             widget.setVisible(self.busy)
         self.message.setVisible(bool(self.message.text()))
         self.table.setVisible(bool(self.found))
-        self.about.setVisible(bool(self.found))
+        for widget in (self.about, self.preview, self.legend):
+            widget.setVisible(bool(self.found))
 
 
 def best_of(found: list[Candidate], most: float = 1.0) -> int | None:

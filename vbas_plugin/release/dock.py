@@ -48,7 +48,7 @@ class ReleaseDock(QDockWidget):
         self.roles = RolesStep(self.state)
         self.look = LookStep(iface, self.data)
         self.decide = DecideStep(self.state)
-        self.hand_over = HandOverStep(self.state)
+        self.hand_over = HandOverStep(self.state, iface)
         self.hand_over.ready = self._not_ready
         self.steps: list[tuple[QToolButton, QWidget, str]] = []
         self.title, self.back, self.next = QLabel(), QPushButton(tr("Back")), QPushButton(tr("Next"))
@@ -144,6 +144,8 @@ class ReleaseDock(QDockWidget):
         self.data.checked.connect(lambda: self.roles.show_found(self.data.found))
         self.roles.changed.connect(self._roles_changed)
         self.look.session.regions.connect(self._offer)
+        self.decide.rule_chosen.connect(self._offer_anew)
+        self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
         QgsProject.instance().cleared.connect(self._forget)
 
     def _roles_changed(self) -> None:
@@ -164,6 +166,10 @@ class ReleaseDock(QDockWidget):
         if self._wanted and self.step == DECIDE and state is not None and not self.look.stale:
             self._wanted = False
             self.decide.offer(state.data, state.explorer_data, state.choices, state.shown.n_sites)
+
+    def _offer_anew(self) -> None:
+        self._wanted = True
+        self._offer()
 
     def _not_ready(self) -> str:
         """What has to be done before anything can be handed over; empty for nothing."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from qgis.core import QgsMapLayer, QgsProject
-from qgis.PyQt.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from qgis.PyQt.QtCore import Qt
+from qgis.PyQt.QtWidgets import QCheckBox, QHBoxLayout, QProgressBar, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN, Choices, Shown
 from ...core.language import tr
@@ -17,6 +18,7 @@ from ..explorer.lost_bars import LostBars, bars_of
 from ..explorer.map_layer import RegionLayer
 from ..explorer.panel import RegionPanel, told_of
 from ..explorer.session import ExplorerSession
+from ..explorer.swipe import HALF, Swipe
 from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, line, wrapped
 from ..explorer.words import summary_of, where_shown
@@ -55,7 +57,8 @@ class LookStep(QWidget):
         self.look, self.cancel = QPushButton(tr("Look")), QPushButton(tr("Cancel"))
         self.anonymise, self.clear = QPushButton(tr("Anonymise with these…")), QPushButton(tr("Clear"))
         self.message, self.summary, self.bar = wrapped(), wrapped(), QProgressBar()
-        self.map = RegionLayer(iface, self)
+        self.map, self.swipe = RegionLayer(iface, self), Swipe(iface, self)
+        self.before, self.line_at = QCheckBox(tr("Before and after")), QSlider(Qt.Orientation.Horizontal)
         self.session = ExplorerSession(self)
         self.results, self.hint = QWidget(), wrapped()
         self._dialog: Any = None
@@ -90,9 +93,19 @@ class LookStep(QWidget):
         buttons.addWidget(self.look, 1)
         buttons.addWidget(self.cancel)
         buttons.addWidget(self.clear)
+        self.before.setToolTip(tr("On the map, left of a line the areas, right of it the regions."))
+        self.line_at.setRange(0, 100)
+        self.line_at.setValue(HALF)
+        self.line_at.setEnabled(False)
+        self.line_at.setAccessibleName(tr("Where before ends and after begins"))
+        beside = QWidget()
+        beside_layout = QHBoxLayout(beside)
+        beside_layout.setContentsMargins(0, 0, 0, 0)
+        beside_layout.addWidget(self.before)
+        beside_layout.addWidget(self.line_at, 1)
         results_layout = QVBoxLayout(self.results)
         results_layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.curve, self.chooser, self.summary, self.lost, self.anonymise, line(), self.panel):
+        for widget in (self.curve, self.chooser, self.summary, beside, self.lost, self.anonymise, line(), self.panel):
             results_layout.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -113,6 +126,8 @@ class LookStep(QWidget):
         self.chooser.chosen.connect(self._take_number)
         self.chooser.searched.connect(self._take_budget)
         self.curve.picked.connect(self._take_number)
+        self.before.toggled.connect(self._take_before)
+        self.line_at.valueChanged.connect(self.swipe.move)
         self.panel.clicking.connect(self.map.click)
         self.map.clicking.connect(self.panel.button.setChecked)
         self.map.clicked.connect(self._tell_region)
@@ -163,6 +178,7 @@ class LookStep(QWidget):
     def forget(self) -> None:
         """Clear: take the regions off the map, and let go of what was read."""
         self._watch.watch([])
+        self.before.setChecked(False)
         self.session.forget()
         self.map.clear()
         self.say("")
@@ -170,6 +186,7 @@ class LookStep(QWidget):
 
     def end(self) -> None:
         """Before the dock goes away for good."""
+        self.swipe.hide()
         self.session.forget()
         self._watch.end()
         QgsProject.instance().cleared.disconnect(self.forget)
@@ -244,6 +261,15 @@ class LookStep(QWidget):
         if state is not None and single is not None:
             self.curve.mark(single, self.curve.point_at(n_sites, nested=True), state.settings.nested)
 
+    def _take_before(self, on: bool) -> None:
+        """Show the areas beside the regions, or no longer."""
+        areas = next(iter(self.data.layers()), None)
+        if on and areas is not None:
+            self.swipe.show(areas)
+        else:
+            self.swipe.hide()
+        self.line_at.setEnabled(on)
+
     def _tell_region(self, level: int, number: int) -> None:
         state = self.session.state
         if state is None:
@@ -295,5 +321,6 @@ class LookStep(QWidget):
         if self.session.reading:
             self.session.stop()
         self._gone = self._changed = True
+        self.before.setChecked(False)
         self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)
         self._refresh()

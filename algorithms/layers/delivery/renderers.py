@@ -30,6 +30,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
+from ....core import counted
 from ....core.arrays import to_list
 from ....core.language import plural, tr, written
 from ....core.plain_text import value_text
@@ -143,6 +144,10 @@ class NestedLevels:
         titles = [
             plural("Level {level:g}: {n} region", "Level {level:g}: {n} regions", n, level=level)
             for level, n in zip(levels.tolist(), n_regions.tolist())
+        ]
+        titles = [
+            tr("{title}, about {records} in each", title=title, records=counted.records(records)) if records else title
+            for title, records in zip(titles, _records_within(layer, name, levels, n_regions))
         ]
         root = QgsRuleBasedRenderer.Rule(None)
         fill = self._finest(
@@ -305,6 +310,17 @@ def _hatch(symbol: QgsSymbol, condition: str) -> None:
     distance = QgsProperty.fromExpression(f"CASE WHEN {condition} THEN 1.2 END")
     lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLineDistance, distance)
     symbol.appendSymbolLayer(lines)
+
+
+def _records_within(layer: QgsVectorLayer, level: str, levels: np.ndarray, n_regions: np.ndarray) -> list[int]:
+    """The released records that a region of each level, or a smaller one within it, shows on average, to two digits; 0
+    where the layer does not say. Of released numbers alone."""
+    released = field_of(layer, "released")
+    if released is None:
+        return [0] * len(levels)
+    at, records = _numbers(layer, f'"{level}"'), np.nan_to_num(_numbers(layer, f'"{released}"'))
+    shown = np.cumsum([records[at == one].sum() for one in levels])
+    return [int(float(f"{mean:.2g}")) for mean in shown / n_regions]
 
 
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:

@@ -54,7 +54,7 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
     if options.driverName == "GeoJSON":
         options.layerOptions = [f"DESCRIPTION={title}"]
-    in_bulk = options.driverName == "GPKG" and table.geometry == "none" and table.plain
+    in_bulk = options.driverName == "GPKG" and table.geometry != "polygons" and table.plain
     writer = QgsVectorFileWriter.create(
         str(file),
         fields,
@@ -76,7 +76,14 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
             tr("{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0])
         )
     if in_bulk:
-        fill_geopackage(file, fields.names(), table, progress)
+        fill_geopackage(file, fields.names(), table, progress, _places(table))
+
+
+def _places(table: Table) -> np.ndarray | None:
+    """Where the rows of a table of points are, (rows, 2), NaN for nowhere; None for a table without places."""
+    if table.geometry == "none" or table.shapes is None:
+        return None
+    return np.column_stack([shapely.get_x(table.shapes), shapely.get_y(table.shapes)])
 
 
 def write_text(file: Path, text: str) -> None:

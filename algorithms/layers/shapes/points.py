@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from qgis.core import (
@@ -15,7 +14,6 @@ from qgis.core import (
     QgsFields,
     QgsGeometry,
     QgsProcessingContext,
-    QgsProcessingFeatureSource,
     QgsProcessingFeedback,
     QgsWkbTypes,
 )
@@ -26,9 +24,10 @@ from ....core.records.columns import Column, ColumnBuilder, column_numbers
 from ....core.shapes import check_finite
 from ...compat import python_value
 from ..feedback import check_cancelled
+from ..reading.checked_source import CheckedSource
 from ..reading.coordinates import check_degrees
 from ..reading.fields import field_index
-from ..tables import CHUNK
+from ..reading.unreadable import refuse_undecoded
 from .projection import moved
 
 
@@ -55,7 +54,7 @@ class Points:
 
 
 def read_points(
-    source: QgsProcessingFeatureSource,
+    source: CheckedSource,
     names: Sequence[tuple[str, str]],
     layer: str,
     feedback: QgsProcessingFeedback,
@@ -70,17 +69,17 @@ def read_points(
         raise InputError(tr("{layer} has no points: give a layer of points.", layer=layer))
     builders = {name: ColumnBuilder() for name in indexes}
     request = QgsFeatureRequest().setSubsetOfAttributes(list(indexes.values()))
-    features = source.getFeatures(request, QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks)
     coordinates: list[np.ndarray] = [np.empty((0, 2))]
-    ids, several = [], 0
-    while chunk := list(islice(features, CHUNK)):
+    ids: list[np.ndarray] = [np.empty(0, np.int64)]
+    several = 0
+    for chunk in source.chunks(request):
         check_cancelled(feedback)
         for name, index in indexes.items():
             builders[name].add_values([python_value(feature[index]) for feature in chunk])
-        ids += [feature.id() for feature in chunk]
-        positions = [_position(feature.geometry()) for feature in chunk]
-        several += sum(position is None for position in positions)
-        coordinates.append(np.array([position or _NOWHERE for position in positions]))
+        ids.append(np.array([feature.id() for feature in chunk], np.int64))
+        positions, several_here = _positions([feature.geometry() for feature in chunk])
+        coordinates.append(positions)
+        several += several_here
     if several:
         raise InputError(
             plural(
@@ -91,15 +90,31 @@ def read_points(
             )
         )
     points = np.concatenate(coordinates)
-    numbers = np.array(ids, np.int64)
+    numbers = np.concatenate(ids)
     placed = np.isfinite(points).all(axis=1)
     check_finite(points[placed], numbers[placed], layer)
     check_degrees(points, crs, layer)
     columns = {name: builder.column() for name, builder in builders.items()}
+    for name, column in columns.items():
+        refuse_undecoded(source.name, fields[indexes[name]].name(), column.categories.tolist())
     return Points(points, numbers, columns, fields, crs)
 
 
 _NOWHERE = (np.nan, np.nan)
+# A point of two dimensions as WKB, on a processor that stores the lowest byte first.
+_POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("x", "<f8"), ("y", "<f8")])
+
+
+def _positions(geometries: Sequence[QgsGeometry]) -> tuple[np.ndarray, int]:
+    """The points' coordinates (n, 2), and how many of the geometries are several points."""
+    wkbs = [bytes(geometry.asWkb()) for geometry in geometries]
+    if all(len(wkb) == _POINT.itemsize for wkb in wkbs):
+        points = np.frombuffer(b"".join(wkbs), _POINT)
+        if ((points["order"] == 1) & (points["kind"] == 1)).all():
+            return np.column_stack([points["x"], points["y"]]), 0
+    # Some without a place, or with heights, or in collections.
+    positions = [_position(geometry) for geometry in geometries]
+    return np.array([position or _NOWHERE for position in positions]), sum(position is None for position in positions)
 
 
 def _position(geometry: QgsGeometry) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ import numpy as np
 from ...progress import Progress
 from ...records.sqlite_file import quoted
 from ...records.table import unused_name
+from .points import add_index, place_points
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
@@ -35,8 +36,11 @@ class Rows(Protocol):
         """All rows in chunks, each with the position of its first."""
 
 
-def fill_geopackage(file: Path, names: Sequence[str], table: Rows, progress: Progress) -> None:
-    """Rows into the table that OGR made: several times as fast as features. names : of its fields.
+def fill_geopackage(
+    file: Path, names: Sequence[str], table: Rows, progress: Progress, points: np.ndarray | None = None
+) -> None:
+    """Rows into the table that OGR made: several times as fast as features. names : of its fields; points : (rows, 2)
+    where they are, NaN for nowhere; None for a table without places.
 
     The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
     trigger that takes longer than the row itself; the count is set once instead.
@@ -51,8 +55,10 @@ def fill_geopackage(file: Path, names: Sequence[str], table: Rows, progress: Pro
         ).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {quoted(name)}")
-        runs = table.runs()
-        if runs is None or len(runs[0]) * WORTH_A_RUN > len(table):
+        runs = None if points is not None else table.runs()
+        if points is not None:
+            _insert_points(connection, file.stem, names, table, points, progress)
+        elif runs is None or len(runs[0]) * WORTH_A_RUN > len(table):
             _insert_rows(connection, file.stem, names, table, progress)
         else:
             _insert_runs(connection, file.stem, names, table, *runs, progress)
@@ -76,6 +82,24 @@ def _insert_rows(
         several = (list(chain.from_iterable(rows[i : i + width])) for i in range(0, whole, width))
         connection.executemany(_insertion(name, names, width), several)
         connection.executemany(_insertion(name, names, 1), rows[whole:])
+
+
+def _insert_points(
+    connection: sqlite3.Connection,
+    name: str,
+    names: Sequence[str],
+    table: Rows,
+    points: np.ndarray,
+    progress: Progress,
+) -> None:
+    """Row by row with their places, then the index of these."""
+    shape, places = place_points(connection, name, points)
+    statement = _insertion(name, [*names, shape], 1)
+    for start, rows in table.chunks():
+        progress(start / max(len(table), 1))
+        here = places[start : start + len(rows)]
+        connection.executemany(statement, ((*row, place) for row, place in zip(rows, here)))
+    add_index(connection, name, shape, points)
 
 
 def _insert_runs(

@@ -1,0 +1,64 @@
+"""Linked tables that stay where the persons are: read, once an engine is open."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from ...core.areas import Areas
+from ...core.engines.engine import Engine
+from ...core.engines.in_place import Matched
+from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
+from ...core.errors import InputError
+from ...core.job.linked import KEEP, KNOWN, by_table, least_alike, table_name
+from ...core.language import tr
+from ...core.records.fields import RecordFields
+from ..form.form import Form
+from ..form.linked import COUNT_KNOWN, KNOWN_OF, LINKED_K, LINKED_KEYS, LINKED_TABLES
+
+
+def tables_of(form: Form, engine: Engine, fields: RecordFields) -> tuple[LinkedFields, ...]:
+    """The linked tables of a form, checked, with the places that their rows go to. Raises InputError."""
+    tables = {_name_of(table): table for table in _parts(form.text(LINKED_TABLES))}
+    if len(tables) < len(_parts(form.text(LINKED_TABLES))):
+        raise InputError(tr("LINKED_TABLES: two tables have the same name; rename one of them."))
+
+    def named(parameter: str) -> dict[str, list[str]]:
+        return by_table(parameter, _parts(form.text(parameter)), list(tables))
+
+    keys, known, kept = named(LINKED_KEYS), named(KNOWN), named(KEEP)
+    linked = tuple(
+        LinkedFields(
+            name, table, keys.get(name, [fields.key])[0], tuple(known.get(name, ())), tuple(kept.get(name, ()))
+        )
+        for name, table in tables.items()
+    )
+    check_tables(engine, linked, [*fields.quasi_identifiers, *fields.kept], fields.key)
+    for table in linked:
+        engine.check_free(place_beside(form.text("DESTINATION").strip(), table.name))
+    return linked
+
+
+def linked_in_place(form: Form, matched: Matched, areas: Areas, tables: tuple[LinkedFields, ...]) -> LinkedEngineSource:
+    """The persons of a form with their linked tables. Raises InputError."""
+    return LinkedEngineSource(
+        matched,
+        form.text("DESTINATION").strip(),
+        form.text("UNMATCHED"),
+        tables,
+        least_alike(form, form.whole(LINKED_K)),
+        form.text(KNOWN_OF),
+        form.yes(COUNT_KNOWN),
+        areas,
+        form,
+    )
+
+
+def _parts(typed: str) -> list[str]:
+    return [part.strip() for part in typed.split(";") if part.strip()]
+
+
+def _name_of(table: str) -> str:
+    """The name of a table in the release: that of a file without its ending, that of a table without its schema."""
+    is_file = "/" in table or "\\" in table or PurePath(table).suffix.lower() in (".parquet", ".csv", ".pq", ".gz")
+    name = PurePath(table.replace("\\", "/")).name.partition(".")[0] if is_file else table.rpartition(".")[2]
+    return table_name(name)

@@ -1,0 +1,537 @@
+"""Persons in an engine with the tables that belong to them, as a source of a release: counted where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..areas import Areas
+from ..errors import InputError, first_values
+from ..language import tr
+from ..linked.recount import strange, too_few
+from ..linked.rows import LinkedRows
+from ..linked.source import IN_PART, LEFT_OUT, SHOWN, new_keys
+from ..linked.tables import (
+    ALL_ROWS,
+    ONE_ROW,
+    OURS,
+    PERSON,
+    LinkedTable,
+    check_linked,
+    keys_missing,
+    keys_twice,
+    left_out_rows,
+    rows_of_nobody,
+)
+from ..linked.withholding import NOWHERE, withhold
+from ..log import QUIET, Log
+from ..nesting.coarser import check_coarser, examine_coarser_rows
+from ..nesting.recount import check_where_shown
+from ..nesting.views import CoarserLevels
+from ..plan import Plan
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import ROWS_LOOKED_AT, examine_values, refuse_kept_fields
+from ..privacy.requirement import Requirement
+from ..progress import Progress, silent
+from ..records.columns import Column, column_from_values
+from ..records.matching import STOP, area_copy
+from ..source import ReleasedRows
+from . import linked_steps, steps
+from .dictionaries import kept_dictionary
+from .duckdb_files import WRITTEN
+from .engine import Engine, Expression
+from .examining import categories_of, encoded, whole_numbers
+from .in_place import Matched
+from .releasing import StagedInPlace, counted_once_more, released_by, tables_of_plan
+from .showing import Showing, showing
+from .source import EngineSource
+
+NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class LinkedFields:
+    """A linked table in an engine, and its fields.
+
+    name : in the release; table : of the engine; key : says whose a row is; known, kept : as in `LinkedTable`
+    """
+
+    name: str
+    table: str
+    key: str
+    known: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInPlace(LinkedRows):
+    """The released rows of a linked table that stay in an engine. n : how many there are; read : reads them"""
+
+    n: int = 0
+    read: Callable[[], LinkedRows] | None = None
+
+    def __len__(self) -> int:
+        return self.n
+
+    def whole(self) -> LinkedRows:
+        """With the rows, read from the engine."""
+        return self if self.read is None else self.read()
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedEngineSource(EngineSource):
+    """Persons in an engine, one row each by `RecordFields.key`, and the tables that belong to them.
+
+    tables : of the same engine, the last left out first; new_key, rows_known : as in `LinkedSource`; least : how many
+    people must look alike in all tables together, None for as many as in the classes of the persons; count_known : of
+    tables of which nothing is known else; log : hears of rows that are of nobody
+    """
+
+    tables: tuple[LinkedFields, ...] = ()
+    least: int | None = None
+    rows_known: str = ALL_ROWS
+    count_known: bool = True
+    areas: Areas | None = None
+    log: Log = field(default=QUIET)
+
+    @property
+    def linked_names(self) -> tuple[str, ...]:
+        """The names of the linked tables."""
+        return tuple(table.name for table in self.tables)
+
+    def release(
+        self,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress = silent,
+    ) -> ReleasedRows:
+        """The persons as a plan shows them, and the rows of their tables, written and counted in the engine, and seen
+        by nobody yet. Raises InputError, PrivacyError and EngineError."""
+        if requirement.asks_for_more:
+            raise InputError(
+                tr(
+                    "Linked tables in a database do not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: "
+                    "leave these as they are by default, or release layers (“Anonymise linked tables”)."
+                )
+            )
+        released, whole = released_by(plan), not plan.in_part
+        if coarser is not None:
+            check_coarser(released, coarser.places, whole)
+        elif nested:
+            check_where_shown(released, self.matched, plan.levels, whole)
+        work = _Work(self, plan, coarser, nested, progress)
+        kept, staged = work.released()
+        return ReleasedRows(released, kept, staged, tuple(work.rows))
+
+
+def place_beside(destination: str, table: str) -> str:
+    """Where the rows of a linked table go: beside the persons, under their name and that of the table."""
+    path = Path(destination)
+    if path.suffix.lower() in WRITTEN:
+        return str(path.with_name(f"{path.stem}_{table}{path.suffix}"))
+    return f"{destination}_{table}"
+
+
+def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Sequence[str], key: str) -> None:
+    """Refuse linked tables, and fields of them, that are not there or cannot be released. Raises InputError.
+
+    released : names of the fields of the persons that are released; key : the field that links them
+    """
+    nothing = Column(np.zeros(0, np.int8), np.empty(0, object))
+    check_linked(
+        [
+            LinkedTable(table.name, NO_ROWS, dict.fromkeys(table.known, nothing), dict.fromkeys(table.kept, nothing))
+            for table in tables
+        ],
+        released,
+        key,
+    )
+    for table in tables:
+        there = engine.fields_beside(table.table)
+        lost = [name for name in (table.key, *table.known, *table.kept) if name not in there]
+        if lost:
+            raise InputError(
+                tr(
+                    "Table “{table}” has no field “{field}”; it has {there}: write the names as the table does.",
+                    table=table.name,
+                    field=lost[0],
+                    there=first_values(there, 12),
+                )
+            )
+
+
+@dataclass(eq=False)
+class _Table:
+    """A linked table at work. mine : its rows that are of released persons, coded; shown : those that are shown"""
+
+    fields: LinkedFields
+    known: list[str]
+    kept: list[str]
+    mine: Expression
+    n_given: int
+    n_persons: int
+    shown: Expression = None
+    n_left_out: int = 0
+    flagged: int = 0
+    in_part: bool = False
+
+
+class _Work:
+    """A release of persons and linked tables in an engine, step by step."""
+
+    def __init__(
+        self, source: LinkedEngineSource, plan: Plan, coarser: CoarserLevels | None, nested: bool, progress: Progress
+    ) -> None:
+        self.source, self.plan, self.coarser, self.nested, self.progress = source, plan, coarser, nested, progress
+        self.matched: Matched = source.matched
+        self.in_place = self.matched.in_place
+        self.engine: Engine = self.in_place.engine
+        self.k = plan.k if source.least is None else min(source.least, plan.k)
+        self.rows: list[RowsInPlace] = []
+        self.everybody: Expression = None
+
+    def released(self) -> tuple[list[KeptField], StagedInPlace]:
+        """What the kept fields tell, and what was written."""
+        engine, plan = self.engine, self.plan
+        shows = showing(self.in_place, plan, self.coarser)
+        places = tables_of_plan(self.matched, plan, self.coarser, np.ones(len(plan.records), bool))
+        placed = steps.placed(self.in_place.rows, *places, False)
+        self.everybody = engine.keep("vbas_everybody", linked_steps.everybody(self.in_place.rows))
+        self._check_keys()
+        persons = engine.keep("vbas_people", linked_steps.people(placed))
+        tables = [self._read(position, table, persons) for position, table in enumerate(self.source.tables)]
+        self.progress(0.2)
+        keyed = self._keyed(self._labelled(persons, tables))
+        self.progress(0.4)
+        kept = self._examined(placed, keyed, tables)
+        refuse_kept_fields(kept)
+        staged = self._staged(shows, placed, keyed, tables)
+        self.progress(1.0)
+        return kept, staged
+
+    def _one(self, expression: Expression) -> dict[str, Any]:
+        (row,) = (row for batch in self.engine.fetch(expression) for row in batch.to_pylist())
+        return dict(row)
+
+    def _number(self, expression: Expression) -> int:
+        return int(self._one(expression.aggregate(n=expression.count()))["n"])
+
+    def _check_keys(self) -> None:
+        """Refuse persons without a key, and keys of several. Raises InputError."""
+        found = self._one(linked_steps.keys(self.everybody))
+        if found["missing"]:
+            raise keys_missing("KEY", int(found["missing"]))
+        if found["different"] < found["rows"]:
+            twice = self.engine.fetch(linked_steps.keys_twice(self.everybody))
+            raise keys_twice("KEY", [row["p"] for batch in twice for row in batch.to_pylist()])
+
+    def _read(self, position: int, table: LinkedFields, persons: Expression) -> _Table:
+        """A table with the codes of what is known of its rows. Raises InputError for rows of nobody."""
+        engine = self.engine
+        known = [f"t{position}x{i}" for i in range(len(table.known))]
+        kept = [f"t{position}y{i}" for i in range(len(table.kept))]
+        names = {"p": table.key, **dict(zip(known, table.known)), **dict(zip(kept, table.kept))}
+        given = engine.beside(table.table, names, f"vbas_linked_{position}")
+        lost = linked_steps.of_nobody(given, self.everybody)
+        n_lost = self._number(lost)
+        if n_lost and self.source.unmatched == STOP:
+            some = lost.select("p").distinct().order_by("p").limit(5)
+            keys = [row["p"] for batch in engine.fetch(some) for row in batch.to_pylist()]
+            raise rows_of_nobody(table.name, n_lost, keys)
+        if n_lost:
+            self.source.log.warn(left_out_rows(table.name, n_lost))
+        coded = [kept_dictionary(engine, given, column) for column in known]
+        sizes = {column: len(values) for column, (_, values) in zip(known, coded)}
+        if steps.reach(sizes, known) > steps.MOST_CLASSES:
+            raise InputError(
+                tr(
+                    "LINKED_KNOWN of table “{table}” could make more combinations than 64 bits can number: name fewer "
+                    "fields, or group their values first.",
+                    table=table.name,
+                )
+            )
+        mine = linked_steps.of_people(given, persons)
+        mine = steps.coded(mine, {column: of for column, (of, _) in zip(known, coded)}, sizes, known)
+        mine = engine.keep(f"vbas_mine_{position}", mine)
+        self._refuse_area(table, dict(zip((*known, *kept), (*table.known, *table.kept))), mine)
+        n_persons = self._number(linked_steps.who_has_rows(given, self.everybody))
+        return _Table(table, known, kept, mine, self._number(given), n_persons)
+
+    def _refuse_area(self, table: LinkedFields, fields: Mapping[str, str], mine: Expression) -> None:
+        """Refuse a field that repeats the person's area. Raises InputError."""
+        areas = self.source.areas
+        if areas is None or not fields:
+            return
+        position = self.matched.area_of
+        code = np.flatnonzero(position >= 0)
+        columns = {"c_a": code.astype(np.int32), "home": areas.identifiers[position[code]]}
+        homes = self.engine.upload(f"vbas_homes_{table.name}", columns)
+        for column, name in fields.items():
+            found = self._one(linked_steps.of_home(mine, homes, column))
+            if found["rows"] and found["same"] > 0.5 * found["rows"]:
+                raise area_copy(f"{table.name}.{name}")
+
+    def _labelled(self, persons: Expression, tables: Sequence[_Table]) -> Expression:
+        """The persons with their label, and whether their rows of each table are shown; the tables learn which are."""
+        n_tables = len(tables)
+        if self.source.rows_known == ONE_ROW:
+            for table in tables:
+                table.shown = table.mine
+                if table.known:
+                    of_many = linked_steps.of_many(table.mine, self.k)
+                    table.shown = self.engine.keep(f"vbas_shown_{table.fields.name}", of_many)
+                    n_left = self._number(table.mine) - self._number(table.shown)
+                    table.in_part = n_left > 0
+                    table.n_left_out = self._people_who_lack(table) if n_left else 0
+            return linked_steps.all_shown(persons, n_tables)
+        told: list[Expression | None] = []
+        for position, table in enumerate(tables):
+            if not table.known and not self.source.count_known:
+                told.append(None)
+                continue
+            of_person = linked_steps.signatures(table.mine, bool(table.known))
+            told.append(self.engine.keep(f"vbas_told_{position}", of_person))
+        knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, told))
+        groups = self.engine.keep("vbas_alike", linked_steps.alike(knowing, n_tables))
+        batches = list(self.engine.fetch(groups))
+        e, people, number = (whole_numbers(batches, name) for name in ("e", "people", "id"))
+        signatures = [whole_numbers(batches, f"s{i}") for i in range(n_tables)]
+        shown = withhold(e, signatures, _People(self.k, people), people)
+        told_of = {f"w{i}": shown.of_table[i].astype(np.int8) for i in range(n_tables)}
+        label = self.engine.upload("vbas_labels", {"id": number, "label": shown.label, **told_of})
+        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(knowing, groups, label, n_tables))
+        for position, table in enumerate(tables):
+            there = labelled.filter(labelled[f"w{position}"] == 1).select(o_p=labelled.p)
+            table.shown = table.mine.semi_join(there, table.mine.p == there.o_p)
+            table.flagged = int(people[~shown.of_table[position]].sum())
+            lost = table.mine.anti_join(there, table.mine.p == there.o_p).select("p").distinct()
+            table.n_left_out = self._number(lost)
+        return labelled
+
+    def _people_who_lack(self, table: _Table) -> int:
+        """The persons of whom some rows are not shown."""
+        every = table.mine.group_by("p").agg(n=table.mine.count())
+        shown = table.shown.group_by("p").agg(n=table.shown.count())
+        there = shown.select(o_p=shown.p, m=shown.n)
+        both = every.left_join(there, every.p == there.o_p)
+        return self._number(both.filter(both.m.fill_null(0) < both.n))
+
+    def _keyed(self, labelled: Expression) -> Expression:
+        """The persons with their new keys, drawn here from the system's own source, and kept nowhere."""
+        n = self.plan.n_released
+        numbers = {"position": np.arange(n), "number": new_keys(np.ones(n, bool))}
+        drawn = self.engine.upload("vbas_numbers", numbers)
+        keyed = self.engine.keep("vbas_keyed", linked_steps.numbered(linked_steps.in_order(labelled), drawn))
+        if self._number(keyed) != n:
+            raise strange()
+        return keyed
+
+    def _examined(self, placed: Expression, keyed: Expression, tables: Sequence[_Table]) -> list[KeptField]:
+        """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
+        plan, in_place = self.plan, self.in_place
+        own = [f"k{i}" for i in range(len(in_place.fields.kept))]
+        n_labels = int(self._one(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
+        most = max(plan.n_released, *(table.n_given for table in tables if table.kept), 1)
+        drawn = np.random.default_rng(0).random(n_labels) < ROWS_LOOKED_AT / most
+        looked_at = self.engine.upload("vbas_looked_at", {"l_label": np.flatnonzero(drawn)})
+        some = keyed.semi_join(looked_at, keyed.label == looked_at.l_label)
+        quasi = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
+        fine = {name: f"o_{quasi[name]}" for name in in_place.coarsened}
+        codes = {name: f"c_{key}" for name, key in quasi.items()} if self.coarser is not None else {}
+        theirs = placed.select(
+            **{"i_p": linked_steps.as_key(placed.p)},
+            **{name: placed[name] for name in (*own, *fine.values(), *codes.values())},
+        )
+        joined = some.inner_join(theirs, some.p == theirs.i_p).drop("i_p")
+        of_person = ["number", "e", "label", "c_a", *fine.values(), *codes.values()]
+        found: list[KeptField] = []
+        if own:
+            batches = list(self.engine.fetch(joined.select(*of_person, *own)))
+            columns = {name: encoded(batches, key) for key, name in zip(own, in_place.fields.kept)}
+            found += self._looked_at(batches, columns, {}, fine, codes)
+        for table in tables:
+            if not table.kept:
+                continue
+            persons = joined.select("p", *of_person)
+            whose = {f"i_{name}": name for name in of_person}
+            rows = linked_steps.with_persons(table.shown, persons, whose)
+            known = [f"c_{name}" for name in table.known]
+            batches = list(self.engine.fetch(rows.select(*whose, *known, *table.kept)))
+            called = [f"{table.fields.name}.{name}" for name in table.fields.known]
+            beside = dict(zip(called, (whole_numbers(batches, name) for name in known)))
+            for key, name in zip(table.kept, table.fields.kept):
+                column = {f"{table.fields.name}.{name}": encoded(batches, key)}
+                found += self._looked_at(batches, column, beside, fine, codes, "i_", once=True)
+        return found
+
+    def _looked_at(
+        self,
+        batches: list[Any],
+        columns: Mapping[str, Column],
+        known: Mapping[str, np.ndarray],
+        fine: Mapping[str, str],
+        codes: Mapping[str, str],
+        before: str = "",
+        once: bool = False,
+    ) -> list[KeptField]:
+        """Look at fields of rows that were read; before : how the fields of their persons begin; once : each value of a
+        person"""
+        plan, coarser, in_place = self.plan, self.coarser, self.in_place
+        number, e, label, c_a = (whole_numbers(batches, before + name) for name in ("number", "e", "label", "c_a"))
+        rows = np.arange(len(number))
+        if once:
+            (column,) = columns.values()
+            _, rows = np.unique(number * max(len(column.categories), 1) + column.codes, return_index=True)
+        columns = {name: Column(of.codes[rows], of.categories) for name, of in columns.items()}
+        beside = {name: values[rows] for name, values in known.items()}
+        e, label, area = e[rows], label[rows], self.matched.area_of[c_a[rows]]
+        originals = {name: whole_numbers(batches, before + key)[rows] for name, key in fine.items()}
+        if coarser is not None:
+            quasi = {
+                name: categories_of(in_place, i, whole_numbers(batches, before + key)[rows])
+                for i, (name, key) in enumerate(codes.items())
+            }
+            own = replace(coarser.plan, k=self.k)
+            return examine_coarser_rows(own, coarser.places, e, area, columns, {**quasi, **beside}, originals, label)
+        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
+        region = first[plan.level[e]] + plan.region[e]
+        of_class = plan.profile.classes[plan.class_of[e]]
+        quasi = {name: of_class[:, i] for i, name in enumerate(plan.profile.quasi_identifiers)}
+        coarsened = {name: (quasi[name], original) for name, original in originals.items()}
+        return examine_values(label, region, area, columns, {**quasi, **beside}, self.k, coarsened)
+
+    def _staged(self, shows: Showing, placed: Expression, keyed: Expression, tables: Sequence[_Table]) -> StagedInPlace:
+        """Write the persons and the rows of their tables, and count them once more as they were written."""
+        engine, fields, destination = self.engine, self.in_place.fields, self.source.destination
+        places = ["vbas_level", "vbas_region"] if self.nested else ["vbas_region"]
+        decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
+        shown = self._persons(shows, placed, keyed, tables)
+        written = engine.stage(shown, destination, decoded)
+        of_tables = []
+        for table in tables:
+            rows = self._rows(table, placed, keyed)
+            of_tables.append(engine.stage(rows, place_beside(destination, table.fields.name), {}))
+        self.progress(0.7)
+        levels, n = counted_once_more(engine, self.plan, shows, fields, self.nested, written)
+        self._check_together(written, of_tables, places, tables)
+        for table, rows in zip(tables, of_tables):
+            self.rows.append(self._told(table, self._number(rows), rows))
+        engine.unchanged()
+        flags = tuple(OURS + table.fields.name for table in tables)
+        of_written = replace(fields, kept=(*fields.kept, *flags, PERSON), key="")
+        return StagedInPlace(engine, levels, n, (), written, of_written)
+
+    def _persons(self, shows: Showing, placed: Expression, keyed: Expression, tables: Sequence[_Table]) -> Expression:
+        """What is released of the persons, sorted by what it shows."""
+        fields, as_codes = self.in_place.fields, self.engine.decodes
+        flags = {f"i_w{i}": f"w{i}" for i in range(len(tables))}
+        own = shows.of(placed)
+        own = own.mutate(p=linked_steps.as_key(own.p))
+        rows = linked_steps.with_persons(own, keyed, {"i_number": "number", **flags})
+        level = [rows.l_level.cast("int64").name("vbas_level")] if self.nested else []
+        quasi = [rows[f"c_q{i}" if as_codes else f"q{i}"].name(name) for i, name in enumerate(fields.quasi_identifiers)]
+        shown_as = []
+        for i, table in enumerate(tables):
+            there = IN_PART if table.in_part else SHOWN
+            shown_as.append((rows[f"i_w{i}"] == 1).ifelse(there, LEFT_OUT).name(OURS + table.fields.name))
+        kept = [rows[f"k{i}"].name(name) for i, name in enumerate(fields.kept)]
+        person = [rows.i_number.cast("int64").name(PERSON)]
+        order = [rows.l_level, rows.l_region, rows.key, rows.i_number]
+        region = [rows.l_region.cast("int64").name("vbas_region")]
+        return rows.order_by(order).select(*level, *region, *quasi, *kept, *shown_as, *person)
+
+    def _rows(self, table: _Table, placed: Expression, keyed: Expression) -> Expression:
+        """What is released of a linked table, sorted by person."""
+        where = placed.select(e=placed.l_look.cast("int64"), level=placed.l_level, region=placed.l_region).distinct()
+        where = where.select(o_e=where.e, level=where.level, region=where.region)
+        rows = linked_steps.with_persons(table.shown, keyed, {"i_number": "number"})
+        rows = rows.inner_join(where, rows.e == where.o_e).drop("o_e")
+        columns = [rows.i_number.cast("int64").name(PERSON)]
+        columns += [rows.level.cast("int64").name("vbas_level")] if self.nested else []
+        columns.append(rows.region.cast("int64").name("vbas_region"))
+        names = (*zip(table.known, table.fields.known), *zip(table.kept, table.fields.kept))
+        columns += [rows[own].name(name) for own, name in names]
+        order = [rows.i_number, rows.key, *(rows[name] for name in table.kept)]
+        return rows.order_by(order).select(*columns)
+
+    def _check_together(
+        self, written: Expression, of_tables: Sequence[Expression], places: list[str], tables: Sequence[_Table]
+    ) -> None:
+        """Count who looks alike in all that was written. Raises PrivacyError."""
+        one_row = self.source.rows_known == ONE_ROW
+        for table, rows in zip(tables, of_tables):
+            flag = OURS + table.fields.name
+            if self._one(linked_steps.astray(rows, written, flag, places, LEFT_OUT))["n"]:
+                raise strange()
+        if self._one(written.aggregate(n=written.vbas_person.nunique()))["n"] != self.plan.n_released:
+            raise strange()
+        flags = [OURS + table.fields.name for table in tables]
+        shows = [*places, *self.in_place.fields.quasi_identifiers, *flags]
+        counted = [(rows, table.fields.known, self.source.count_known) for table, rows in zip(tables, of_tables)]
+        groups = [linked_steps.looks_alike(written, shows, [] if one_row else counted)]
+        if one_row:
+            groups += [
+                linked_steps.fewest_with_a_row(written, shows, rows, known) for rows, known, _ in counted if known
+            ]
+        for group in groups:
+            below = self._one(linked_steps.how_many_below(group, self.k))["below"]
+            if below:
+                raise too_few(int(below), self.k)
+
+    def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
+        """What is known of a table that was written."""
+        fields = {name: column_from_values([]) for name in (*table.fields.known, *table.fields.kept)}
+        told = RowsInPlace(
+            table.fields.name,
+            NO_ROWS,
+            NO_ROWS,
+            NO_ROWS,
+            fields,
+            len(table.known),
+            (),
+            self.source.count_known,
+            table.n_given,
+            table.n_persons,
+            table.n_left_out,
+            table.flagged,
+            self.k,
+            self.source.rows_known,
+            n,
+        )
+        return replace(told, read=partial(_rows_read, self.engine, written, told, self.plan, self.nested))
+
+
+def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Plan, nested: bool) -> LinkedRows:
+    """The rows of a linked table as they were written."""
+    batches = list(engine.fetch(written))
+    number = whole_numbers(batches, "vbas_region")
+    level = whole_numbers(batches, "vbas_level") - 1 if nested else np.zeros(len(number), np.int64)
+    region = np.zeros(len(number), np.int64)
+    for position, crosswalk in enumerate(plan.levels.crosswalks):
+        here, order = level == position, np.argsort(crosswalk.numbers)
+        region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+    fields = {name: encoded(batches, name) for name in told.fields}
+    return replace(told, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None)
+
+
+class _People:
+    """What is asked of people who look alike, where each entry stands for several of them."""
+
+    def __init__(self, k: int, people: np.ndarray) -> None:
+        self.k, self._people = k, people
+
+    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
+        """Whether the people of each label are enough, (n_labels,) bool."""
+        inside = label != NOWHERE
+        return np.bincount(label[inside], self._people[inside], n_labels) >= self.k
+
+    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
+        """Nothing is asked of values."""
+        return np.ones(n_labels, bool)

@@ -1,0 +1,184 @@
+"""Tables are read from their pages with the very values that SQLite hands over, or left to SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.errors import InputError
+from vbas.core.records import byte_texts, sqlite_columns
+from vbas.core.records.byte_texts import NotEncoded, TextEncoder
+from vbas.core.records.columns import ColumnBuilder
+from vbas.core.records.sqlite_file import reading
+from vbas.core.records.sqlite_pages import NotPlain, PagesOfFile, read_pages
+
+KINDS = {"home": "text", "age": "integer", "id": "long", "income": "real", "fid": "long"}
+DECLARED = (
+    "fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, geom BLOB, home TEXT, age MEDIUMINT, id INTEGER, income REAL"
+)
+TEXTS = st.one_of(
+    st.none(),
+    st.sampled_from(["", "a", "a ", "A", "45 to 64", "45 to 640", "not in the labour force", "é" * 9, "b" * 33]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40),
+)
+WHOLE = st.one_of(st.none(), st.sampled_from([0, 1, -1, 127, -128, 2**15, 2**23, -(2**31), 2**31 - 1]))
+LONG = st.one_of(WHOLE, st.sampled_from([2**47, -(2**47) - 1, 2**63 - 1, -(2**63)]), st.integers(-(2**63), 2**63 - 1))
+REAL = st.one_of(st.none(), st.sampled_from([0.0, -0.0, 1.0, 5e-324, float("inf"), 1 / 3, 2.0**60]), st.floats())
+ROW = st.tuples(st.binary(max_size=90), TEXTS, WHOLE, LONG, REAL)
+
+
+def made(path, rows, page_size=512, numbers=None, more=""):
+    """A table of one number and these values for each row; more : a statement after them."""
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"pragma page_size = {page_size}")
+        connection.execute(f"create table people ({DECLARED})")
+        numbers = range(len(rows)) if numbers is None else numbers
+        connection.executemany(
+            "insert into people values (?, ?, ?, ?, ?, ?)", [(n, *row) for n, row in zip(numbers, rows)]
+        )
+        if more:
+            connection.execute(more)
+        connection.commit()
+    return path
+
+
+def from_pages(path, kinds=None):
+    """The columns from the pages, and how many rows they have."""
+    with PagesOfFile(path) as pages, reading(path, "RECORDS") as connection:
+        return read_pages(pages, connection, "people", "fid", kinds or KINDS, lambda _: None)
+
+
+def from_sqlite(path, kinds=None):
+    with reading(path, "RECORDS") as connection:
+        return sqlite_columns._read_columns(connection, "people", kinds or KINDS, lambda _: None)
+
+
+def same(one, other):
+    (columns, n_rows), (others, n_others) = one, other
+    assert n_rows == n_others and list(columns) == list(others)
+    for name, column in columns.items():
+        assert column.codes.dtype == others[name].codes.dtype
+        assert column.codes.tolist() == others[name].codes.tolist()
+        assert list(map(repr, column.categories)) == list(map(repr, others[name].categories))
+
+
+@given(st.lists(ROW, max_size=25), st.sampled_from([512, 1024, 65536]), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_values_are_those_that_sqlite_hands_over(tmp_path_factory, rows, page_size, random):
+    numbers = random.sample([*range(-300, 300), 2**40, 2**63 - 1, -(2**63)], len(rows))
+    path = made(tmp_path_factory.getbasetemp() / "drawn.db", rows, page_size, numbers)
+    same(from_pages(path), from_sqlite(path))
+
+
+def test_many_rows_on_several_floors_of_pages(tmp_path):
+    draws = np.random.default_rng(1)
+    rows = [
+        (b"x" * 70, f"46{i % 700:04d}" if i % 5 else None, i % 90, i * 2**40, i / 4)
+        for i in draws.permutation(5_000).tolist()
+    ]
+    path = made(tmp_path / "people.db", rows, more="delete from people where fid between 700 and 1900")
+    same(from_pages(path), from_sqlite(path))
+    assert from_pages(path)[1] == 5_000 - 1_201
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update people set home = x'41' where fid = 3",
+        "update people set age = 'old' where fid = 3",
+        "update people set id = 0.5 where fid = 3",
+        "update people set home = cast(x'ff' as text) where fid = 3",
+        f"update people set home = '{'long ' * 150}' where fid = 3",
+        "alter table people add column later TEXT",
+        "alter table people add column twice AS (age * 2)",
+    ],
+)
+def test_what_is_not_plain_is_left_to_sqlite(tmp_path, change):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9, more=change)
+    with pytest.raises(NotPlain):
+        from_pages(path, {"later": "text"} if "later" in change else None)
+
+
+def test_a_log_that_holds_something_is_left_to_sqlite(tmp_path):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("update people set home = 'b'")
+        connection.commit()
+        with pytest.raises(NotPlain):
+            from_pages(path)
+        columns = sqlite_columns.read_table(path, "people", KINDS, "RECORDS", lambda _: None)
+        assert columns["home"].categories.tolist() == ["b"]
+
+
+def outcome(path):
+    """What a table is read as, or that it is refused."""
+    try:
+        columns = sqlite_columns.read_table(path, "people", KINDS, "RECORDS", lambda _: None)
+    except InputError:
+        return None
+    return {name: (column.codes.tolist(), list(map(repr, column.categories))) for name, column in columns.items()}
+
+
+@given(st.data())
+@settings(max_examples=120, deadline=None)
+def test_damage_is_never_read_as_other_values_than_sqlite_reads(tmp_path_factory, data):
+    """Bytes are changed anywhere: either is refused, or both give the same."""
+    place = tmp_path_factory.getbasetemp()
+    whole = place / "whole.db"
+    if not whole.exists():
+        made(whole, [(b"x" * 20, f"46{i % 70:04d}" * (1 + i % 4), i % 90, i * 2**20, i / 4) for i in range(150)])
+    content = bytearray(whole.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(1024, len(content) - 1))
+        if data.draw(st.booleans()):  # most faults of a page show in its first bytes
+            at = at // 512 * 512 + at % 24
+        content[at] = data.draw(st.sampled_from([0, 1, 5, 13, 0x7F, 0x80, 0xFF, content[at] ^ 1, content[at - 512]]))
+    damaged = place / "damaged.db"
+    damaged.write_bytes(content)
+    read = outcome(damaged)
+    if read is None:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite_columns, "read_pages", lambda *_: (_ for _ in ()).throw(NotPlain))
+        assert read == outcome(damaged)
+
+
+def test_rows_whose_numbers_do_not_rise_are_left_to_sqlite(tmp_path):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 3, page_size=4096)
+    content = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(path)) as connection:
+        ((root,),) = connection.execute("select rootpage from sqlite_master where name = 'people'").fetchall()
+    cells = (root - 1) * 4096 + 8
+    content[cells : cells + 4] = content[cells + 2 : cells + 4] + content[cells : cells + 2]
+    path.write_bytes(content)
+    with pytest.raises(NotPlain):
+        from_pages(path)
+
+
+def test_two_texts_of_one_key_are_not_taken_for_one(monkeypatch):
+    monkeypatch.setattr(byte_texts, "_SPREAD", np.uint64(0))
+    buffer = np.frombuffer(b"ab" + bytes(byte_texts.LONGEST), np.uint8).copy()
+    with pytest.raises(NotEncoded):
+        TextEncoder(ColumnBuilder().code_of).codes(buffer, np.array([0, 1]), np.array([1, 1]))
+
+
+@given(st.lists(st.lists(st.text(max_size=70), max_size=12), max_size=4))
+@settings(max_examples=60)
+def test_texts_of_all_lengths_get_the_codes_of_their_values(chunks):
+    builder, plain = ColumnBuilder(), ColumnBuilder()
+    encoder = TextEncoder(builder.code_of)
+    for texts in chunks:
+        parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+        length = np.array([len(part) for part in parts], np.int64)
+        buffer = np.frombuffer(b"".join(parts) + bytes(byte_texts.LONGEST), np.uint8).copy()
+        builder.add_codes(encoder.codes(buffer, np.cumsum(length) - length, length))
+        plain.add_values(texts)
+    assert builder.column().categories.tolist() == plain.column().categories.tolist()
+    assert builder.column().codes.tolist() == plain.column().codes.tolist()
