@@ -31,14 +31,15 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("csv")
 
 
-@given(ROWS)
+@given(ROWS, st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_the_file_is_the_one_that_gdal_writes(place, rows):
+def test_the_file_is_the_one_that_gdal_writes(place, rows, repeated):
     columns = [column_from_values(list(values) * 5) for values in zip(*rows)]
     kinds = {"home, town": "text", "n": "text", "income": "real", "number": "long"}
     region = np.arange(5 * len(rows)) % 3 - 1
     fields = [field("vbas_region", "long"), *(field(name, kind) for name, kind in kinds.items())]
-    table = Table(fields, [region, *columns])
+    copies = np.arange(5 * len(rows)) % 4 if repeated else None
+    table = Table(fields, [region, *columns], copies=copies)
     written = []
     for many, name in ((10**9, "by_gdal.csv"), (1, "by_cells.csv")):
         (place / name).unlink(missing_ok=True)

@@ -28,20 +28,28 @@ _CELL = re.compile(r'(?:^|,)("(?:[^"]|"")*"|[^,"]*)')
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells of a CSV file: codes, (n,) of each column, and the texts that they stand for; end : of a line"""
+    """Cells of a CSV file: codes, (n,) of each column, and the texts that they stand for.
+
+    end : of a line; last : (n,) int64, up to which row of the file each stands, None for once
+    """
 
     codes: Sequence[np.ndarray]
     texts: Sequence[np.ndarray]
     end: str
+    last: np.ndarray | None
 
     def append_to(self, file: Path, progress: Progress) -> None:
         """Append all rows to a file that holds the names of the fields. Raises OSError."""
-        names, n_rows = DISK.read_bytes(file), len(self.codes[0])
+        names = DISK.read_bytes(file)
+        n_rows = len(self.codes[0]) if self.last is None else int(self.last[-1])
         with DISK.staged(file) as out:
             out.write(names)
             for first in range(0, n_rows, CHUNK):
                 progress(first / n_rows)
-                columns = [texts[codes[first : first + CHUNK]].tolist() for texts, codes in zip(self.texts, self.codes)]
+                rows: slice | np.ndarray = slice(first, first + CHUNK)
+                if self.last is not None:
+                    rows = np.searchsorted(self.last, np.arange(first, min(first + CHUNK, n_rows)), side="right")
+                columns = [texts[codes[rows]].tolist() for texts, codes in zip(self.texts, self.codes)]
                 out.write("".join(line + self.end for line in map(",".join, zip(*columns))).encode("utf-8"))
 
 
@@ -50,7 +58,7 @@ def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None
 
     write : has GDAL write a table into a new file. Raises VbasError.
     """
-    if isinstance(table, StreamedTable) or len(table) < MANY or table.copies is not None or table.geometry != "none":
+    if isinstance(table, StreamedTable) or len(table) < MANY or table.geometry != "none":
         return None
     # Of one column alone GDAL marks what is empty.
     if len(table.fields) < 2 or not table.plain or not all(map(_has_codes, table.columns)):
@@ -72,7 +80,8 @@ def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None
     rows = [_CELL.findall(line) for line in content.split(end)[1:-1]]
     if len(rows) != longest or any(len(row) != len(once.fields) for row in rows):
         return None
-    return Cells(codes, [np.array(column, dtype=object) for column in list(zip(*rows))[1:]], end)
+    texts = [np.array(column, dtype=object) for column in list(zip(*rows))[1:]]
+    return Cells(codes, texts, end, None if table.copies is None else np.cumsum(table.copies))
 
 
 def _has_codes(column: object) -> bool:
