@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..areas import Areas
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.recount import strange, too_few
 from ..linked.rows import LinkedRows
@@ -162,7 +162,7 @@ def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Seque
                     "Table “{table}” has no field “{field}”; it has {there}: write the names as the table does.",
                     table=table.name,
                     field=lost[0],
-                    there=", ".join(list(there)[:12]),
+                    there=first_values(there, 12),
                 )
             )
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
+from vbas.core.publish.register.published_releases import read_register
+
 from .conftest import make_layer
 
 SIDE, K = 4, 4
@@ -150,11 +152,17 @@ def test_a_period_among_the_quasi_identifiers_counts_once(run, town, tmp_path):
 def test_what_does_not_go_together_is_refused(run, town, tmp_path):
     with pytest.raises(QgsProcessingException, match=r"KEEP_FIELDS.*year"):
         run("anonymize", **given(town, tmp_path, KEEP_FIELDS=["year"]))
-    with pytest.raises(QgsProcessingException, match="REGISTER and PERIODS"):
-        run("anonymize", **given(town, tmp_path, REGISTER=str(tmp_path / "register.gpkg")))
     with pytest.raises(QgsProcessingException, match="DISCLOSURE"):
         run("anonymize", **given(town, tmp_path, RELEASE="nested levels", DISCLOSURE="no small count follows"))
-    run("anonymize", **given(town, tmp_path, REGISTER=str(tmp_path / "register.gpkg"), PERIODS="each period by itself"))
+
+
+@pytest.mark.slow
+def test_a_register_knows_which_release_is_a_series(run, town, tmp_path):
+    """The same series twice, and the periods by themselves under other regions."""
+    register = tmp_path / "register.gpkg"
+    for more in ({}, {}, {"PERIODS": "each period by itself", "REGISTER_ACTION": "repair"}):
+        run("anonymize", **given(town, tmp_path, REGISTER=str(register), **more))
+    assert [release.period for release in read_register(register)] == ["year", "year", ""]
 
 
 @pytest.mark.slow

@@ -30,7 +30,6 @@ from vbas.core.privacy.requirement import Requirement
 from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME, series_of
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import PERSONS, RecordTable
-from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.repair import repair
 from vbas.core.suppression import Terms, suppressed_by_class
 
@@ -327,8 +326,6 @@ def test_what_is_not_known_of_yet_is_refused():
         anonymise(places(), records, levels, Ask(k=2, period="year", disclosure=NO_SMALL_COUNT))
     with pytest.raises(InputError, match="LEVELS_COARSER"):
         anonymise(places(), records, with_coarser_values(levels, [("age", 1)]), Ask(k=2, period="year"))
-    with pytest.raises(InputError, match=f"REGISTER.*{THE_SAME}"):
-        anonymise(places(), records, levels, Ask(k=2, period="year", earlier=Earlier(())))
     with pytest.raises(InputError, match="PERIOD is “month”"):
         anonymise(places(), records, levels, Ask(k=2, period="month"))
 
