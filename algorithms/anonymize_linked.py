@@ -12,6 +12,7 @@ from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, k_parameter, periods
+from .form.job_file import add_job, job_file
 from .form.linked import add_released_tables, linked_of, linked_parameters, released_tables
 from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
@@ -84,6 +85,7 @@ class AnonymizeLinked(FollowsRules):
             sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
+            job_file(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
@@ -122,4 +124,6 @@ class AnonymizeLinked(FollowsRules):
         source = linked_of(form, records, layer.areas)
         made = released(form, populated(layer, records), records, source)
         add_released_tables(form, made.account)
-        return hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
+        numbers = hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
+        add_job(form)
+        return numbers

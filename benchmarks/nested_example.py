@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class Example:
         return self.plan.levels
 
 
+@cache
 def make_example() -> Example:
     """Both releases; a few seconds."""
     city = demonstration.city()

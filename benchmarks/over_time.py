@@ -14,6 +14,8 @@ Months: of the same people 3 in 1000 move in a month, 1 in 1000 dies, and as man
 on the one before (`vbas:updaterelease`), nested and of one level, and is held against all before it: changes of fewer
 than k are counted by a plain program that reads the counts alone, label by label and for every region with those
 within. “Because of earlier months”: records that a plan of that month alone shows in a smaller region, or shows at all.
+“At least”: the same of any release in which each class of a region, with those within, has nobody, k and more, and of
+each earlier month as many or k more or fewer: of each class at the level where it is most.
 Settings stand in over_time.json, fixed before the runs.
 """
 
@@ -39,7 +41,7 @@ from vbas.core.disclosure.published import Published
 from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
-from vbas.core.plan import Plan, area_of_cells
+from vbas.core.plan import Plan, area_of_cells, suppress
 from vbas.core.privacy.in_each_period import with_series
 from vbas.core.privacy.requirement import Requirement
 from vbas.core.privacy.series import Series
@@ -48,7 +50,8 @@ from vbas.core.records.columns import Column
 from vbas.core.records.matching import Records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases.earlier import Earlier
-from vbas.core.releases.updating import Update
+from vbas.core.releases.keeping import largest
+from vbas.core.releases.updating import Update, places_of
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
 
@@ -234,6 +237,7 @@ class Month:
 
     suppressed: int
     percent: float
+    least: float
     metres: float
     same: int
     before: int
@@ -261,6 +265,7 @@ def updates(areas: Areas, first: Profile, nested: bool) -> list[Month]:
             Month(
                 account.measures.n_suppressed,
                 changed.percent if changed else 0.0,
+                least_percent(areas, profile, levels, published, nested) if published else 0.0,
                 account.measures.mean_distance,
                 changed.same if changed else 0,
                 len(rows[-1][0]) if rows else 0,
@@ -272,6 +277,21 @@ def updates(areas: Areas, first: Profile, nested: bool) -> list[Month]:
         assert account.published is not None
         published.append(account.published)
     return figures
+
+
+def least_percent(areas: Areas, profile: Profile, levels: Levels, earlier: list[Published], nested: bool) -> float:
+    """Per cent of the records that any update shows in larger regions than a plan of its own does, or not at all."""
+    n_classes = len(profile.classes)
+    own = nest(areas, profile, levels, K) if nested else suppress(profile, levels.crosswalks[0], K)
+    there = own.released
+    at = own.level[there] * n_classes + own.class_of[there]
+    shown = np.bincount(at, own.records[there], len(levels) * n_classes).reshape(-1, n_classes).cumsum(axis=0)
+    most = []
+    for places in places_of(profile, levels, earlier, areas):
+        nobody_within = np.zeros(len(places), np.int64)
+        of_place = np.maximum(largest(places.people, nobody_within, places.within, places.within, K), 0)
+        most.append(np.bincount(places.key % n_classes, of_place, n_classes))
+    return float(100 * (shown - np.array(most)).max(axis=0).clip(0).sum() / profile.n_records)
 
 
 def months(first: Profile, number: int, seed: int = SEED) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -372,14 +392,18 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
 
 def _said_of_months(figures: dict[str, dict]) -> Iterator[str]:
     yield ""
-    yield "| month | suppressed | because of earlier months, % | metres | labels as before | changes of a few | CPU s |"
-    yield "|---" * 7 + "|"
+    yield (
+        "| month | suppressed | because of earlier months, % | at least, % | metres | labels as before | "
+        "changes of a few | CPU s |"
+    )
+    yield "|---" * 8 + "|"
     for name, of in figures.items():
         for kind in ("nested", "one level"):
             for number, month in enumerate(of.get("months", {}).get(kind, [])):
                 labels = f"{month.same} of {month.before}" if number else ""
                 yield (
-                    f"| {name}, {kind}, {number} | {month.suppressed} | {month.percent:.2f} | {month.metres:.0f} | "
+                    f"| {name}, {kind}, {number} | {month.suppressed} | {month.percent:.2f} | "
+                    f"{month.least:.2f} | {month.metres:.0f} | "
                     f"{labels} | {month.few} | {month.seconds:.1f} |"
                 )
 

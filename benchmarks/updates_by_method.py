@@ -39,8 +39,8 @@ TREES: dict[str, list[list[int]]] = {
 }
 CASES = (("two areas", 2, 10, 3), ("two areas", 3, 14, 2), ("three areas", 2, 9, 2))  # tree, k, most people, months
 SLOW = (
-    ("two areas", 2, 9, 4),
-    ("three areas", 3, 12, 2),
+    ("two areas", 3, 13, 3),
+    ("three areas", 3, 11, 2),
     ("three areas, two of them in a region", 2, 9, 2),
     ("four areas in two regions", 2, 8, 2),
 )

@@ -702,15 +702,6 @@ def _refuse_periods(levels: Levels, ask: Ask) -> None:
                 other=EACH_BY_ITSELF,
             )
         )
-    if ask.earlier is not None:
-        raise InputError(
-            tr(
-                "REGISTER and PERIODS “{periods}” do not go together: a number that is missing in a series is known to "
-                "be nobody, which a register does not keep yet. Leave REGISTER empty, or choose “{other}”.",
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
-        )
     if ask.is_nested(levels) and ask.disclosure == NO_SMALL_COUNT:
         raise InputError(
             tr(

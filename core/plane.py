@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 import shapely
 
@@ -16,50 +19,59 @@ EARTH_KM = 6_371.0
 WARPED = {"merc": "Mercator's", "eqc": tr("a plate carrée")}
 
 
-def directions(degrees: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
-    """For each of n shapes, (n, 3), the direction from the middle of a globe to its middle: the mean over its vertices.
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Where shapes lie on the globe.
 
-    degrees : (m, 2) longitudes and latitudes; owner : (m,) whose vertex each is. Directions, and not longitudes, so
-    that a shape in two pieces beside the antimeridian has its middle there.
+    vectors : (n, 3), for each the direction from the middle of the globe to its middle: the mean over its vertices;
+    centre : (3,), that of all. Directions, and not longitudes, so that a shape in two pieces beside the antimeridian
+    has its middle there.
     """
+
+    vectors: np.ndarray
+    centre: np.ndarray
+
+    @cached_property
+    def projection(self) -> str:
+        """What distances are measured in: `CANADA` where all shapes lie there, else `equal_area`."""
+        return CANADA if in_canada(_degrees_of(self.vectors)) else self.equal_area
+
+    @property
+    def equal_area(self) -> str:
+        """Lambert's azimuthal equal-area projection around the centre, as PROJ is told it."""
+        ((longitude, latitude),) = _degrees_of(self.centre[None, :])
+        return f"+proj=laea +lat_0={latitude:.4f} +lon_0={longitude:.4f} +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs"
+
+    def too_wide(self, layer: str = "REGIONS") -> str:
+        """A warning of an extent that no plane can hold, empty where one can."""
+        width = 2 * EARTH_KM * float(np.arccos(np.clip(self.vectors @ self.centre, -1, 1)).max())
+        if width <= WIDE_KM:
+            return ""
+        return tr(
+            "{layer} is about {width:,.0f} km wide: over more than {most:,.0f} km no plane keeps distances well "
+            "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
+            "parts one by one.",
+            layer=layer,
+            width=width,
+            most=WIDE_KM,
+        )
+
+
+def extent_of(degrees: np.ndarray, owner: np.ndarray, n: int) -> Extent:
+    """Where n >= 1 shapes lie; degrees : (m, 2) longitudes and latitudes; owner : (m,) whose vertex each is."""
     longitude, latitude = np.radians(degrees).T
     each = (np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude))
     sums = np.column_stack([np.bincount(owner, part, n) for part in each])
-    return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    mean = vectors.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    return Extent(vectors, mean / length if length > 1e-9 else vectors[0])  # of directions that cancel out the first
 
 
-def equal_area(centre: np.ndarray) -> str:
-    """Lambert's azimuthal equal-area projection around a direction, (3,), as PROJ is told it."""
-    ((longitude, latitude),) = degrees_of(centre[None, :])
-    return f"+proj=laea +lat_0={latitude:.4f} +lon_0={longitude:.4f} +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs"
-
-
-def too_wide(vectors: np.ndarray, centre: np.ndarray, layer: str = "REGIONS") -> str:
-    """A warning of an extent that no plane can hold, empty where one can; vectors (n, 3), centre (3,) : directions."""
-    width = 2 * EARTH_KM * float(np.arccos(np.clip(vectors @ centre, -1, 1)).max())
-    if width <= WIDE_KM:
-        return ""
-    return tr(
-        "{layer} is about {width:,.0f} km wide: over more than {most:,.0f} km no plane keeps distances well "
-        "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
-        "parts one by one.",
-        layer=layer,
-        width=width,
-        most=WIDE_KM,
-    )
-
-
-def degrees_of(vectors: np.ndarray) -> np.ndarray:
+def _degrees_of(vectors: np.ndarray) -> np.ndarray:
     """Longitudes and latitudes of directions, (n, 3) to (n, 2)."""
     x, y, z = vectors.T
     return np.degrees(np.column_stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))]))
-
-
-def mean_direction(vectors: np.ndarray) -> np.ndarray:
-    """The unit vector in the middle of them, (3,); of directions that cancel out the first."""
-    mean = vectors.mean(axis=0)
-    length = float(np.linalg.norm(mean))
-    return mean / length if length > 1e-9 else vectors[0]
 
 
 def in_canada(degrees: np.ndarray) -> bool:

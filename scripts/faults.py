@@ -259,15 +259,15 @@ def two_runs_on_one_target(bench: Bench, chance: random.Random, n: int) -> Outco
 
 # What happens, how often, and how often where there is little time: not what tests/headless do on their own.
 KINDS: tuple[tuple[str, Callable[[Bench, random.Random, int], Outcome], int, int], ...] = (
-    ("killed", killed, 30, 2),
+    ("killed", killed, 30, 1),
     ("interrupted", interrupted, 30, 0),
     ("disk of the outputs full", disk_is_full, 10, 1),
-    ("disk of temporary files full", temporary_disk_is_full, 8, 1),
+    ("disk of temporary files full", temporary_disk_is_full, 8, 0),
     ("size of files limited", files_are_limited, 8, 0),
     ("memory limited", memory_is_limited, 8, 1),
     ("folder removed", folder_is_removed, 10, 1),
     ("input cut or changed", input_is_changed, 12, 1),
-    ("target or input locked, or with a journal", target_is_locked, 8, 2),
+    ("target or input locked, or with a journal", target_is_locked, 8, 1),
     ("two runs on one target", two_runs_on_one_target, 6, 0),
 )
 

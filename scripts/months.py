@@ -2,6 +2,9 @@
 
 python3 months.py make FOLDER DISTRICT     month_00.csv … month_12.csv from city_records.gpkg and city_areas.gpkg
 python3 months.py compare FOLDER           a line for each month; ends with 1 if any class changed by 1 to 4
+
+The last column is for whoever has the records alone: of the classes of regions, with those within, that show fewer than
+the month before, in how many 1 to 4 people came or left in truth. So often is right who guesses that.
 """
 
 from __future__ import annotations
@@ -49,8 +52,8 @@ def compare(folder: Path) -> int:
     """Print what each month shows, and how many classes of regions changed by a few between it and any before."""
     shown: list[tuple[Counter, Counter]] = []
     regions = _regions(folder)
-    few_in_all = 0
-    print("month  shown  suppressed  moved or lost, %  as before  changed  gone   new  changes of 1 to 4")
+    few_in_all, people = 0, list[Counter]()
+    print("month  shown  suppressed  moved or lost, %  as before  changed  gone   new  changes of 1 to 4  guessed, %")
     for month in range(MONTHS + 1):
         labels, sums = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
         with (folder / f"released_{month:02}.csv").open(newline="", encoding="utf-8") as file:
@@ -62,12 +65,13 @@ def compare(folder: Path) -> int:
         few = sum(_few(old, new) for before in shown for old, new in zip(before, (labels, sums)))
         few_in_all += few
         shown.append((labels, sums))
+        people = [*people[-1:], _people(folder, month)]
         results = json.loads((folder / f"result_{month:02}.json").read_text(encoding="utf-8"))["results"]
         numbers = [results.get(name, "") for name in ("N_SAME", "N_CHANGED", "N_GONE", "N_NEW")]
         moved = f"{results['MOVED_PERCENT']:.2f}" if "MOVED_PERCENT" in results else ""
         print(
             f"{month:5}  {labels.total():5}  {results['N_SUPPRESSED']:10}  {moved:>16}  {numbers[0]:>9}  "
-            f"{numbers[1]:>7}  {numbers[2]:>4}  {numbers[3]:>4}  {few:17}"
+            f"{numbers[1]:>7}  {numbers[2]:>4}  {numbers[3]:>4}  {few:17}  {_guessed(shown, people):>10}"
         )
     return int(few_in_all > 0)
 
@@ -81,6 +85,28 @@ def _regions(folder: Path) -> dict[tuple[int, str], list[str]]:
             for at, region in enumerate(numbers):
                 around[at + 1, region] = numbers[at:]
     return around
+
+
+def _people(folder: Path, month: int) -> Counter:
+    """Who lives in each region of each level, by class, from the records."""
+    people, around = Counter[tuple[str, ...]](), {}
+    with (folder / "crosswalk.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            around[row["area"]] = [value for name, value in row.items() if name.startswith("vbas_region_")]
+    with (folder / f"month_{month:02}.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            values = tuple(row[name] for name in FIELDS[1:])
+            people.update((str(at), region, *values) for at, region in enumerate(around[row["area"]], 1))
+    return people
+
+
+def _guessed(shown: list[tuple[Counter, Counter]], people: list[Counter]) -> str:
+    """Of all that is shown of fewer people than the month before, of how much 1 to 4 came or left, per cent."""
+    if len(shown) < 2:
+        return ""
+    (_, old), (_, new) = shown[-2:]
+    fell = [key for key in old if new[key] < old[key]]
+    return f"{100 * sum(0 < abs(people[1][key] - people[0][key]) < K for key in fell) / max(len(fell), 1):.0f}"
 
 
 def _few(old: Counter, new: Counter) -> int:

@@ -233,16 +233,21 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
 
 
 def release() -> Steps:
-    """The dock over the map: 150 regions, one of them clicked at; and three of its other steps side by side."""
+    """The dock over the map: 150 regions, one of them clicked at; other steps side by side; and all five as a film."""
     close_panels()
     window, size = iface.mainWindow(), iface.mainWindow().size()
     window.resize(1180, 860)
+    film = Film(window)
+    film.take("start")
     entry = plugins["vbas"].release
     entry.action.trigger()
     dock = entry.dock
     window.resizeDocks([dock], [DOCK_WIDTH], Qt.Orientation.Horizontal)
     yield from settled(dock)
+    film.take("data")
     dock.next.click()
+    yield MOMENT
+    film.take("who")
     for name in dock.state.fields:
         if name in SIX:
             dock.roles.choose(name, "identifies indirectly" if name in FOUR else "leave out")
@@ -250,27 +255,127 @@ def release() -> Steps:
     pages = [dock.grab()]
     dock.next.click()
     yield from settled(dock)
-    dock.look.chooser.number.setValue(150)
-    yield from settled(dock)
     iface.zoomFull()
     yield 2 * MOMENT
+    film.take("look")
+    dock.look.chooser.number.setValue(150)
+    yield from settled(dock)
+    yield 2 * MOMENT
+    film.take("slider")
     dock.look.map.select_at(iface.mapCanvas().extent().center())
     yield 2 * MOMENT
     while iface.mapCanvas().isDrawing():
         yield MOMENT
     save(window.grab(), "explorer")
+    dock.scroll.ensureWidgetVisible(dock.look.panel)
+    yield MOMENT
+    film.take("click")
+    dock.scroll.verticalScrollBar().setValue(0)
+    dock.look.before.click()
+    yield 4 * MOMENT
+    film.take("before")
+    dock.look.before.click()
     dock.next.click()
     yield from settled(dock)
     pages.append(dock.grab())
+    film.take("decide")
+    dock.decide.preview.click()
+    yield MOMENT
+    film.take("page", dock.decide.page)
+    dock.decide.page.close()
     dock.next.click()
     dock.hand_over.folder.setFilePath(str(WORK / "release-2026"))
+    yield MOMENT
+    film.take("hand")
     dock.hand_over.go.click()
     yield from settled(dock)
     pages.append(dock.grab())
+    yield 2 * MOMENT
+    film.take("done")
+    film.save("first-release")
     save(side_by_side(pages), "release")
     dock.close()
     window.resize(size)
     yield MOMENT
+
+
+# What a frame of the film says below it, in English and in French.
+CAPTIONS = {
+    "start": ("A layer of areas, a table of people.", "Une couche d’aires, une table de personnes."),
+    "data": ("1 · Data: what joins is proposed.", "1 · Données : ce qui se joint est proposé."),
+    "who": (
+        "2 · Who could know what: each column has a role.",
+        "2 · Qui pourrait savoir quoi : chaque colonne a un rôle.",
+    ),
+    "look": ("3 · Look: what regions cost.", "3 · Regarder : ce que coûtent les régions."),
+    "slider": ("Another number of regions; the map follows.", "Un autre nombre de régions ; la carte suit."),
+    "click": (
+        "A click on a region says who is lost, and why.",
+        "Un clic sur une région dit qui est perdu, et pourquoi.",
+    ),
+    "before": ("Before and after: areas, regions.", "Avant et après : aires, régions."),
+    "decide": ("4 · Decide: releases side by side.", "4 · Décider : des diffusions côte à côte."),
+    "page": ("What the page to sign will say.", "Ce que dira la page à signer."),
+    "hand": ("5 · Hand over: name a folder.", "5 · Remettre : nommez un dossier."),
+    "done": (
+        "The folder may go out; what is internal lies beside it.",
+        "Le dossier peut sortir ; ce qui est interne est à côté.",
+    ),
+}
+FRAME_WIDTH, FRAME_HEIGHT, CAPTION = 944, 688, 34
+FRAME_SECONDS = 3.5
+FILM_COLOURS = 96
+
+
+class Film:
+    """Frames of a window, each with a sentence below it, as an animated GIF."""
+
+    def __init__(self, window: QWidget) -> None:
+        self._window = window
+        self._frames: list[Image.Image] = []
+
+    def take(self, caption: str, over: QWidget | None = None) -> None:
+        """One frame more; over : a window that lies over the other one."""
+        frame = QPixmap(FRAME_WIDTH, FRAME_HEIGHT + CAPTION)
+        frame.fill(Qt.GlobalColor.white)
+        iface.messageBar().clearWidgets()
+        shown = self._window.grab()
+        painter = QPainter(shown)
+        if over is not None:
+            painter.drawPixmap((shown.width() - over.width()) // 2, (shown.height() - over.height()) // 2, over.grab())
+        painter.end()
+        smooth = Qt.TransformationMode.SmoothTransformation
+        shown = shown.scaled(FRAME_WIDTH, FRAME_HEIGHT, Qt.AspectRatioMode.KeepAspectRatio, smooth)
+        painter = QPainter(frame)
+        painter.drawPixmap((FRAME_WIDTH - shown.width()) // 2, 0, shown)
+        font = painter.font()
+        font.setPointSize(14)
+        painter.setFont(font)
+        painter.drawText(
+            0,
+            FRAME_HEIGHT,
+            FRAME_WIDTH,
+            CAPTION,
+            int(Qt.AlignmentFlag.AlignCenter),
+            CAPTIONS[caption][PICTURES.name == "fr"],
+        )
+        painter.end()
+        file = WORK / "frame.png"
+        frame.save(str(file))
+        with Image.open(file) as opened:
+            self._frames.append(opened.convert("RGB"))
+
+    def save(self, name: str) -> None:
+        """Keep the film. Each frame has colours of its own."""
+        first, *others = (frame.quantize(FILM_COLOURS, dither=Image.Dither.NONE) for frame in self._frames)
+        first.save(
+            PICTURES / f"{name}.gif",
+            save_all=True,
+            append_images=others,
+            duration=int(1000 * FRAME_SECONDS),
+            loop=0,
+            optimize=True,
+        )
 
 
 def settled(dock: QDockWidget) -> Steps:

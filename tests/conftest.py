@@ -42,11 +42,13 @@ TOGETHER = {
     ),
     **dict.fromkeys(
         [
+            "tests/core/test_analysing_page.py",
             "tests/core/test_demonstration_city.py",
             "tests/core/test_generalising_page.py",
             "tests/core/test_guide.py",
             "tests/core/test_library_values.py",
             "tests/core/test_nested_page.py",
+            "tests/core/test_zone_attacker.py",
         ],
         "the demonstration city",
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePath
 
 from ...core.areas import Areas
@@ -10,7 +9,7 @@ from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
 from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
 from ...core.errors import InputError
-from ...core.job.linked import KEEP, KNOWN, by_table, least_alike
+from ...core.job.linked import KEEP, KNOWN, by_table, least_alike, table_name
 from ...core.language import tr
 from ...core.records.fields import RecordFields
 from ..form.form import Form
@@ -62,4 +61,4 @@ def _name_of(table: str) -> str:
     """The name of a table in the release: that of a file without its ending, that of a table without its schema."""
     is_file = "/" in table or "\\" in table or PurePath(table).suffix.lower() in (".parquet", ".csv", ".pq", ".gz")
     name = PurePath(table.replace("\\", "/")).name.partition(".")[0] if is_file else table.rpartition(".")[2]
-    return re.sub(r"[^\w-]+", "_", name).strip("_-").lower() or "table"
+    return table_name(name)

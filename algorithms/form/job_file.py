@@ -11,6 +11,7 @@ from ...core.tables.schema import INTERNAL
 from ...core.version import version
 from .command import texts_of, without_password
 from .form import Form
+from .linked import LINKED_TABLES, linked_values
 from .parameters import described
 
 JOB_FILE = "JOB_FILE"
@@ -40,6 +41,8 @@ def job_of(form: Form) -> str:
     caveats: list[str] = []
     given = form.given_inputs()
     values = {name: _value(form, setting, caveats) for name, setting in SETTINGS.items() if name in given}
+    if LINKED_TABLES in given:
+        values.update(linked_values(form, caveats))
     targets = {name: form.outputs.target(name) for name in OUTPUTS if form.outputs.wanted(name)}
     values.update({name: str(target) for name, target in targets.items() if target is not None})
     told = tr("A job of VBAS {version}: run it with vbas anonymize.", version=version())

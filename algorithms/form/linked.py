@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from qgis.core import (
 from ...core.anonymise import Account
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, linked_source
+from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, linked_source, table_name
 from ...core.language import tr
 from ...core.linked.source import LinkedSource
 from ...core.linked.tables import ALL_ROWS, ONE_ROW, ROWS_KNOWN
@@ -27,6 +26,7 @@ from ...core.records.matching import Records
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_columns
+from .command import texts_of, without_password
 from .form import Form
 from .parameters import TABLE, choice, described, field, text, whole, yes
 
@@ -144,6 +144,23 @@ def linked_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def linked_values(form: Form, caveats: list[str]) -> dict[str, object]:
+    """What a form asks of linked tables, as a job says it; caveats : hears what that cannot do by itself."""
+    sources = texts_of(form, LINKED_TABLES, form.parameters.get(LINKED_TABLES), caveats)
+    names = map(name_of_source, form.sources(LINKED_TABLES))
+    tables = {name: without_password(source, LINKED_TABLES, caveats) for name, source in zip(names, sources)}
+    typed = {name: form.text(name) for name in (KNOWN, KEEP, SENSITIVE, LINKED_KEYS) if form.given(name)}
+    return {
+        KEY: form.text(KEY),
+        LINKED_TABLES: tables,
+        **{name: [part.strip() for part in text.split(";") if part.strip()] for name, text in typed.items()},
+        KNOWN_OF: form.text(KNOWN_OF),
+        COUNT_KNOWN: form.yes(COUNT_KNOWN),
+        NEW_KEY: form.yes(NEW_KEY),
+        LINKED_K: form.whole(LINKED_K),
+    }
+
+
 def released_tables() -> QgsProcessingParameterDefinition:
     """RELEASED_TABLES."""
     file = QgsProcessingParameterFileDestination(
@@ -182,7 +199,7 @@ class _Table:
 
 def linking_of(form: Form) -> Linking:
     """What a form asks of linked tables. Raises InputError."""
-    tables = {_name_of(source): _Table(source, form) for source in form.sources(LINKED_TABLES)}
+    tables = {name_of_source(source): _Table(source, form) for source in form.sources(LINKED_TABLES)}
     if len(tables) < len(form.sources(LINKED_TABLES)):
         raise InputError(tr("LINKED_TABLES: two layers have the same name; rename one of them."))
 
@@ -204,10 +221,10 @@ def linking_of(form: Form) -> Linking:
     )
 
 
-def _name_of(source: CheckedSource) -> str:
-    """The name of a layer as a file can have it."""
+def name_of_source(source: CheckedSource) -> str:
+    """The name of a layer as the release has it."""
     name = source.sourceName() if source.layer is None else source.layer.name()
-    return re.sub(r"[^\w-]+", "_", name).strip("_-").lower() or "table"
+    return table_name(name)
 
 
 def linked_of(form: Form, records: Records, areas: Areas) -> LinkedSource:

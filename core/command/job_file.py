@@ -12,11 +12,15 @@ from ..job.settings import FILE, SETTINGS, TABLE, is_blank, refuse_unknown
 from ..language import tr
 from ..library.frames import Frame
 from .files import table_of_source
+from .linked_job import LINKED
 
 FOLDER, REPORT, RELEASE_REPORT = "RELEASE_FOLDER", "REPORT", "RELEASE_REPORT"
 OUTPUTS = (FOLDER, REPORT, RELEASE_REPORT)
 # What the form writes as layers: of these the folder has what is for release.
-LAYERS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI", "SIGN_PAGE")
+LAYERS = (
+    *("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI", "SIGN_PAGE"),
+    "RELEASED_TABLES",
+)
 
 
 def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
@@ -42,7 +46,7 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
             told[name] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             told[name] = text
-    refuse_unknown(list(told), [*SETTINGS, *OUTPUTS, *LAYERS])
+    refuse_unknown(list(told), [*SETTINGS, *LINKED, *OUTPUTS, *LAYERS])
     return told
 
 
@@ -74,7 +78,8 @@ def outputs_of(told: Mapping[str, object], beside: Path) -> dict[str, Path]:
 
 
 def written_job(values: Mapping[str, object], comments: Sequence[str] = ()) -> str:
-    """The text of a job's file. values : by key, text, numbers, and lists of these; comments : its first lines"""
+    """The text of a job's file. values : by key, text, numbers, lists of these, and texts by name; comments : its first
+    lines"""
     lines = [f"# {line}" for comment in comments for line in comment.splitlines()]
     return "\n".join([*lines, *(f"{name} = {_toml(value)}" for name, value in values.items())]) + "\n"
 
@@ -86,5 +91,7 @@ def _toml(value: object) -> str:
         return repr(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items()) + " }"
     # A basic string of TOML takes the escapes of JSON, but for a slash, which JSON does not write.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -128,6 +128,7 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
     from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, written_job
+    from .linked_job import linking_of
 
     told, beside = read_job(given.job, given.set), given.job.resolve().parent
     outputs = outputs_of(told, beside)
@@ -149,6 +150,11 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
+    linking = linking_of(told, beside)
+    if linking is not None and updating is not None:
+        raise InputError(
+            tr("LINKED_TABLES: an update carries on a release of persons alone, so take this out of the job.")
+        )
     command = " ".join([*words, *(f"--set {change}" for change in given.set)])
     release = made_of(
         areas,
@@ -161,6 +167,7 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
         FOLDER in outputs,
         job_text=written_job(read_job(given.job)),
         updating=updating,
+        linking=linking,
     )
     folder = outputs.pop(FOLDER, None)
     release.deliver(folder, outputs)

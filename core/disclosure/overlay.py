@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..language import tr
 from ..records.columns import combine_codes
 from ..scientific import sparse
+from .in_series import nobody
 from .published import Published, check_areas
 
 UNBOUNDED = np.int64(2**40)
@@ -198,6 +199,10 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
         if finer == level:
             single[region, column_of[release.class_of[here]]] = release.records[here]
     high = np.full_like(low, UNBOUNDED)
+    empty = np.zeros(low.shape, bool)
+    at_level, region, class_of = nobody(release)
+    here = (at_level == level) & (column_of[class_of] >= 0)
+    empty[region[here], column_of[class_of[here]]] = True
     if level == last:
         shown = low > 0
         if release.whole:
@@ -212,8 +217,10 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
         # all of them. In zones, so does one of any region, but for those that regions within show.
         inside = crosswalks[level].region_of >= 0
         alone = np.append(np.bincount(crosswalks[level].region_of[inside], minlength=n_regions) == 1, False)
-        known = (single > 0) & (alone[:, None] | release.in_zones)
+        known = ((single > 0) | empty) & (alone[:, None] | release.in_zones)
         high[known] = low[known]
+    else:
+        high[empty] = 0
     low[-1], high[-1], low[:, -1], high[:, -1] = 0, UNBOUNDED, 0, UNBOUNDED
     return low, high, level == last
 

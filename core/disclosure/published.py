@@ -41,6 +41,8 @@ class Published:
     in_zones : whether a region of any level that shows a class shows all its records there that no region within shows
     updates : of an update the position, among the earlier releases, of the one that it carries on, and what it is
     beside it (KINDS of releases.updating), -1 where that was taken out of the register; None for no update
+    period : of a release whose classes are the same in all periods the quasi-identifier that says which; empty for
+    others: see `in_series`
     linked : the names of the linked tables that were released with the persons, none where there were none
     """
 
@@ -64,6 +66,7 @@ class Published:
     counts_from: np.ndarray | None = None
     in_zones: bool = False
     linked: tuple[str, ...] = ()
+    period: str = ""
     updates: tuple[int, str] | None = None
 
     @property

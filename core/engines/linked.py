@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..areas import Areas
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.recount import strange, too_few
 from ..linked.rows import LinkedRows
@@ -162,7 +162,7 @@ def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Seque
                     "Table “{table}” has no field “{field}”; it has {there}: write the names as the table does.",
                     table=table.name,
                     field=lost[0],
-                    there=", ".join(list(there)[:12]),
+                    there=first_values(there, 12),
                 )
             )
 
@@ -282,7 +282,6 @@ class _Work:
         """The persons with their label, and whether their rows of each table are shown; the tables learn which are."""
         n_tables = len(tables)
         if self.source.rows_known == ONE_ROW:
-            flags = {f"w{i}": persons.e.cast("int8") * 0 + 1 for i in range(n_tables)}
             for table in tables:
                 table.shown = table.mine
                 if table.known:
@@ -291,7 +290,7 @@ class _Work:
                     n_left = self._number(table.mine) - self._number(table.shown)
                     table.in_part = n_left > 0
                     table.n_left_out = self._people_who_lack(table) if n_left else 0
-            return persons.mutate(label=persons.e, **flags)
+            return linked_steps.all_shown(persons, n_tables)
         told: list[Expression | None] = []
         for position, table in enumerate(tables):
             if not table.known and not self.source.count_known:

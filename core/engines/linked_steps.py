@@ -119,6 +119,11 @@ def labelled(told: Expression, groups: Expression, shown: Expression, n_tables: 
     return joined.select("p", "e", "c_a", "label", *(f"w{i}" for i in range(n_tables)))
 
 
+def all_shown(persons: Expression, n_tables: int) -> Expression:
+    """The persons with their equivalence class as their label, and their rows of each table shown."""
+    return persons.mutate(label=persons.e, **{f"w{i}": ibis.literal(1, type="int8") for i in range(n_tables)})
+
+
 def in_order(persons: Expression) -> Expression:
     """The persons with their position by key, which is kept nowhere, from 0."""
     return persons.mutate(position=ibis.row_number().over(order_by=persons.p).cast("int64"))

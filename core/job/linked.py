@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -129,6 +130,11 @@ def _read(name: str, linking: Linking, persons: Mapping[str, int], unmatched: st
         tuple(sensitive),
         linking.count_known,
     )
+
+
+def table_name(name: str) -> str:
+    """The name of a layer, a file or a table as a file can have it: its name in the release."""
+    return re.sub(r"[^\w-]+", "_", name).strip("_-").lower() or "table"
 
 
 def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dict[str, list[str]]:

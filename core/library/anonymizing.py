@@ -26,7 +26,7 @@ from .released import Anonymized
 Names = Union[str, Sequence[str]]
 Rows = Union[Mapping[str, object], Sequence[Sequence[object]]]
 PathLike = Union[str, "os.PathLike[str]"]
-ALGORITHM = "anonymize"  # of the toolbox, which this is
+ALGORITHM, LINKED = "anonymize", "anonymizelinked"  # of the toolbox, which this is
 AREAS_READ = 0.1  # of the time, with the records
 
 
@@ -238,7 +238,7 @@ def made_of(
     Raises InputError and PrivacyError.
     """
     for policy in policies():
-        policy.refuse_hidden(ALGORITHM)
+        policy.refuse_hidden(ALGORITHM if linking is None else LINKED)
     heard = _Heard(log)
     tables = {name: value for name, value in values.items() if SETTINGS[name].kind == TABLE}
     others = {name: value for name, value in values.items() if name not in tables}

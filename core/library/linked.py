@@ -12,6 +12,8 @@ from .released import Anonymized
 class AnonymizedLinked(Anonymized):
     """A release of persons and the tables that belong to them, made by `anonymize_linked`: nothing is written yet."""
 
+    ALGORITHM = "vbas:anonymizelinked"
+
     @cached_property
     def tables(self) -> dict[str, Any]:
         """The released rows of each linked table by its name, frames of the kind that the areas came in: for

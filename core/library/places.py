@@ -27,7 +27,7 @@ from ..levels import Levels
 from ..log import Log
 from ..neighbours import polygon_neighbours
 from ..package.table import Crs
-from ..plane import CANADA, WARPED, degrees_of, directions, equal_area, in_canada, mean_direction, too_wide
+from ..plane import WARPED, extent_of
 from ..progress import Progress, silent
 from ..records.columns import number_or_missing
 from ..shapes import check_degrees, repaired, shapes_of
@@ -244,19 +244,17 @@ def _plane(system: Any, shapes: np.ndarray, log: Log) -> Any:
 
     degrees = Transformer.from_crs(system, "EPSG:4326", always_xy=True)
     coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
-    vectors = directions(np.column_stack(degrees.transform(*coordinates.T)), owner, len(shapes))
-    centre = mean_direction(vectors)
-    name = CANADA if in_canada(degrees_of(vectors)) else equal_area(centre)
+    extent = extent_of(np.column_stack(degrees.transform(*coordinates.T)), owner, len(shapes))
     say = log.warn if warped else log.info
     say(
         tr(
             "{layer} is not in metres on the ground: distances are measured in {projection}.",
             layer=REGIONS,
-            projection=name,
+            projection=extent.projection,
         )
     )
-    log.warn(*filter(None, [too_wide(vectors, centre)]))
-    return CRS.from_user_input(name)
+    log.warn(*filter(None, [extent.too_wide()]))
+    return CRS.from_user_input(extent.projection)
 
 
 def _projection(system: Any) -> str:

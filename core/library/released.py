@@ -62,6 +62,8 @@ class Anonymized:
         The sentences that were said as it was made.
     """
 
+    ALGORITHM = "vbas:anonymize"  # of the toolbox, that makes the same
+
     def __init__(
         self, job: Job, places: Places, made: Made, said: list[str], command: str = "", job_text: str = ""
     ) -> None:
@@ -315,9 +317,9 @@ class Anonymized:
             version=version(),
             commit=commit(),
             time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            algorithm="vbas:anonymize",
+            algorithm=self.ALGORITHM,
             settings=settings,
-            command=" ".join(["qgis_process", "run", "vbas:anonymize", "--", *words]),
+            command=" ".join(["qgis_process", "run", self.ALGORITHM, "--", *words]),
             licence=licence.strip(),
             rule=str(values.get("RULE", "")),
             register="" if self._registered is None else self._registered.name,

@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..arrays import to_list
+from ..records.columns import combine_codes, smallest_integers
 from .table import BOOLEAN, INTEGER, NUMBER, DataTable
 
 AT_ONCE = 100_000  # rows
+FEWEST_TEXTS, ROWS_A_TEXT = (
+    1_000,
+    8,
+)  # cells of several columns are put together where as many rows have them, on average
 
 
 def content_hash(table: DataTable) -> str:
@@ -37,18 +42,13 @@ def content_hash(table: DataTable) -> str:
     True
     """
     digest = hashlib.sha256((_json(list(table.names)) + "\n").encode("utf-8", "surrogatepass"))
-    rows = _rows(table)
-    # Text is in the order of its code points, which is that of the bytes of UTF-8.
-    order = np.argsort(rows, kind="stable")
-    rows, copies = rows[order], table.copies[order]
-    starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])[: len(rows)])
-    rows, copies = rows[starts], np.add.reduceat(copies, starts) if len(starts) else copies
-    there = copies > 0
-    rows, copies = rows[there], copies[there]
-    for first in range(0, len(rows), AT_ONCE):
-        part = slice(first, first + AT_ONCE)
-        lines = map("{}\t{}\n".format, rows[part].tolist(), copies[part].tolist())
-        digest.update("".join(lines).encode("utf-8", "surrogatepass"))
+    codes, cells, copies = _different_rows(table)
+    parts = [_cells_of(codes[:, columns], cells[columns]) for columns in _stretches(codes)]
+    line = "{}" * len(parts) + "\t{}\n"
+    for first in range(0, len(codes), AT_ONCE):
+        rows = slice(first, first + AT_ONCE)
+        columns = [texts[which[rows]].tolist() for which, texts in parts]
+        digest.update("".join(map(line.format, *columns, copies[rows].tolist())).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
@@ -71,14 +71,55 @@ def cell(value: object, kind: str) -> str:
     return _json(value)
 
 
-def _rows(table: DataTable) -> np.ndarray:
-    """Each row as a line without its count, (R,) object."""
-    rows = np.full(len(table.copies), "[", dtype=object)
+def _different_rows(table: DataTable) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Every different row once, in the order of its bytes: the codes of its cells (R, n_columns) int64, of each column
+    the texts they stand for, with what is before and behind them in a line, and how often each row occurs, (R,) int64.
+
+    No text of a cell, with the comma or bracket behind it, begins another of its column: so rows are in the order of
+    their first cells, then of their second, and so on. Text is in the order of its code points, as the bytes of UTF-8.
+    """
+    if not table.columns:
+        n_rows = int(table.copies.sum())
+        return np.empty((min(n_rows, 1), 0), np.int64), [], np.array([n_rows][: min(n_rows, 1)], np.int64)
+    there = np.flatnonzero(table.copies > 0)
+    ranks, cells = [], []
     for position, (field, column) in enumerate(zip(table.fields, table.columns)):
-        cells = np.empty(len(column.categories), dtype=object)
-        cells[:] = [("," if position else "") + cell(value, field.type) for value in to_list(column.categories)]
-        rows = rows + cells[column.codes]
-    return rows + "]"
+        begin, end = "" if position else "[", "," if position < len(table.columns) - 1 else "]"
+        texts = np.empty(len(column.categories), dtype=object)
+        texts[:] = [begin + cell(value, field.type) + end for value in to_list(column.categories)]
+        unique, rank = np.unique(texts, return_inverse=True)
+        ranks.append(smallest_integers(rank.reshape(-1), len(unique))[column.codes[there]])
+        cells.append(unique)
+    which, codes = combine_codes(ranks, [len(unique) for unique in cells])
+    return codes, cells, np.bincount(which, table.copies[there], len(codes)).astype(np.int64)
+
+
+def _stretches(codes: np.ndarray) -> list[slice]:
+    """Columns that follow each other and together have few different cells, of which lines are put together faster."""
+    most, n_columns, stretches, first = max(len(codes) // ROWS_A_TEXT, FEWEST_TEXTS), codes.shape[1], [], 0
+    reach = 1
+    for position in range(n_columns):
+        size = int(codes[:, position].max(initial=0)) + 1
+        if position > first and reach * size > most:
+            together = codes[:, first : position + 1]
+            reach = len(combine_codes(list(together.T), together.max(axis=0) + 1)[1]) if len(codes) else 0
+            if reach > most:
+                stretches.append(slice(first, position))
+                first, reach = position, size
+        else:
+            reach *= size
+    return [*stretches, slice(first, n_columns)]
+
+
+def _cells_of(codes: np.ndarray, cells: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row which text stands for its cells of some columns, (R,) int64, and these texts, (m,) object."""
+    if not cells or not len(codes):
+        return np.zeros(len(codes), np.int64), np.array(["[]"], dtype=object)
+    which, different = combine_codes(list(codes.T), [len(texts) for texts in cells])
+    joined = cells[0][different[:, 0]]
+    for position, texts in enumerate(cells[1:], 1):
+        joined = joined + texts[different[:, position]]
+    return which, joined
 
 
 def _json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""When the files of a run are counted: once written, and again in their place."""
+"""When the files of a run are counted: once, when they are written; and that nothing changed what was counted."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
+from ..errors import VbasError
+from ..language import tr
+from .files import DISK, FileSystem
+
+State = dict[str, tuple[int, int, int]]
+
 
 class Counting:
     """The counts of one run; use as a context manager, within the life of the files."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: FileSystem = DISK) -> None:
         self._beside = ThreadPoolExecutor(1)
         self._begun: list[Future[None]] = []
-        self._of_releases: dict[str, Callable[[Path], None]] = {}
+        self._counted: dict[Path, State] = {}
+        self._files = files
 
     def __enter__(self) -> Counting:
         return self
@@ -24,14 +31,12 @@ class Counting:
     ) -> None:
         self._beside.shutdown()
 
-    def begin(self, name: str, file: Path, count: Callable[[Path], None], again: bool) -> None:
+    def begin(self, file: Path, count: Callable[[Path], None]) -> None:
         """Count what was written of an output; a GeoPackage meanwhile, since SQLite lets go of Python as it reads.
 
-        count : raises VbasError; again : count it once more in its place, as a release is. Raises VbasError, or `wait`
-        does.
+        file : in a folder that is closed to others; count : raises VbasError. Raises VbasError, or `wait` does.
         """
-        if again:
-            self._of_releases[name] = count
+        self._counted[file] = self._state(file)
         if file.suffix.lower() == ".gpkg":
             self._begun.append(self._beside.submit(count, file))
         else:
@@ -42,7 +47,12 @@ class Counting:
         for counted in self._begun:
             counted.result()
 
-    def in_place(self, name: str, file: Path) -> None:
-        """Count a release once more, where it was put. Raises VbasError."""
-        if name in self._of_releases:
-            self._of_releases[name](file)
+    def refuse_if_changed(self, file: Path) -> None:
+        """Raise VbasError where a file, or one beside it, is not the one any more that was counted. Raises OSError."""
+        if file in self._counted and self._state(file) != self._counted[file]:
+            raise VbasError(tr("another program has just changed {target}", target=file))
+
+    def _state(self, file: Path) -> State:
+        """Which files there are of an output, how large, and when written."""
+        statuses = {name: self._files.status(file.with_name(name)) for name in self._files.names(file.parent)}
+        return {name: (status.st_ino, status.st_size, status.st_mtime_ns) for name, status in statuses.items()}

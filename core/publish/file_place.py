@@ -24,7 +24,7 @@ class FilePlace:
     staged : the file in a folder of its own, with its side files
     target : where it goes; the side files go beside it
     stale : names of files beside the target that belong to what is replaced, such as an index of the old shapes
-    count : counts the file in its place a second time, and raises VbasError
+    look : looks whether what is staged is still what was counted, and raises VbasError
     files : the file system
     """
 
@@ -34,10 +34,10 @@ class FilePlace:
         staged: Path,
         target: Path,
         stale: Iterable[str] = (),
-        count: Callable[[Path], None] = lambda _: None,
+        look: Callable[[Path], None] = lambda _: None,
         files: FileSystem = DISK,
     ) -> None:
-        self._name, self._target, self._count, self._files = name, target, count, files
+        self._name, self._staged, self._target, self._look, self._files = name, staged, target, look, files
         staged_files = [staged.with_name(file_name) for file_name in files.names(staged.parent)]
         new = {beside(target, staged, file): file for file in staged_files}
         old = {target.with_name(file_name): None for file_name in stale}
@@ -78,15 +78,14 @@ class FilePlace:
             refuse_if_not_replaceable(move.target, self._name, self._files)
 
     def check(self) -> None:
-        """Compare each with what was staged, and count the output. Raises OSError or VbasError."""
-        # What stands beside a database belongs to it as soon as it is opened: look before and after.
-        for look in (lambda: None, lambda: self._count(self._target)):
-            look()
-            for move in self._moves:
-                move.check()
-            journals = [self._target.with_name(journal) for journal in journals_of(self._target)]
-            if any(_status(journal, self._files) is not None for journal in journals):
-                raise VbasError(tr("another program has just written beside {target}", target=self._target))
+        """Compare each with what was staged, and that with what was counted. Raises OSError or VbasError."""
+        self._look(self._staged)
+        for move in self._moves:
+            move.check()
+        # What stands beside a database belongs to it as soon as it is opened.
+        journals = [self._target.with_name(journal) for journal in journals_of(self._target)]
+        if any(_status(journal, self._files) is not None for journal in journals):
+            raise VbasError(tr("another program has just written beside {target}", target=self._target))
 
     def undo(self) -> list[str]:
         """Put back what was there, the last file first; sentences on what could not be put back."""

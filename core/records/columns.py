@@ -60,7 +60,7 @@ class ColumnBuilder:
             for value in set(values).difference(seen):
                 seen[value] = self._code(value)
             codes = map(seen.__getitem__, values)
-        self._chunks.append(np.fromiter(codes, np.int32, len(values)))
+        self._append(np.fromiter(codes, np.int32, len(values)))
 
     def add_texts(self, values: Sequence[object]) -> None:
         """Append texts, None where one is missing, twice as fast; nor may other values equal one of another type."""
@@ -69,7 +69,7 @@ class ColumnBuilder:
         except KeyError:
             self._texts.update((value, self._code(value)) for value in set(values).difference(self._texts))
             codes = np.fromiter(map(self._texts.__getitem__, values), np.int32, len(values))
-        self._chunks.append(codes)
+        self._append(codes)
 
     def add_array(self, values: np.ndarray, missing: np.ndarray | None = None) -> None:
         """Append a numpy array of numbers or text (str, or UTF-8 bytes); `missing` (m,) bool marks missing values, as
@@ -77,12 +77,12 @@ class ColumnBuilder:
         if values.dtype.kind == "f":
             missing = np.isnan(values) if missing is None else missing | np.isnan(values)
         if missing is None or not missing.any():
-            self._chunks.append(self._codes(values))
+            self._append(self._codes(values))
             return
         codes = np.empty(len(values), np.int32)
         codes[~missing] = self._codes(values[~missing])
         codes[missing] = self._code(None)
-        self._chunks.append(codes)
+        self._append(codes)
 
     def code_of(self, value: object) -> int:
         """The code by which `add_codes` appends a value."""
@@ -92,11 +92,11 @@ class ColumnBuilder:
         """Append values by their codes, as `code_of` gives them; missing : (m,) bool marks missing values, for which
         there are none among the codes."""
         if missing is None:
-            self._chunks.append(codes)
+            self._append(codes)
             return
         every = np.full(len(missing), self._code(None), np.int32)
         every[~missing] = codes
-        self._chunks.append(every)
+        self._append(every)
 
     def column(self) -> Column:
         """All that was appended, the categories in the order of `category_order`."""
@@ -105,7 +105,16 @@ class ColumnBuilder:
         categories = np.empty(len(values), dtype=object)
         categories[:] = [values[i] for i in order.tolist()]
         rank = smallest_integers(np.argsort(order), len(values))
-        return Column(rank[np.concatenate(self._chunks)] if self._chunks else np.empty(0, np.int8), categories)
+        codes = np.empty(sum(map(len, self._chunks)), rank.dtype)
+        done = 0
+        for chunk in self._chunks:  # one by one, so that the column alone is in memory beside them
+            codes[done : done + len(chunk)] = rank[chunk]
+            done += len(chunk)
+        return Column(codes, categories)
+
+    def _append(self, codes: np.ndarray) -> None:
+        """Keep codes, as small as they can be by the values met so far."""
+        self._chunks.append(smallest_integers(codes, len(self._position)))
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
         """A code for each value; those met before are looked up, several times as fast as sorting them once more."""

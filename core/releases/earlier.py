@@ -9,6 +9,7 @@ from typing import Callable
 from .. import counted
 from ..areas import Areas
 from ..disclosure.certificate import Family
+from ..disclosure.in_series import as_series
 from ..disclosure.published import Published, publish
 from ..disclosure.values import KeptValues
 from ..errors import PrivacyError
@@ -84,7 +85,7 @@ def held_against_earlier(
     coarsened = {name: column.level for name, column in table.coarsened.items()}
     of_persons = requirement.has_several(plan.profile.n_records)
     published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
-    published = replace(published, of_persons=of_persons)
+    published = replace(as_series(published, plan, requirement.series), of_persons=of_persons)
     if not earlier.releases:
         log.warn(earlier.warning)
         return HeldAgainst(plan, published, (earlier.warning,))

@@ -56,6 +56,7 @@ def with_names(release: Published, name_of: Mapping[str, str]) -> Published:
         release,
         quasi_identifiers=tuple(name_of.get(name, name) for name in release.quasi_identifiers),
         coarsened={name_of.get(name, name): level for name, level in release.coarsened.items()},
+        period=name_of.get(release.period, release.period),
         sensitive=tuple(replace(field, field=name_of.get(field.field, field.field)) for field in release.sensitive),
     )
 

@@ -16,12 +16,14 @@ import numpy as np
 from ..areas import Areas
 from ..arrays import to_list
 from ..disclosure.counts import REST, Count
+from ..disclosure.in_series import as_series
 from ..disclosure.overlay import NONE, Overlay
 from ..disclosure.published import AS_THEY_ARE, Published, publish
 from ..disclosure.values import KeptValues
 from ..nesting.series import holding_together
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
+from ..privacy.series import Series
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
 from .cheapest import cheapest, proofs_of
@@ -88,7 +90,8 @@ def repair(
     at least one; with none of a class left, this release tells nothing of it.
     """
     examiner = Examiner(earlier, homogeneous=homogeneous, updated=updated)
-    work = _Work(areas, title, tuple(sensitive), coarsened, relate, examiner, progress, ties)
+    series = None if requirement is None else requirement.series
+    work = _Work(areas, title, tuple(sensitive), coarsened, relate, examiner, progress, ties, series)
     published = work.published(plan, True)
     before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0
@@ -133,10 +136,12 @@ class _Work:
     examiner: Examiner
     progress: Progress
     ties: Ties
+    series: Series | None
 
     def published(self, plan: Plan, by_size: bool) -> Published:
         """What a plan publishes: with what only somebody inside can know of it, or without."""
         published = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
+        published = as_series(published, plan, self.series)
         return published if by_size else replace(published, bounded=False, held_back=None)
 
     def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:

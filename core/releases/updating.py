@@ -194,6 +194,15 @@ def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
     earlier : those of its geography; field : the sensitive field that it shows, empty for none
     """
     for release in earlier:
+        if release.period:
+            raise InputError(
+                tr(
+                    "{release} shows the same classes in all periods of “{period}”: who leaves in one period would "
+                    "take a whole series along. Use “Release records”, with REGISTER.",
+                    release=release.title.capitalize(),
+                    period=release.period,
+                )
+            )
         if release.of_persons:
             raise InputError(
                 tr(

@@ -56,6 +56,7 @@ def test_as_a_step_it_is_more_compact_and_suppresses_no_more(run, grid, step):
     assert suppressed(run, grid, tight.layer("CROSSWALK")) <= percent / 2
 
 
+@pytest.mark.slow
 def test_it_starts_from_a_crosswalk_in_place_of_sites(run, grid, step):
     start = step(AGGREGATION="basic Voronoi")
     again = step(SITES=None, START=start.layer("CROSSWALK"))
@@ -71,6 +72,7 @@ def test_without_records_a_sentence_says_what_it_needs(step):
         step(QUASI_IDENTIFIERS=None)
 
 
+@pytest.mark.slow
 def test_in_the_main_algorithm_it_spends_the_budget(anonymize):
     parameters = {"SITE_NUMBER": "suppression budget", "BUDGET": 20}
     before = anonymize(**parameters, AGGREGATION="iterative Voronoi")
@@ -79,6 +81,7 @@ def test_in_the_main_algorithm_it_spends_the_budget(anonymize):
     assert after.results["COMPACTNESS"] < before.results["COMPACTNESS"]
 
 
+@pytest.mark.slow
 def test_in_the_comparison(run, grid):
     areas, records = grid
     rows = run(

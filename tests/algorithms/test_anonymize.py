@@ -599,6 +599,7 @@ def test_a_kept_field_named_records_is_no_count(anonymize, grid, tmp_path):
         anonymize(RECORDS=records, QUASI_IDENTIFIERS=["sex"], KEEP_FIELDS=["records"], RECORD_COUNT="home")
 
 
+@pytest.mark.slow
 def test_release_into_a_table_of_a_database(anonymize, tmp_path):
     database = tmp_path / "database.gpkg"
     anonymize(RELEASED_REGIONS=str(database))

@@ -129,6 +129,7 @@ def test_merge_until_the_records_are_anonymous(run, grid):
         run("mergeadjacent", **base(areas), UNTIL="the records are k-anonymous")
 
 
+@pytest.mark.slow
 def test_the_cutoff_of_a_model_is_that_typed_by_hand(run, grid):
     areas, records = grid
     inputs = {

@@ -210,6 +210,7 @@ def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town, k):
     assert told.startswith(f"The group that loses most is {worst}: {lost_share}{every[worst]} record")
 
 
+@pytest.mark.slow
 def test_choices_that_cost_the_same_are_taken_as_asked(nested, town, monkeypatch):
     asked, right = [], anonymise.nest_coarser
 

@@ -64,6 +64,7 @@ def choose(dialog, name, text):
     return line_of(dialog, name).text()
 
 
+@pytest.mark.slow
 def test_a_file_is_found_and_its_fields_are_chosen(form, tmp_path, monkeypatch):
     people = cases.write_parquet(cases.people(), tmp_path / "people.parquet")
     dialog = form("profiledatabase")
@@ -131,6 +132,7 @@ def claims(provider, request):
         metadata.deleteConnection("claims")
 
 
+@pytest.mark.slow
 def test_a_connection_of_qgis_its_schemas_tables_and_fields(form, claims):
     dialog = form("profiledatabase")
     assert choose(dialog, "CONNECTION", "claims") == "claims"
@@ -186,6 +188,7 @@ def asking(provider, tmp_path):
         yield database.uri.replace(" user='vbas'", "")
 
 
+@pytest.mark.slow
 def test_a_server_that_asks_for_the_password_that_qgis_keeps(asking, run):
     given = {"RECORD_REGION": "area", "QUASI_IDENTIFIERS": "sex", "PROFILE": "memory:"}
     with kept_in_qgis(asking, "asking") as uri:

@@ -75,6 +75,7 @@ def test_the_profile_is_that_of_the_layer(there, run, grid):
     assert kinds == [(field.name(), field.type()) for field in theirs.layer("PROFILE").fields()]
 
 
+@pytest.mark.slow
 def test_only_some_rows_are_meant(there, grid):
     ages = [feature["age"] for feature in grid[1].getFeatures() if feature["sex"] == "F"]
     done = there("profiledatabase", FILTER=["sex", "=", "F", "age", ">", "2"], PROFILE="memory:")
@@ -83,6 +84,7 @@ def test_only_some_rows_are_meant(there, grid):
         there("profiledatabase", FILTER=["sex", "~", "F"], PROFILE="memory:")
 
 
+@pytest.mark.slow
 def test_areas_that_nobody_knows(there, grid, tmp_path):
     known = [feature["da"] for feature in grid[0].getFeatures()][1:]
     crosswalk = make_layer({"da": known, "vbas_region": [1 + i % 3 for i in range(35)]})

@@ -174,6 +174,7 @@ def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk,
         there("releasedatabase", DESTINATION=str(tmp_path / "f.parquet"), FILTER=["sex", "=", "F"], **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "nested", "words"),
     [
@@ -200,6 +201,7 @@ def test_a_rule_with_nested_levels_ends_in_what_is_proven_or_is_not(
     assert any("proven" in one for one in (log, *pages_said)) == nested
 
 
+@pytest.mark.slow
 def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     with pytest.raises(
@@ -244,6 +246,7 @@ def test_a_register_holds_releases_in_place_against_each_other(both, there, cros
     assert not any("was found to follow" in line for line in persons.log)
 
 
+@pytest.mark.slow
 def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run, there, grid):  # noqa: F811
     import sqlite3
 
@@ -290,6 +293,7 @@ def test_both_reports(there, crosswalk, levels, grid, tmp_path, nested):  # noqa
     assert str(tmp_path) in internal and str(tmp_path) not in public
 
 
+@pytest.mark.slow
 def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
     """The release comes last: if a page fails on its way to its place, there is no release."""
     from vbas.core.publish import file_place
@@ -304,6 +308,7 @@ def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "said"),
     [

@@ -120,6 +120,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     assert QgsVectorLayer(f"{database}|layername=audit", "audit", "ogr").featureCount() == 4
 
 
+@pytest.mark.slow
 def test_a_new_table_is_found_under_its_name_alone(anonymize, tmp_path):
     database = tmp_path / "database.gpkg"
     done = anonymize(RELEASED_REGIONS=f"ogr:dbname='{database}' table=\"regions\" (geom)")
@@ -132,6 +133,7 @@ def test_a_new_table_is_found_under_its_name_alone(anonymize, tmp_path):
     assert names == []
 
 
+@pytest.mark.slow
 def test_styles_saved_for_a_table_stay_with_its_name(anonymize, tmp_path):
     place = f"ogr:dbname='{tmp_path / 'database.gpkg'}' table=\"regions\" (geom)"
     layer = anonymize(RELEASED_REGIONS=place).layer("RELEASED_REGIONS")
@@ -181,6 +183,7 @@ def test_a_database_that_was_made_and_cannot_be_removed_is_named(anonymize, tmp_
     assert database.exists()
 
 
+@pytest.mark.slow
 def test_a_database_that_could_not_be_made_is_not_said_to_hold_anything(anonymize, tmp_path, monkeypatch):
     def refuse(*_):
         raise VbasError("it cannot be made")
@@ -213,6 +216,7 @@ def test_tables_to_be_loaded_are_announced_under_their_names(anonymize, grid, tm
     assert identifier == done.results["RELEASED_RECORDS"] == f"{database}|layername=released"
 
 
+@pytest.mark.slow
 def test_a_result_of_mode_600_keeps_it(anonymize, tmp_path):
     places = {
         "RELEASED_RECORDS": tmp_path / "released.gpkg",

@@ -141,6 +141,7 @@ def test_what_is_joined_or_queried_is_an_input(refused, grid, tmp_path):
     refused("CROSSWALK and RECORDS are the same file", RECORDS=view, CROSSWALK=str(tmp_path / "records.csv"))
 
 
+@pytest.mark.slow
 def test_an_output_on_the_table_of_an_input(refused, anonymize, grid, tmp_path):
     database = tmp_path / "data.gpkg"
     save(grid[0], database, "GPKG", "areas")
@@ -297,6 +298,7 @@ def test_a_layer_is_delivered_exactly_where_asked(anonymize, tmp_path, name):
 # ---- GeoPackages that hold more, or that are in use
 
 
+@pytest.mark.slow
 def test_a_geopackage_with_other_layers_is_not_replaced(refused, anonymize, grid, tmp_path):
     place = tmp_path / "regions.gpkg"
     for _ in range(2):  # its own earlier result, with a style in it, is
@@ -336,6 +338,7 @@ def leave_log(place, write, wait=False):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/locks").is_file(), reason="who holds a file is read from /proc/locks")
 @pytest.mark.parametrize("by", ["another program", "this one"])
 def test_a_geopackage_in_use_is_not_replaced(refused, anonymize, tmp_path, by):
@@ -393,6 +396,7 @@ def test_no_folder_for_temporary_files(anonymize, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_result_that_is_open_in_qgis_can_be_made_anew(anonymize, tmp_path):
     """The layer that the first run loaded is still in the project: it is only read, and may be replaced."""
     place = tmp_path / "regions.gpkg"

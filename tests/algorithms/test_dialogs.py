@@ -33,6 +33,7 @@ from vbas.core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.core.tables.testdata import GENERATED
 
 from ..engines_there import needed
+from ..exploring import tried
 from .conftest import make_layer
 from .dialogs import click_through
 from .maps import assert_drawn
@@ -516,8 +517,9 @@ def test_every_form_of_the_toolbox_is_here(provider):
 
 
 # Each form with files, also with everything else that can be asked of it; with temporary layers where it speaks another
-# language (test_french.py).
-RUN = [(form, True) for form in (*FORMS, *OTHERS)] if language() == ENGLISH else [(form, False) for form in FORMS]
+# language (test_french.py), every third in every run.
+RUN_IN_FRENCH = list(FORMS)[:: tried(3, 1)]
+RUN = [(form, True) for form in (*FORMS, *OTHERS)] if language() == ENGLISH else [(it, False) for it in RUN_IN_FRENCH]
 
 
 @pytest.mark.slow
@@ -604,6 +606,7 @@ def test_other_masks_and_outer_radii_are_chosen_in_the_form_of_the_audit(by_hand
     assert "sensitivity" in audit.fields().names()
 
 
+@pytest.mark.slow
 def test_approaches_ticked_in_a_list_are_compared(by_hand):
     done = by_hand("compare", FORMS["compare"], choices={"SITE_NUMBERS": [3], "AGGREGATIONS": [0, 1]})
     assert done.successful, done.log
@@ -611,6 +614,7 @@ def test_approaches_ticked_in_a_list_are_compared(by_hand):
     assert rows == list(AGGREGATIONS)[:2]
 
 
+@pytest.mark.slow
 def test_crosswalks_chosen_in_their_order_become_levels(by_hand):
     done = by_hand("nestlevels", OTHERS["nestlevels, from crosswalks"])
     assert done.successful, done.log

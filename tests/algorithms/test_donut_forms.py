@@ -301,6 +301,7 @@ def audit(run, areas, tmp_path):
     return one
 
 
+@pytest.mark.slow
 def test_the_audit_gives_grid_areas_smallest_and_page(audit, tmp_path):
     done = audit()
     grid = done.rows("AUDIT")
@@ -330,6 +331,7 @@ def test_the_audit_gives_grid_areas_smallest_and_page(audit, tmp_path):
     assert done.rows("AUDIT") != audit(SEED=1).rows("AUDIT")
 
 
+@pytest.mark.slow
 def test_the_audit_tells_what_each_outer_radius_costs(audit, tmp_path):
     done = audit(K_OUTER="12, 150")
     grid = done.rows("AUDIT")

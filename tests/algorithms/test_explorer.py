@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
+from vbas.core.aggregation.annealing import schedule
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.vbas_plugin.release.entry import ReleaseEntry
 
@@ -74,7 +75,8 @@ CHOSEN = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("word", "location", "how", "nested"), CHOSEN)
-def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, location, how, nested):
+def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, monkeypatch, word, location, how, nested):
+    monkeypatch.setattr(schedule, "WORK_PER_AREA", 20_000)  # that of anonymity exchange, which is slow
     dock.choices.k.setValue(4)
     dock.choices.nested.setChecked(nested)
     favour(dock, word, location, how)
@@ -99,6 +101,7 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, locat
     assert_same_layer(dock.map.layer, done.layer("REGION_AUDIT"))
 
 
+@pytest.mark.slow
 def test_regions_that_follow_borders_are_those_that_anonymise_makes(entry, run):
     """Areas of which the nearest do not always touch."""
     rng = np.random.default_rng(8)
@@ -157,6 +160,7 @@ def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nest
     assert crosswalk_of(crosswalk, "da", names) == shown_crosswalk(dock)
 
 
+@pytest.mark.slow
 def test_other_choices_are_shown_from_the_profile_without_reading_again(dock, monkeypatch):
     look(dock, *FIELDS)
     own = dock.session.state.shown.n_sites
@@ -176,6 +180,7 @@ def test_other_choices_are_shown_from_the_profile_without_reading_again(dock, mo
     assert dock.session.state.curve is not before and dock.session.state.shown.n_sites == 11
 
 
+@pytest.mark.slow
 def test_choices_that_do_not_go_together_are_told_and_what_is_shown_stays(dock):
     dock.choices.nested.setChecked(True)
     look(dock, *FIELDS)
@@ -194,6 +199,7 @@ def test_a_choice_made_while_the_records_are_read_is_taken_up(dock):
     assert dock.session.state.settings.k == 8
 
 
+@pytest.mark.slow
 def test_the_whole_curve_comes_and_the_budget_finds_the_most_regions(dock):
     look(dock, *FIELDS)
     state = dock.session.state
@@ -215,6 +221,7 @@ def test_the_whole_curve_comes_and_the_budget_finds_the_most_regions(dock):
     assert dock.session.state.shown.n_sites == found
 
 
+@pytest.mark.slow
 def test_the_first_number_is_the_one_that_the_choice_has_itself(dock, run):
     look(dock, *FIELDS)
     dock.choices.k.setValue(6)
@@ -246,6 +253,7 @@ def test_records_may_be_counted_and_areas_points(entry, run):
     assert crosswalk_of(done.layer("CROSSWALK"), "da", ["vbas_region"]) == shown_crosswalk(dock)
 
 
+@pytest.mark.slow
 def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     records = QgsProject.instance().mapLayersByName("people")[0]
     records.dataProvider().changeAttributeValues({1: {records.fields().indexOf("home"): "nowhere"}})

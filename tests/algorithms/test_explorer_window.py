@@ -91,6 +91,7 @@ def test_layers_that_leave_while_they_are_read_wait_until_nobody_reads_them(dock
     assert dock.message.text().startswith(("Choose the", "Say of at least"))
 
 
+@pytest.mark.slow
 def test_clearing_while_records_are_read_ends_it_without_a_word(dock, slow):
     dock.data.tick(list(FIELDS))
     dock.look.click()
@@ -189,6 +190,7 @@ def test_empty_layers_end_in_one_sentence(entry):
     assert entry.dock.look.message.text().endswith("give a layer with at least two areas.")
 
 
+@pytest.mark.slow
 def test_the_curve_is_drawn_and_its_mark_moves(dock):
     dock.curve.setParent(None)  # by itself, so that no layout changes its size
     dock.curve.resize(320, 220)

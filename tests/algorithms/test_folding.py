@@ -45,6 +45,7 @@ def seen(dialog):
     return [name for name, wrapper in wrappers.items() if wrapper.wrappedWidget().isVisibleTo(dialog.mainWidget())]
 
 
+@pytest.mark.slow
 def test_no_form_scrolls_sideways_or_needs_a_long_read(opened):
     wrong = []
     for name in FORMS:

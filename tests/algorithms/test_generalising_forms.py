@@ -75,6 +75,7 @@ PEOPLE = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
 COARSER = {"GENERALISE": ["age", 1], "HIERARCHY_RULES": ["age", "other below 290"]}
 
 
+@pytest.mark.slow
 def test_the_steps_give_what_the_whole_gives(anonymize, run, grid):
     areas, records = grid
     people = {"RECORDS": records, **PEOPLE, **COARSER}

@@ -220,6 +220,7 @@ def algorithm(name):
     return QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
 
 
+@pytest.mark.slow
 def test_the_toolbox_loads_without_what_engines_need():
     """These packages are optional: nothing may load them before a form of theirs runs."""
     code = """

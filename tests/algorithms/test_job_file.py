@@ -40,6 +40,7 @@ def files(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [
@@ -100,6 +101,7 @@ def test_what_a_job_cannot_do_stands_in_it(run, files, tmp_path):
     assert "# RECORDS was held in memory" in text and "RELEASE_FOLDER" not in text
 
 
+@pytest.mark.slow
 def test_the_command_needs_no_qgis(files, tmp_path):
     (tmp_path / "job.toml").write_text(
         'REGIONS = "areas.gpkg"\nREGION_ID = "da"\nRECORDS = "people.csv"\nRECORD_REGION = "home"\n'

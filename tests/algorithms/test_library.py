@@ -157,6 +157,7 @@ def test_the_release_is_that_of_the_toolbox(run, tmp_path, name):
     assert len(release.records) == release.account.release.n_records > 0
 
 
+@pytest.mark.slow
 def test_degrees_are_projected_as_the_toolbox_does(run, tmp_path):
     squares = [
         f"Polygon(({x} {y}, {x + 0.01} {y}, {x + 0.01} {y + 0.01}, {x} {y + 0.01}, {x} {y}))"
@@ -177,6 +178,7 @@ def test_degrees_are_projected_as_the_toolbox_does(run, tmp_path):
         assert release.regions.crs == "EPSG:4326" and len(release.regions) == len(release._tables[2])
 
 
+@pytest.mark.slow
 def test_counts_and_hierarchies_of_others_are_frames(run, tmp_path):
     areas, records = make_grid(side=3)
     people = frame_of(records)

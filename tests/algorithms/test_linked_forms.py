@@ -8,11 +8,13 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from qgis.core import QgsProcessingException, QgsProject
+from qgis.core import QgsProcessingException, QgsProject, QgsVectorLayer
 
+from vbas.core.command.main import DONE, main
 from vbas.core.package.checking import check_folder
 
 from .conftest import make_layer
+from .test_job_file import content_of, saved
 
 SIDE, K = 4, 4
 
@@ -128,6 +130,28 @@ def test_people_look_alike_in_all_tables_of_the_file(run, town, tmp_path, releas
     assert "The linked tables" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert any("Table “stays”" in line for line in out.log)
     assert (tmp_path / "sign.pdf").stat().st_size > 1000
+
+
+def test_its_job_makes_the_same_by_the_command(run, town, tmp_path, capsys):
+    layers, *_ = town
+    for name, layer in layers.items():
+        saved(layer, tmp_path / f"{name}.gpkg")
+    files = {name: QgsVectorLayer(str(tmp_path / f"{name}.gpkg"), name, "ogr") for name in layers}
+    files["drugs"].setName("Drugs of 2026")
+    QgsProject.instance().addMapLayers(list(files.values()), False)
+    try:
+        keys = {"LINKED_KEYS": "drugs_of_2026.patient", "LINKED_KEEP": "stays.days; drugs_of_2026.atc"}
+        done = run(
+            "anonymizelinked",
+            **{**given(files, tmp_path, NEW_KEY=False), **keys},
+            RELEASE_FOLDER=str(tmp_path / "folder"),
+            JOB_FILE=str(tmp_path / "job.toml"),
+        )
+    finally:
+        QgsProject.instance().removeMapLayers([layer.id() for layer in files.values()])
+    assert done.results["JOB_FILE"] == str(tmp_path / "job.toml")
+    assert main(["anonymize", str(tmp_path / "job.toml"), "--folder", str(tmp_path / "again"), "--quiet"]) == DONE
+    assert capsys.readouterr().out.strip() == content_of(tmp_path / "folder")
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ def test_a_field_named_by_a_blank_is_not_dropped_in_silence(anonymize, grid, par
         anonymize(RECORDS=records, **{parameter: chosen})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_run_that_shows_nothing_warns_of_it(anonymize, tmp_path, monkeypatch, release):
     """The results are as they are: empty, and the numbers say so."""

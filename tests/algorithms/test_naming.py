@@ -27,6 +27,7 @@ def layers_for(algorithm):
     return {name: make_layer({f"a{i}": [i] for i in range(5)}, ["Point (1 2)"]) for name in parents}
 
 
+@pytest.mark.slow
 def test_all_algorithms_find_fields_in_another_case(provider):
     n_fields = 0
     for algorithm in provider.algorithms():

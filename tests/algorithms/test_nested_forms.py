@@ -103,6 +103,7 @@ def test_files_hold_a_release_that_anybody_may_recount(nested, town, tmp_path, s
     recount.check_audit(rows_in(places["REGION_AUDIT"]), town.live(), 5)
 
 
+@pytest.mark.slow
 def test_nothing_for_release_names_a_person_or_says_where_one_lives(nested, tmp_path):
     places = files(tmp_path)
     nested(**places, KEEP_FIELDS=["diagnosis"])
@@ -124,6 +125,7 @@ def test_temporary_outputs_are_loaded(nested, town):
     recounted(done).check(town.live(), 5)
 
 
+@pytest.mark.slow
 def test_order_of_the_rows_tells_nothing(nested, town):
     rows = nested(KEEP_FIELDS=["diagnosis"]).rows("RELEASED_RECORDS")
     backwards = replace(town, records=town.records[::-1])
@@ -238,6 +240,7 @@ def test_counted_records_give_the_same_release(nested, town):
     assert Counter({row: r["records"] for row, r in zip(released, rows)}) == expected
 
 
+@pytest.mark.slow
 def test_counted_records_are_recounted_in_the_file(nested, town, tmp_path):
     places = files(tmp_path)
     nested(**places, RECORDS=town.counted_layer(), RECORD_COUNT="n")
@@ -619,6 +622,7 @@ def test_one_crosswalk_is_the_finest_level_of_made_ones(run, layers, town, proje
     assert list(recount.region_of[1].values()) == numbers_of(town.district)
 
 
+@pytest.mark.slow
 def test_levels_hold_for_several_tables_and_periods(run, layers, town, project):
     """What is said to hold is counted again from the rows; a table of the same rows changes nothing."""
     given = {**layers["areas"], **layers["records"], "HELD_PERCENT": 60, "RESERVE": 1.5, "K": 4, "CROSSWALK": "memory:"}
@@ -723,6 +727,7 @@ def test_counted_rows_of_one_level_are_added_up(run, nested, town):
         assert rows == Counter(tuple(row.values()) for row in both[0])
 
 
+@pytest.mark.slow
 def test_files_go_in_and_out(run, nested, tmp_path):
     """GeoPackage and CSV, whose columns are all text."""
     found = {}

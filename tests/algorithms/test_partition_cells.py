@@ -144,6 +144,7 @@ def test_neighbours_within_a_distance_reach_an_island(partition):
     assert regions[0]["c11_0"] is None and regions[1]["c11_0"] is not None
 
 
+@pytest.mark.slow
 def test_chunks_by_surface(partition):
     pytest.importorskip("networkx")
     whole, cut = partition(), partition(CHUNK_KM2=1.0)
@@ -215,6 +216,7 @@ def test_corners_reach_further(partition):
     assert done.results["N_GROUPS"] > 3
 
 
+@pytest.mark.slow
 def test_settings_reach_the_method(partition, monkeypatch):
     assert partition(SEED=1).rows("CROSSWALK") == partition(SEED=1).rows("CROSSWALK")
     assert partition(SEED=1).rows("CROSSWALK") != partition(SEED=2).rows("CROSSWALK")

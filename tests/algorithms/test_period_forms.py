@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
+from vbas.core.publish.register.published_releases import read_register
+
 from .conftest import make_layer
 
 SIDE, K = 4, 4
@@ -132,6 +134,7 @@ def test_a_counted_table_keeps_its_period(run, town, tmp_path):
     assert {row["year"] for row in released} <= set(YEARS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["iterative Voronoi", "anonymity exchange"])
 def test_a_budget_is_kept_with_all_years_together(run, town, tmp_path, aggregation):
     asked = given(town, tmp_path, SITE_NUMBER="suppression budget", BUDGET=25, AGGREGATION=aggregation, FAIR=["sex"])
@@ -149,13 +152,20 @@ def test_a_period_among_the_quasi_identifiers_counts_once(run, town, tmp_path):
 def test_what_does_not_go_together_is_refused(run, town, tmp_path):
     with pytest.raises(QgsProcessingException, match=r"KEEP_FIELDS.*year"):
         run("anonymize", **given(town, tmp_path, KEEP_FIELDS=["year"]))
-    with pytest.raises(QgsProcessingException, match="REGISTER and PERIODS"):
-        run("anonymize", **given(town, tmp_path, REGISTER=str(tmp_path / "register.gpkg")))
     with pytest.raises(QgsProcessingException, match="DISCLOSURE"):
         run("anonymize", **given(town, tmp_path, RELEASE="nested levels", DISCLOSURE="no small count follows"))
-    run("anonymize", **given(town, tmp_path, REGISTER=str(tmp_path / "register.gpkg"), PERIODS="each period by itself"))
 
 
+@pytest.mark.slow
+def test_a_register_knows_which_release_is_a_series(run, town, tmp_path):
+    """The same series twice, and the periods by themselves under other regions."""
+    register = tmp_path / "register.gpkg"
+    for more in ({}, {}, {"PERIODS": "each period by itself", "REGISTER_ACTION": "repair"}):
+        run("anonymize", **given(town, tmp_path, REGISTER=str(register), **more))
+    assert [release.period for release in read_register(register)] == ["year", "year", ""]
+
+
+@pytest.mark.slow
 def test_records_that_stay_in_their_engine_hold_k_in_each_year(run, town, tmp_path):
     pytest.importorskip("duckdb")
     run("anonymize", **given(town, tmp_path))

@@ -27,6 +27,7 @@ def compared(run, grid, **more):
     )
 
 
+@pytest.mark.slow
 def test_what_a_researcher_would_lose_stands_in_the_table_and_in_the_report(run, grid, tmp_path):
     report = tmp_path / "report.html"
     done = compared(run, grid, ANALYSES=3, REPORT=str(report))

@@ -15,7 +15,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.shapes.projection import drawn, planar_crs, transformed, unit_vectors
+from vbas.algorithms.layers.shapes.projection import drawn, extent_in, planar_crs, transformed
 from vbas.core.plane import CANADA, WIDE_KM, in_canada
 
 from .conftest import make_layer
@@ -101,7 +101,7 @@ def test_areas_across_the_antimeridian_and_at_the_poles_are_measured_where_they_
 
 def test_a_shape_in_two_pieces_beside_the_antimeridian_has_its_middle_there():
     shape = shapely.MultiPolygon([shapely.box(179, -18, 180, -16), shapely.box(-180, -18, -179, -16)])
-    ((x, y, z),) = unit_vectors(np.array([shape], dtype=object), WGS84)
+    ((x, y, z),) = extent_in(WGS84, np.array([shape], dtype=object)).vectors
     assert np.isclose(np.degrees(np.arctan2(y, x)) % 360, 180, atol=0.2)
     assert np.isclose(np.degrees(np.arcsin(z)), -17, atol=0.3)
 
@@ -172,6 +172,7 @@ def test_canada_has_the_projection_of_its_statistical_office(degrees, crs, expec
     )
 
 
+@pytest.mark.slow
 def test_canadian_areas_are_measured_in_square_kilometres_of_the_ground(anonymize, grid):
     plane = plane_at(45.4, -75.7)
     done = anonymize(REGIONS=layer_of(grid, in_degrees(rectangles(500), plane), "EPSG:4326"))

@@ -103,6 +103,7 @@ def test_k_counts_persons_or_households_and_neither_is_released(run, clinic, tmp
     assert "house " not in text
 
 
+@pytest.mark.slow
 def test_sensitive_values_are_asked_for_and_reported(run, clinic, tmp_path):
     plain = run("anonymize", **parameters(clinic, tmp_path, SENSITIVE=["diagnosis"]))
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -236,6 +237,7 @@ def test_an_area_code_in_some_rows_of_a_csv_file_is_refused(run, clinic, tmp_pat
     assert not (tmp_path / "released.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_rule_that_forbids_what_can_be_derived_asks_for_a_release_from_which_nothing_can(
     run, clinic, tmp_path, release
@@ -253,6 +255,7 @@ def test_a_rule_that_forbids_what_can_be_derived_asks_for_a_release_from_which_n
     assert "It forbids to show a cell of 1 to 10" in said[0] and "It forbids to show a cell of 1 to 10" in said[1]
 
 
+@pytest.mark.slow
 def test_of_a_rule_that_asks_for_k_alone_nothing_more_is_said_to_be_proven(run, clinic, tmp_path):
     pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}
     done = run("anonymize", **parameters(clinic, tmp_path, RELEASE="nested levels", RULE="PCORnet", **pages))
@@ -261,6 +264,7 @@ def test_of_a_rule_that_asks_for_k_alone_nothing_more_is_said_to_be_proven(run, 
         assert "counts of its zones" not in said
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_larger_region_has_the_least_population_of_a_rule_too(run, clinic, tmp_path):
     rule = "Statistics Canada: areas built from blocks or postal codes"
     given = parameters(clinic, tmp_path, RELEASE="nested levels", RULE=rule, K=60)
@@ -291,6 +295,7 @@ def own_rules():
     place.unlink()
 
 
+@pytest.mark.slow
 def test_a_typo_in_any_line_of_ones_own_rules_stops_a_run_that_follows_one(run, clinic, tmp_path, own_rules):
     """PCORnet was followed as it is shipped, with k 11, though another line of the file raises it to 30."""
     own_rules("PCORnet,30,0,1,Ours.,Minutes,2026,text", "Ours,5,0,1,Ours.,Minutes,2026,text")

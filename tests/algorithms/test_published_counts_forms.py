@@ -70,6 +70,7 @@ def told(done, town, finer=None):
     return told_by_table(released, regions, table, group_of, live, K, finer)
 
 
+@pytest.mark.slow
 def test_beside_a_table_of_counts_a_nested_release_tells_no_small_count(release, town):
     without = release()
     assert told(without, town)  # or there would be nothing to see
@@ -84,6 +85,7 @@ def test_own_totals_say_the_same_of_all_levels(release, town):
     assert not told(done, town)
 
 
+@pytest.mark.slow
 def test_beside_a_table_of_counts_one_level_tells_no_small_count(release, town):
     done = release(
         RELEASE="one level", PUBLISHED_COUNTS=counts_by(town, "age"), PUBLISHED_AREA="da", PUBLISHED_NUMBER="people"

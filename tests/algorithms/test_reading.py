@@ -226,6 +226,7 @@ def damage(path, table):
         file.write(b"\xff" * size)
 
 
+@pytest.mark.slow
 def test_damaged_areas_crosswalk_and_sites(run, anonymize, grid, tmp_path):
     plain = anonymize()
     regions = saved(grid[0], tmp_path / "areas.gpkg")

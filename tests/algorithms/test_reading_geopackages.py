@@ -55,6 +55,7 @@ def same(columns, others):
     return True
 
 
+@pytest.mark.slow
 def test_columns_are_the_values_of_the_rows(geopackage, monkeypatch):
     monkeypatch.setattr("vbas.core.records.sqlite_pages.BYTES_AT_ONCE", 1 << 19)  # several steps of the bar
     seen: list[float] = []
@@ -73,6 +74,7 @@ def test_texts_are_encoded_as_values_are():
     assert same({"": texts.column()}, {"": plain.column()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "field"),
     [
@@ -93,6 +95,7 @@ def test_values_of_another_kind_are_refused(geopackage, statement, field):
         read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: None)
 
 
+@pytest.mark.slow
 def test_an_index_changes_no_order_and_no_value(geopackage):
     before = read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: None)
     with closing(sqlite3.connect(geopackage)) as connection:
@@ -112,6 +115,7 @@ except sqlite3.OperationalError as error:
 """
 
 
+@pytest.mark.slow
 def test_no_other_program_can_write_while_a_table_is_read(geopackage):
     said = []
 
@@ -125,6 +129,7 @@ def test_no_other_program_can_write_while_a_table_is_read(geopackage):
     assert said[-1] == (0, "")
 
 
+@pytest.mark.slow
 def test_nothing_is_made_beside_an_idle_write_ahead_log(geopackage):
     with closing(sqlite3.connect(geopackage)) as connection:
         connection.execute("pragma journal_mode = wal")

@@ -127,6 +127,7 @@ def test_rows_that_are_lost_on_the_way_are_refused(server, monkeypatch):
         read_postgres(layer_of(server), NAMES, "RECORDS", lambda _: None)
 
 
+@pytest.mark.slow
 def test_one_state_of_the_table_is_read(server, monkeypatch):
     """What others add after the count is not there."""
     layer, read = layer_of(server), postgres.read_arrow
@@ -166,6 +167,7 @@ def test_the_password_is_told_to_nobody(server, monkeypatch, capfd, reachable):
     assert reachable or not said
 
 
+@pytest.mark.slow
 def test_errors_of_gdal_as_exceptions_change_nothing(provider, server, monkeypatch):
     before = gdal.GetUseExceptions()
     gdal.UseExceptions()

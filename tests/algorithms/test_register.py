@@ -122,6 +122,7 @@ def test_a_failed_run_leaves_no_register_and_other_files_are_refused(anonymize, 
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")) == ["other.gpkg"]
 
 
+@pytest.mark.slow
 def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
     """A new person is seen in “Release records” too, and held back there."""
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")

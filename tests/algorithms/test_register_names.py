@@ -180,6 +180,7 @@ def test_ages_in_groups_made_elsewhere_are_warned_of(twice):
     assert any("“age” of this release" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_some_values_in_other_words_are_warned_of(twice):
     done = twice(None, {"age": lambda value: "old" if value > 4 else str(value)}, N_SITES=8)
     assert not any(NOTHING in line for line in done.log)
@@ -204,6 +205,7 @@ def test_a_finer_field_after_a_coarser_one_of_another_name_is_asked_for(twice):
         twice(*given, HIERARCHY_RULES=["years", "bands 2"])
 
 
+@pytest.mark.slow
 def test_fewer_values_under_another_name_are_asked_for_or_warned_of(grid, twice):
     """Records of one half of the ages only: a subset of the classes."""
     young = grid[1].clone()

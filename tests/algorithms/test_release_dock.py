@@ -82,6 +82,7 @@ def project(files, entry):
     return entry
 
 
+@pytest.mark.slow
 def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     project.action.trigger()
     walk = Walk(project.dock)
@@ -124,6 +125,15 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     done = subprocess.run([sys.executable, str(VERIFY), str(tmp_path / "release")], capture_output=True, text=True)
     held = {line[:14].strip() for line in done.stdout.splitlines() if line[:1].strip()}
     assert "holds" in held and held <= {"holds", "not looked at"}, done.stdout + done.stderr
+    regions = QgsProject.instance().layerTreeRoot().findLayers()[0].layer()
+    assert "for release" in regions.name() and {"vbas_region", "released"} <= {*regions.fields().names()}
+    assert "suppressed" not in regions.fields().names()
+    looked_at = QgsProject.instance().layerTreeRoot().findLayer(dock.look.map.layer.id())
+    assert not looked_at.isVisible()  # its numbers would lie among those of the release
+    walk.click(dock.hand_over.layout_of_map)
+    (layout,) = QgsProject.instance().layoutManager().printLayouts()
+    assert layout.name() == "release" and len(layout.items()) > 4
+    QgsProject.instance().layoutManager().clear()
     beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())
     assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]
     assert walk.clicks <= 25 and walk.typed <= 10
@@ -140,6 +150,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
     roles, coarser, different, nested = CASES[case]

@@ -47,6 +47,7 @@ def levels(grid):
     return make_layer({"da": areas, "vbas_region_1": [1 + i // 9 for i in range(36)], "vbas_region_2": [1] * 36})
 
 
+@pytest.mark.slow
 def test_a_folder_verifies_in_every_format_with_one_content(anonymize, tmp_path):
     found = set()
     for written in ("CSV", "Parquet", "GeoPackage"):
@@ -113,6 +114,7 @@ def test_what_may_not_be_said_is_not_said(run, grid, tmp_path):
     assert "a name that nobody may know" not in everything
 
 
+@pytest.mark.slow
 def test_release_records_writes_the_same_without_areas(run, grid, crosswalk, levels, tmp_path):
     for n, (given, shapes) in enumerate(
         [(crosswalk, {}), (levels, {"REGIONS": grid[0], "REGION_ID": "da"}), (levels, {})]
@@ -136,6 +138,7 @@ def test_release_records_writes_the_same_without_areas(run, grid, crosswalk, lev
     assert nested[0][0]["content_sha256"] == nested[1][0]["content_sha256"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_release_in_place_has_the_same_content(run, there, grid, crosswalk, levels, tmp_path, nested):  # noqa: F811
     for package in ("ibis", "duckdb", "pyarrow"):
@@ -171,6 +174,7 @@ def files_in(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_an_earlier_release_is_replaced_whole_and_kept_if_the_run_fails(anonymize, tmp_path, monkeypatch):
     folder = tmp_path / "release"
     folder.mkdir()  # an empty folder will do

@@ -98,6 +98,7 @@ def matches(feature, homes, row):
     return (feature["home"] in homes, feature["sex"], str(feature["age"])) == (True, row["sex"], row["age"])
 
 
+@pytest.mark.slow
 def test_fewer_quasi_identifiers_in_one_release(publish, run, people):
     done = check(run, [publish(K=12), publish(K=12, QUASI_IDENTIFIERS=["sex"])], K=12)
     rows = done.rows("PINNED")
@@ -110,6 +111,7 @@ def test_fewer_quasi_identifiers_in_one_release(publish, run, people):
             assert row["low"] <= true <= row["high"]
 
 
+@pytest.mark.slow
 def test_an_update_shows_the_new_person(publish, run, grid):
     old = publish(K=5, POPULATION="people")
     records = grid[1]
@@ -124,6 +126,7 @@ def test_an_update_shows_the_new_person(publish, run, grid):
     assert (row["kind"], row["sex"], row["age"]) == ("change since", rows[100][1], str(rows[100][2]))
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said(publish, run):
     one = publish()
     with pytest.raises(QgsProcessingException, match="1 release: give at least two"):

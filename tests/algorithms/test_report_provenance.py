@@ -103,6 +103,7 @@ def test_what_a_command_cannot_do_is_said(anonymize, grid, tmp_path):
     assert "this computer's memory" in page and "none: no file" in page
 
 
+@pytest.mark.slow
 def test_no_value_leaves_its_quotes(run, tmp_path):
     """Hostile names of fields and layers come out of bash as they went in."""
     for i, text in enumerate((*HOSTILE, "a'b\"c$(id)`id`\\", "two   blanks & <tags>")):

@@ -18,6 +18,7 @@ DEPENDS = "depends on the classes of suppressed records"
 SEED = 918_273_645
 
 
+@pytest.mark.slow
 def test_the_seed_is_in_nothing_that_may_be_published(run, clinic, tmp_path):  # noqa: F811
     register = tmp_path / "register.gpkg"
     outputs = {
@@ -109,6 +110,7 @@ def town_of_ties():
     return areas, make_layer(dict(zip(("home", "value", "row"), map(list, zip(*rows)))))
 
 
+@pytest.mark.slow
 def test_ties_are_broken_in_secret_where_asked(run, provider, tmp_path):
     areas, records = town_of_ties()
 
@@ -126,6 +128,7 @@ def test_ties_are_broken_in_secret_where_asked(run, provider, tmp_path):
     assert len(secret[0]) == len(fixed[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_survey_weight_is_warned_of_and_fractions_are_refused(run, clinic, tmp_path, release):  # noqa: F811
     rows = clinic[2]

@@ -16,6 +16,7 @@ from qgis.core import QgsProcessingException, QgsVectorLayer
 from vbas.algorithms.layers.delivery import outputs
 from vbas.core.publish import file_place as delivery
 from vbas.core.publish import files
+from vbas.core.publish.counting import Counting
 
 NAMES = 20_000
 RAW = b"Raw Name"
@@ -220,17 +221,23 @@ def a_log(path):
 
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
-def test_the_second_count_reads_the_file_in_its_place(anonymize, tmp_path, monkeypatch, suffix, there):
-    """Here nothing but the count may see it."""
+def test_a_staged_file_that_changes_after_its_count_is_not_delivered(anonymize, tmp_path, monkeypatch, suffix, there):
     place = tmp_path / f"released{suffix}"
     if there:
         anonymize(RELEASED_RECORDS=str(place), CROSSWALK=str(tmp_path / "crosswalk.csv"), N_SITES=3)
-    before = bytes_in(tmp_path)
-    put_instead(monkeypatch, rare)
-    monkeypatch.setattr(delivery, "_same_bytes", lambda *_: True)
-    with pytest.raises(QgsProcessingException, match=r"second count found a class of fewer .* Nothing was changed"):
+    before, wait = bytes_in(tmp_path), Counting.wait
+    changed: list[Path] = []
+
+    def wait_and_change(counting):
+        wait(counting)
+        changed.extend(file for file in counting._counted if file.name == place.name)
+        for file in changed:
+            rare(file)
+
+    monkeypatch.setattr(Counting, "wait", wait_and_change)
+    with pytest.raises(QgsProcessingException, match=r"has just changed .*released.* Nothing was changed"):
         anonymize(RELEASED_RECORDS=str(place), CROSSWALK=str(tmp_path / "crosswalk.csv"))
-    assert bytes_in(tmp_path) == before
+    assert len(changed) == 1 and bytes_in(tmp_path) == before
 
 
 @pytest.mark.slow
@@ -280,6 +287,7 @@ def test_no_note_where_the_file_says_it_itself(anonymize, tmp_path):
     assert "Do not publish this page" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_failed_run_leaves_no_note_and_puts_the_old_one_back(anonymize, tmp_path, monkeypatch):
     place = tmp_path / "audit.csv"
     put_instead(monkeypatch, rare)

@@ -77,6 +77,7 @@ def people(town):
     return dict(zip(town.identifiers, town.people))
 
 
+@pytest.mark.slow
 def test_a_release_is_spread_by_people(spread, released, people):
     release = released()
     done = spread(release, GROUPS=["diagnosis"], KEEP_FIELDS=["diagnosis"], EXPOSURE_FIELDS=["people"])
@@ -113,6 +114,7 @@ def test_a_release_is_spread_by_people(spread, released, people):
     assert all("(estimate)" in done.layer(name).name() for name in TABLES)
 
 
+@pytest.mark.slow
 def test_areas_that_show_the_class_are_left_out_when_asked_for(spread, released, people):
     release = released()
     done = spread(release, LEAVE_OUT="where level 1 shows the class")

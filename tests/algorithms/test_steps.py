@@ -140,6 +140,7 @@ def test_regions_keep_the_numbers_of_a_given_crosswalk(run, grid, layers):
     assert [row["vbas_region"] for row in rated.rows("REGION_AUDIT")] == [10, 30]
 
 
+@pytest.mark.slow
 def test_numeric_records_meet_a_text_crosswalk(run, grid):
     rows = list(grid[1].getFeatures())
     records = make_layer({"home": [int(f["home"]) for f in rows], "sex": [f["sex"] for f in rows]})

@@ -186,6 +186,7 @@ def spread(run, town, release):
     )
 
 
+@pytest.mark.slow
 def test_spread_records_give_what_the_release_gives(study, spread):
     # The width of the kernel is chosen from parts of the cases, which are dealt out in another order.
     for algorithm, output, names, more in (

@@ -155,6 +155,7 @@ def test_breaks_tell_values_apart_where_most_are_the_same():
     assert quantile_breaks(np.array([])) == ()
 
 
+@pytest.mark.slow
 def test_ends_of_breaks_are_round_and_never_miss_by_the_last_bit():
     assert quantile_breaks(np.array([106.3, 520.0, 992.4]))[::3] == (100.0, 1_000.0)
     for number in (float(f"{digits}e{power}") for digits in range(10, 100) for power in (-12, -2, 9)):

@@ -86,6 +86,7 @@ def test_nested_levels_start_from_the_regions_of_the_budget(anonymize):
     assert nested.results["N_SITES"] == single.results["N_SITES"]
 
 
+@pytest.mark.slow
 def test_fair_keeps_groups_intact_and_counts_only_with_a_budget(anonymize):
     plain, fair = anonymize(**BUDGET), anonymize(**BUDGET, FAIR=["age"])
     assert fair.results["N_SITES"] <= plain.results["N_SITES"]

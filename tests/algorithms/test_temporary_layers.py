@@ -40,6 +40,7 @@ def in_memory(table):
     return layer
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from([None, 0, 1, 2]), VALUES), min_size=1, max_size=30))
 def test_rows_come_back_as_they_were(qgis_app, rows):
     """Neighbours that are nearly the same are the point: a row must never get the values of the one before."""
@@ -107,6 +108,7 @@ def large(monkeypatch):
     monkeypatch.setattr(temporary, "LARGE", 100)
 
 
+@pytest.mark.slow
 def test_a_large_temporary_table_is_as_one_in_memory(anonymize, large):
     in_memory = anonymize(RELEASED_RECORDS="memory:", KEEP_FIELDS=["diagnosis"])
     in_a_file = anonymize(RELEASED_RECORDS="TEMPORARY_OUTPUT", KEEP_FIELDS=["diagnosis"])

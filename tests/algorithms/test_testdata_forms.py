@@ -162,6 +162,7 @@ def test_a_public_use_file_from_estimate_to_records(run, real_data, tmp_path):
     assert records.layer("RECORDS").featureCount() == 50 * len(provinces)
 
 
+@pytest.mark.slow
 def test_a_geopackage_written_in_bulk_is_one_that_ogr_wrote(run, tmp_path):
     """The same rows as through QGIS's own sink; OGR's count is right, and goes on counting what is added."""
     (areas, _), file = make_grid(side=6), tmp_path / "records.gpkg"
@@ -185,6 +186,7 @@ def kind_of(layer):
     return said.pop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("destination", ["memory:", "file.gpkg"])
 def test_what_shows_real_people_is_internal(run, from_microdata, destination, tmp_path):
     def into(name):

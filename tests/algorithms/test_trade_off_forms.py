@@ -45,6 +45,7 @@ def command_in(done):
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
+@pytest.mark.slow
 def test_every_combination_of_levels_is_a_row_with_the_most_regions_within_the_budget(compare, anonymize):
     done = compare(BUDGETS="2, 8", HIERARCHY_RULES=RULES, K=8)
     rows = [row for row in done.rows("COMPARISON") if row["budget"] is not None]
@@ -99,6 +100,7 @@ def test_a_row_of_the_chosen_approaches_is_recommended_where_nothing_is_searched
     assert [line for line in none.log if line.startswith("Nothing is recommended: no row at K = 12")]
 
 
+@pytest.mark.slow
 def test_everything_is_run_at_every_k(compare, anonymize):
     done = compare(K_VALUES="8, 12", N_SITES=12, K=5)
     rows = done.rows("COMPARISON")

@@ -38,6 +38,7 @@ def classes(done):
     return Counter((row.get("vbas_level"), row["vbas_region"], row["sex"], row["age"]) for row in done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
@@ -77,6 +78,7 @@ def test_months_one_after_the_other(anonymize, run, months, tmp_path, nested):
     assert any(f"with this change 4 entries, the last with the hash {links[-1].hash}" in line for line in approved.log)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, months, tmp_path):
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
     anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
@@ -100,6 +102,7 @@ def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, mo
     assert any("takes the place of the earlier ones" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, months, tmp_path):
     """Of each class and region, whoever came or left by the values is nobody or k and more; and each class has two."""
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
@@ -124,6 +127,7 @@ def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, month
     assert done[-1].results["N_SAME"] > done[-1].results["N_CHANGED"]
 
 
+@pytest.mark.slow
 def test_the_model_of_a_month_releases_holds_all_months_against_each_other_and_lists_them(
     anonymize, run, grid, months, tmp_path
 ):

@@ -37,6 +37,7 @@ def names_in(values):
     return [QgsProject.instance().mapLayer(value).name() for value in values]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("active", ["people", "REGION_AUDIT", "codes", "small areas"])
 def test_a_form_begins_with_the_areas_and_the_records_that_join_them(form_of, project, qgis_iface, active):  # noqa: F811
     qgis_iface.setActiveLayer(project[active])
@@ -45,30 +46,35 @@ def test_a_form_begins_with_the_areas_and_the_records_that_join_them(form_of, pr
     assert values("REGION_ID", "RECORD_REGION") == ["da", "home"]
 
 
+@pytest.mark.slow
 def test_a_model_does_so_too(form_of, project, qgis_iface):  # noqa: F811
     qgis_iface.setActiveLayer(project["people"])
     _, values = form_of("anonymizestepbystep", {})
     assert names_in(values("REGIONS", "RECORDS")) == ["small areas", "people"]
 
 
+@pytest.mark.slow
 def test_a_release_is_proposed_where_one_is_checked(form_of, project, qgis_iface):  # noqa: F811
     qgis_iface.setActiveLayer(project["REGION_AUDIT"])
     _, values = form_of("checkrelease", {})
     assert names_in(values("RECORDS")) == ["a released_records"]
 
 
+@pytest.mark.slow
 def test_a_crosswalk_is_proposed_where_one_is_asked_for(form_of, project, qgis_iface):  # noqa: F811
     qgis_iface.setActiveLayer(project["small areas"])
     _, values = form_of("releaserecords", {})
     assert names_in(values("CROSSWALK", "RECORDS")) == ["a crosswalk", "people"]
 
 
+@pytest.mark.slow
 def test_what_a_script_gives_stays(form_of, project):  # noqa: F811
     choose, values = form_of("anonymize", {})
     choose(RECORDS=project["codes"].id())
     assert names_in(values("RECORDS")) == ["codes"]
 
 
+@pytest.mark.slow
 def test_the_explorer_begins_so_too(entry, project):  # noqa: F811
     entry.show()
     data = entry.dock.data
@@ -76,6 +82,7 @@ def test_the_explorer_begins_so_too(entry, project):  # noqa: F811
     assert (data.region_id.currentField(), data.record_region.currentField()) == ("da", "home")
 
 
+@pytest.mark.slow
 def test_areas_that_come_after_outputs_are_taken_in_the_explorer(entry, project):  # noqa: F811
     kept = [project[name].clone() for name in ("small areas", "people")]
     for name in ("small areas", "people"):
@@ -99,6 +106,7 @@ def test_values_join_and_small_numbers_do_not_mislead(grid):
     assert join_of(areas, areas) is None
 
 
+@pytest.mark.slow
 def test_points_do_where_there_are_no_polygons_and_nothing_where_nothing_fits(grid, project):
     points = make_layer({"da": ["460000", "460001"]}, ["Point(0 0)", "Point(1 1)"])
     assert area_layer([points, project["REGION_AUDIT"], project["people"]], None) is points

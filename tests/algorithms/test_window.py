@@ -181,6 +181,7 @@ def form_of(provider, qgis_iface, monkeypatch, tmp_path):
 FIELDS = ("REGION_ID", "POPULATION", "RECORD_REGION")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["anonymize", "anonymizestepbystep"])
 def test_fields_of_usual_names_are_proposed_as_layers_are_chosen(form_of, name):
     squares = [feature.geometry().asWkt() for feature in make_grid(side=2)[0].getFeatures()]
@@ -218,6 +219,7 @@ def test_scripts_and_models_get_no_default_field(provider):
             assert algorithm(name).parameterDefinition(field).defaultValue() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one level", "nested levels"])
 def test_the_log_ends_with_verdict_cost_and_next_step(anonymize, tmp_path, kind):
     done = anonymize(N_SITES=30, RELEASE=kind, REPORT=str(tmp_path / "report.html"))

@@ -19,6 +19,7 @@ def distances(points, sites):
     return np.hypot(*(points[:, None, :] - sites[None, :, :]).transpose(2, 0, 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_basic_voronoi_is_the_nearest_site_and_covers_every_area_once(data):

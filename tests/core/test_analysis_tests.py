@@ -23,6 +23,7 @@ from vbas.core.nesting.making import build_levels
 from vbas.core.profile import Profile
 from vbas.core.records.columns import Column, column_from_values
 
+from ..exploring import tried
 from .release_to_spread import nested_release
 
 SIDE = 12
@@ -281,6 +282,7 @@ def rejections(n_maps, k, outside=False, by_age=False, towns=1):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outside", [False, True])
 def test_tests_hold_their_level_on_a_few_maps(outside):
     found = rejections(12, 5, outside)
@@ -291,10 +293,11 @@ def test_tests_hold_their_level_on_a_few_maps(outside):
 @pytest.mark.parametrize("kind", [{}, {"outside": True}, {"by_age": True}])
 def test_tests_hold_their_level(kind):
     """Every test offered rejects 5 % of maps without a cluster, up to chance; benchmarks/analyses.py has more maps."""
-    found = rejections(60, 5, towns=3, **kind)
+    n_maps = tried(24, 60)
+    found = rejections(n_maps, 5, towns=3, **kind)
     asked = {name: hits for name, hits in found.items() if name != "Bernoulli" or not kind}
-    assert all(hits <= stats.binom.ppf(0.999, 60, 0.05) for hits in asked.values()), asked
-    assert stats.binom.ppf(0.001, 60 * len(asked), 0.05) <= sum(asked.values()), asked
+    assert all(hits <= stats.binom.ppf(0.999, n_maps, 0.05) for hits in asked.values()), asked
+    assert stats.binom.ppf(0.001, n_maps * len(asked), 0.05) <= sum(asked.values()), asked
 
 
 def test_the_usual_permutation_of_moran_would_reject_spread_records():

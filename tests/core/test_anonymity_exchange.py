@@ -151,7 +151,7 @@ def divisions(n):
 @pytest.mark.slow
 def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
     monkeypatch.setattr(schedule, "WORK_PER_AREA", 600_000)
-    for seed in range(2):
+    for seed in range(tried(1, 2)):
         areas, profile = town(4, seed, rows=2, people=40, values=8)
         every = [Crosswalk(np.array(labels), max(labels) + 1) for labels in divisions(8)]
         ranked = sorted(every, key=lambda one: length(areas, one))
@@ -183,6 +183,7 @@ def test_it_suppresses_much_less_than_iterative_voronoi_for_equally_compact_regi
     assert length(areas, tighter.crosswalk) < length(areas, voronoi.crosswalk)
 
 
+@pytest.mark.slow
 def test_regions_are_split_where_the_budget_allows_more_and_joined_where_it_asks_for_less():
     areas, profile = town()
     one = Crosswalk(np.zeros(144, np.int64), 1)
@@ -325,6 +326,7 @@ def test_single_moves_change_what_a_recount_says(case, seed, least_dense, times,
         assert (kept[-1] == territory.grouped(regions.region_of, regions.n_regions).toarray()).all()
 
 
+@pytest.mark.slow
 def test_an_area_that_may_leave_leaves_its_region_in_no_more_pieces():
     areas = town(7)[0]
     surroundings, n_free, n_bound = Surroundings(areas.neighbours), 0, 0

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from vbas.core import aggregation, baselines, cells, site_location, site_number
+from vbas.core.aggregation.annealing import schedule
 from vbas.core.approach import Approach, choosing_sites, looking_at
 from vbas.core.areas import make_areas
 from vbas.core.configuration import RECOMMENDED, Configuration, Trials
@@ -138,7 +139,8 @@ def given_by(areas, profile, room, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("room", "name"), [one for one in EVERY if one[0] != "cells"])
-def test_only_approaches_that_look_at_classes_depend_on_what_is_suppressed(town, room, name):
+def test_only_approaches_that_look_at_classes_depend_on_what_is_suppressed(town, monkeypatch, room, name):
+    monkeypatch.setattr(schedule, "WORK_PER_AREA", 20_000)  # that of anonymity exchange, which is slow
     areas = town[0]
     common = np.repeat(np.arange(30)[None, :] % 2, 36, axis=0)
     # In each area 4 of 30 records have a value that fewer than k have, one or another: no region releases them.

@@ -41,6 +41,7 @@ def field_of(side, people, size=100.0):
     return make_cells(range(side * side), boxes, people, fields, grid_borders(positions, False), size)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["edge", "edge or corner"]))
 def test_squares_as_polygons_points_and_areas_are_the_same_cells(seed, neighbours):

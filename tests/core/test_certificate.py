@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from vbas.core.anonymise import Ask, anonymise
@@ -38,6 +39,7 @@ from .test_zone_attacker import territories, written
 from .test_zone_tables import two_halves
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=60)
 def test_every_named_part_of_every_zone_is_tried(drawn):

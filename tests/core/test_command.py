@@ -61,6 +61,7 @@ def content_of(folder):
     return json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["vbas"]["content_sha256"]
 
 
+@pytest.mark.slow
 def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     assert main(["anonymize", job(RELEASE="nested levels", REPORT="internal.html")]) == DONE
     said = capsys.readouterr()
@@ -74,6 +75,7 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
 
 
+@pytest.mark.slow
 def test_a_job_is_carried_on_month_by_month(job, tmp_path, rows, capsys):
     path = job(REGISTER="register.gpkg", RELEASE="nested levels")
     assert main(["anonymize", path, "--quiet"]) == DONE
@@ -92,6 +94,7 @@ def test_a_job_is_carried_on_month_by_month(job, tmp_path, rows, capsys):
     assert "takes the place of the earlier ones" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_gives_one_release(job, tmp_path, rows, capsys):
     geopandas, _ = (pytest.importorskip(name) for name in ("geopandas", "pyarrow"))
     frame = pd.DataFrame(rows).astype({"age": "Int64"})
@@ -202,6 +205,7 @@ def test_a_job_is_written_as_it_is_read(tmp_path):
     assert set(values) < set(SETTINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)])
 def test_whoever_stops_it_finds_nothing_written(job, tmp_path, number, code):

@@ -54,6 +54,7 @@ def test_the_exit_codes_are_those_of_the_page():
         command._parser().parse_args(line.split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     os.name == "nt" or not shutil.which("Rscript"), reason="R is not installed: apt-get install r-base-core"
 )

@@ -179,7 +179,7 @@ def test_education_and_marriage_differ_by_district_at_the_same_age(city, table):
 
 
 def test_the_same_seed_gives_the_same_city():
-    one, other = made(0), demonstration_city(0)
+    one, other = (demonstration_city(0, n_areas=100) for _ in range(2))
     assert shapely.to_wkb(one.polygons).tolist() == shapely.to_wkb(other.polygons).tolist()
     assert np.array_equal(one.population, other.population)
     assert np.array_equal(one.districts, other.districts)

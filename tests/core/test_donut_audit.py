@@ -130,6 +130,7 @@ def test_evenly_spread_households_do_not_fall_short_and_clustered_ones_do():
     assert shares[1] > 1
 
 
+@pytest.mark.slow
 def test_the_smallest_k_inner_meets_the_rate_and_the_one_below_does_not():
     one = masker()
     grid, needed = audit(one, donuts([5, 40]), [5, 15])

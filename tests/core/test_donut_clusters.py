@@ -91,6 +91,7 @@ def planted_in(one, clusters=8, risk=8.0, percent=8.0, seed=0, **detection):
     return plant_clusters(one.households, one.area_of >= 0, clusters, 150, risk, percent, rng, **detection)
 
 
+@pytest.mark.slow
 def test_planted_clusters_hold_their_share_and_more_cases():
     one = town()
     planted = planted_in(one, clusters=30)

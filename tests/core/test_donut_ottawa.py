@@ -8,7 +8,11 @@ import pytest
 
 from vbas.core.masking.audit import audit, donuts
 
+from ..exploring import EXPLORES, tried
+
 pytest.importorskip("osgeo", reason="GDAL is not there")
+# Of weighted persons; the last takes as long as all others.
+K_INNER = tried([5, 75, 125, 375], [5, 75, 125, 375, 1875])
 pytestmark = pytest.mark.slow  # whichever comes first counts all of Ottawa
 ottawa_data, donut_table = (import_module(f"vbas.benchmarks.{name}") for name in ("ottawa_data", "donut_table"))
 
@@ -24,7 +28,7 @@ def grid(real_data):
 def weighted(real_data):
     if not ottawa_data.available():
         pytest.skip(f"the files of Ottawa are not in {real_data}")
-    return audit(donut_table.masker(weighted=True), donuts([5, 75, 125, 375, 1875]), [5, 25, 125, 625])[0]
+    return audit(donut_table.masker(weighted=True), donuts(K_INNER), [5, 25, 125, 625])[0]
 
 
 def test_with_k_inner_as_large_as_k_min_several_per_cent_fall_short(grid):
@@ -52,10 +56,11 @@ def test_weighted_persons_hide_behind_those_of_their_own_point(weighted):
 def test_weighted_tripling_keeps_failures_below_one_per_cent_in_persons_too(weighted):
     assert weighted.percent_below[2, 2] > 2
     assert weighted.percent_below[3, 2] < 1
-    assert weighted.percent_below[4, 3] < 1
+    if EXPLORES:
+        assert weighted.percent_below[4, 3] < 1
 
 
 def test_weighted_everybody_counts_once_and_empty_points_for_nobody(weighted):
-    assert weighted.reasons.sum(axis=1) == pytest.approx([1_017_449] * 5, abs=1)
+    assert weighted.reasons.sum(axis=1) == pytest.approx([1_017_449] * len(K_INNER), abs=1)
     assert weighted.households.sum() <= weighted.reasons[0].sum() + 1
     assert weighted.percent_not_masked[0] < 0.1

@@ -57,6 +57,7 @@ def areas(draw):
     return np.array(shapes, dtype=object), Crosswalk(np.array(region_of, np.int64), n_regions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])
 @settings(max_examples=tried(15, 40), deadline=None)
 @given(drawn=areas())
@@ -73,6 +74,7 @@ def test_regions_are_those_drawn_one_by_one(at_once, drawn):
     assert steps == sorted(steps) and steps[-1] == 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(drawn=areas())
 def test_pieces_are_counted_shape_by_shape(drawn):

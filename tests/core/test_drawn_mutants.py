@@ -40,6 +40,7 @@ def test_more():
 """
 
 
+@pytest.mark.slow
 def test_every_break_is_another_code_and_has_a_key_of_its_own():
     assert len({one.key for one in BREAKS}) == len(BREAKS) > 500
     for one in BREAKS[::40]:
@@ -64,6 +65,7 @@ def test_a_break_is_held_against_the_cheapest_tests_that_reach_it_within_the_bud
     assert reached.of(outside, 3.5) == ["elsewhere", "cheap", "next"]  # whatever runs with the file loaded
 
 
+@pytest.mark.slow
 def test_reasons_are_of_breaks_that_can_be_drawn():
     breaks = {one.key for one in drawing.all_breaks()}
     told = drawing.reasons()

@@ -34,6 +34,7 @@ def test_shapes_whose_figures_are_known():
 corners = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=9, unique=True)
 
 
+@pytest.mark.slow
 @given(lists=st.lists(corners, min_size=1, max_size=5), scale=st.sampled_from([0.01, 1.0, 1e5]))
 def test_outlines_are_those_of_a_plain_recount(lists, scale):
     drawn = [shapely.Polygon(points).buffer(0) for points in lists]

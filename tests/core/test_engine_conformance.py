@@ -216,6 +216,7 @@ def test_engine_and_arrays_give_one_account(adapter, nested, counted, tmp_path, 
         assert rows is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("persons", [False, True])
 @pytest.mark.parametrize("name", ["DuckDB over Parquet", "PostgreSQL"])
 def test_where_the_draws_are_the_same_so_are_the_zones(name, persons, tmp_path, request, monkeypatch):
@@ -256,6 +257,7 @@ def test_where_the_draws_are_the_same_so_are_the_zones(name, persons, tmp_path, 
     assert rows_of(plain.release, two_levels(), True) != rows_of(here.release, two_levels(), True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["DuckDB over Parquet", "PostgreSQL"])
 def test_series_are_without_holes_there_as_here(name, tmp_path, request):
     """Any quasi-identifier may be the period: here it is the sex."""

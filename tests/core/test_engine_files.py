@@ -132,6 +132,7 @@ def test_names_of_folders_are_fields_of_text(pattern, tmp_path):
         counted(f"{folder}{pattern}")
 
 
+@pytest.mark.slow
 def test_numbers_and_missing_values_in_names_of_folders(tmp_path):
     there = set()
     for value, shown in (("7", "7"), ("12", "12"), ("007", "007"), ("__HIVE_DEFAULT_PARTITION__", None)):

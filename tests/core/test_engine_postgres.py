@@ -102,6 +102,7 @@ def run(server, destination="released", fields=FIELDS, nested=False, table="peop
         return matched, release_in_place(matched, plan_of(matched.profile, nested), destination, nested)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_profile_and_release_are_those_of_the_arrays(server, sql, nested):
     matched, done = run(server, nested=nested)
@@ -226,6 +227,7 @@ def test_persons_are_counted(server, sql):
     assert tables(sql) == {"people"}
 
 
+@pytest.mark.slow
 def test_counts_are_added_up(server, sql):
     sql("CREATE TABLE counted AS SELECT area, sex, age, count(*) AS records FROM people GROUP BY 1, 2, 3")
     sql("INSERT INTO counted SELECT area, sex, age, 0 FROM people LIMIT 5")
@@ -289,6 +291,7 @@ def test_a_table_that_vanishes_waits_or_is_said(server, sql):
     assert tables(sql) == {"people", "broken"}
 
 
+@pytest.mark.slow
 def test_a_table_cannot_be_dropped_in_between(server, sql):
     """The transaction holds it: who drops it waits until the release is there."""
     with open_engine(server, "people") as engine:
@@ -344,6 +347,7 @@ def test_a_connection_that_is_lost_at_the_commit_is_never_said_to_have_written_n
     assert tables(sql) == {"people", "released"} if there else {"people"}
 
 
+@pytest.mark.slow
 def test_a_cancel_that_comes_too_late_for_the_commit_is_no_cancel(server, sql, monkeypatch):
     engine = import_module("vbas.core.engines.postgres").Postgres
     publish, late = engine.publish, []
@@ -458,6 +462,7 @@ def test_what_fails_while_rows_come_is_said_without_values(server, sql, state, m
     assert tables(sql) == {"people", "seen"}
 
 
+@pytest.mark.slow
 def test_rights_that_are_missing_are_said(server, sql):
     sql("DROP ROLE IF EXISTS clerk")
     sql("CREATE ROLE clerk LOGIN")
@@ -493,6 +498,7 @@ def test_nothing_is_replaced(server, sql):
     assert sql("SELECT count(*) FROM released") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_table_that_is_made_meanwhile_is_said(server, sql):
     """The second waits for the first, which nobody sees until then."""
     said = []

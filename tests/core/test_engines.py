@@ -100,8 +100,14 @@ def test_profile_and_release_are_those_of_the_arrays(kind, nested, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", cases.NAMES, ids=lambda names: names[0])
-@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    ("names", "nested"),
+    [
+        pytest.param(names, nested, id=f"{nested}-{names[0]}")
+        for number, names in enumerate(cases.NAMES)
+        for nested in tried((number % 2 == 0,), (False, True))  # by turns in every run
+    ],
+)
 def test_fields_may_be_called_as_the_engine_calls_its_own(names, nested, tmp_path):
     columns, (*quasi, kept) = cases.renamed(people(), names), names
     source = cases.write_parquet(columns, tmp_path / "people.parquet")
@@ -168,6 +174,7 @@ def test_rows_are_in_an_order_that_tells_nothing(tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     n = 400_000
     rng = np.random.default_rng(3)
@@ -240,6 +247,7 @@ def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
     assert not (tmp_path / "never.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_plan_that_shows_a_class_below_k_is_refused_by_the_second_count(parquet, tmp_path):
     """What is written is what the plan foretold: only k itself speaks against it."""
     with open_engine(str(parquet)) as engine:
@@ -253,6 +261,7 @@ def test_a_plan_that_shows_a_class_below_k_is_refused_by_the_second_count(parque
     assert not (tmp_path / "never.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_filter_compares_as_its_field_does(parquet):
     ages = people()["age"]
     for operator, value, wanted in (
@@ -295,6 +304,7 @@ def test_what_is_not_there_or_cannot_be_released_is_refused(parquet):
             count_in_place(engine, fields)
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_area_is_refused_as_quasi_identifier_and_as_kept_field(tmp_path):
     columns = people()
     source = cases.write_parquet({**columns, "copy": columns["area"]}, tmp_path / "copied.parquet")
@@ -354,6 +364,7 @@ def test_files_that_vanish_in_between_are_said(parquet, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_rights_that_are_missing_are_said(parquet):
     """No user may make a file there, not even root."""
     with pytest.raises(InputError, match=r"nothing can be written into the folder “/proc/self” \("):
@@ -428,6 +439,7 @@ def test_a_release_that_has_its_name_is_never_said_not_to_be_written(parquet, tm
     assert released(out)
 
 
+@pytest.mark.slow
 def test_a_staged_file_that_cannot_be_removed_is_named(parquet, tmp_path, monkeypatch):
     def stays(path, **given):
         if path.name.startswith("staged"):
@@ -472,6 +484,7 @@ def test_cancelling_leaves_nothing(parquet, tmp_path):
             (tmp_path / f"{steps}.parquet").unlink()
 
 
+@pytest.mark.slow
 def test_large_keys_are_numbered_like_small_ones(monkeypatch, parquet):
     with open_engine(str(parquet)) as engine:
         small = match_in_place(count_in_place(engine, FIELDS), areas())

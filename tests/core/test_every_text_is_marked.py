@@ -114,6 +114,7 @@ def files():
     return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
+@pytest.mark.slow
 def test_every_text_is_marked(files):
     unmarked = [
         f"{name}:{line}: {text!r}"
@@ -125,6 +126,7 @@ def test_every_text_is_marked(files):
     assert not unmarked, "\n".join(["put these into tr(...) of core.language", *unmarked])
 
 
+@pytest.mark.slow
 def test_marked_texts_are_whole(files):
     """An f-string, or a text that is put together, could not be looked up."""
     broken = [

@@ -63,6 +63,7 @@ def random_hierarchies(draw, table):
     return found, node
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(data=st.data(), counted=st.booleans())
 def test_a_collapsed_profile_is_the_profile_of_the_coarser_table(data, counted):
@@ -92,6 +93,7 @@ def test_a_collapsed_profile_is_the_profile_of_the_coarser_table(data, counted):
         assert again.table.quasi_identifiers[name].codes.tolist() == column.codes.tolist()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(data=st.data(), counted=st.booleans(), k=st.integers(2, 5))
 def test_what_is_released_at_coarser_values_has_k_of_each_and_nothing_finer(data, counted, k):

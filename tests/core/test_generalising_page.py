@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from vbas.benchmarks import generalising_example
 from vbas.core.generalising import hierarchy_rule
+
+from ..exploring import tried
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +24,8 @@ def example():
 
 
 def test_the_page_quotes_what_the_script_prints(example):
-    printed = [line for line in generalising_example.printed(example) if line]
+    # Of the nested releases, which take long, the first two in every run.
+    printed = [line for line in islice(generalising_example.printed(example), tried(16, None)) if line]
     assert len(printed) > 9
     in_one_line = re.sub(r"\s+", " ", PAGE)
     for line in printed:

@@ -11,6 +11,8 @@ import pytest
 import vbas
 from vbas.core.configuration import RECOMMENDED
 
+from ..exploring import tried
+
 ROOT = Path(vbas.__file__).parent
 
 
@@ -59,7 +61,7 @@ def test_the_documentation_quotes_the_toolbox(benchmark):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["East", "West"])
+@pytest.mark.parametrize("part", tried(["East"], ["East", "West"]))
 def test_the_ratios_of_the_selections_picked_by_hand_are_those_of_the_page(benchmark, part, monkeypatch):
     from vbas.benchmarks import real_data, site_number_ratios
     from vbas.benchmarks.scenarios import SELECTIONS

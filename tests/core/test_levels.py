@@ -35,6 +35,7 @@ def check_nested(levels, n):
                 assert parents[crosswalk.region_of[area]] == levels.crosswalks[level + 1].region_of[area]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     regions(least=3, coinciding=False),
@@ -57,6 +58,7 @@ def test_levels_nest_whatever_approach_makes_them(areas, location, aggregation, 
     assert levels.crosswalks[-1].n_regions <= coarsest
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(regions(least=3, coinciding=False), st.floats(1.0, 2_000.0))
 def test_the_finest_level_has_the_least_population(areas, least):

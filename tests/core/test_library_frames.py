@@ -139,6 +139,7 @@ def test_areas_are_shapes_or_points_in_any_frame():
     )
 
 
+@pytest.mark.slow
 def test_it_writes_a_folder_that_holds_and_a_register(tmp_path):
     register = tmp_path / "register.gpkg"
     release = release_of(people(), register=register, population="people", licence="CC-BY-4.0")
@@ -251,6 +252,7 @@ def test_coarser_values_are_text_where_the_numbers_were():
     assert set(release.records["age"].dropna()) == {"0-4", "5-9"}
 
 
+@pytest.mark.slow
 def test_the_door_needs_no_qgis_and_is_opened_when_it_is_asked_for():
     program = (
         "import sys, vbas; before = len(sys.modules); assert 'numpy' not in sys.modules; vbas.anonymize; "

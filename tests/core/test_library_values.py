@@ -29,6 +29,7 @@ def test_whatever_stands_for_a_missing_value_is_one(nothing):
     assert identifier_text(nothing) is None
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from([*MISSING, 1, 1.5, "x", True, False, np.bool_(False), np.int64(7), datetime.date(2021, 1, 1)]),

@@ -115,6 +115,7 @@ def looks(case: Case, rows: list[dict[str, object]], person: object) -> object:
     return sorted(own) if case.known else len(own) if case.count_known else None
 
 
+@pytest.mark.slow
 @settings(max_examples=tried(25, 60), deadline=None)
 @given(cases())
 def test_whoever_knows_a_person_and_all_their_rows_finds_k_or_nobody(case: Case) -> None:
@@ -152,6 +153,7 @@ def test_whoever_knows_a_person_and_all_their_rows_finds_k_or_nobody(case: Case)
                 assert not any(all(value in own for own in having) for value in "pq")
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cases())
 def test_no_row_is_invented_lost_or_elsewhere_and_no_person_is_lost(case: Case) -> None:
@@ -254,6 +256,7 @@ def test_keys_name_one_person_each() -> None:
         persons_by_key(column_from_values(["a", None]))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(cases())
 def test_whoever_knows_one_row_of_a_person_finds_k_or_nobody(case: Case) -> None:

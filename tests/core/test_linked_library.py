@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from pathlib import Path
 from runpy import run_path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from vbas import anonymize_linked
+from vbas.core.command.main import DONE, INPUT, main
 from vbas.core.errors import InputError
 from vbas.core.library.linked import AnonymizedLinked
 from vbas.core.package.checking import check_folder
@@ -139,3 +141,65 @@ def test_the_old_key_is_nowhere() -> None:
 def test_what_cannot_be_done_is_said_in_a_sentence(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         released(**given)
+
+
+def as_csv(frame: dict[str, Any], file: Path) -> None:
+    with file.open("w", encoding="utf-8", newline="") as write:
+        csv.writer(write).writerows([list(frame), *zip(*frame.values())])
+
+
+JOB = """REGIONS = "areas.csv"
+REGION_ID = "area"
+RECORDS = "people.csv"
+RECORD_REGION = "area"
+QUASI_IDENTIFIERS = ["sex"]
+K = 20
+COMBINATION = "custom"
+SITE_NUMBER = "given number"
+N_SITES = 3
+AGGREGATION = "basic Voronoi"
+KEEP_FIELDS = ["income"]
+KEY = "id"
+LINKED_TABLES = { stays = "stays.csv", drugs = "drugs 2026.csv" }
+LINKED_KEYS = "drugs.person"
+LINKED_KNOWN = ["stays.month"]
+LINKED_KEEP = ["stays.days", "drugs.atc"]
+LINKED_K = 4
+NEW_KEY = false
+"""
+
+
+def test_the_command_makes_it_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = {"areas": AREAS, "people": PEOPLE, "stays": STAYS, "drugs 2026": DRUGS}
+    for name, frame in named.items():
+        as_csv(frame, tmp_path / f"{name}.csv")
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
+    assert main(["anonymize", str(tmp_path / "job.toml"), "--folder", str(tmp_path / "release"), "--quiet"]) == DONE
+    assert capsys.readouterr().out.strip() == released(new_key=False).content_hash
+    described = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))
+    assert "vbas:anonymizelinked" in json.dumps(described)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("KEY=''", "KEY is needed"),
+        ("LINKED_TABLES=''", "of which the job names none"),
+        ("NEW_KEY='no'", "NEW_KEY is “no”: write true or false"),
+        ("LINKED_TABLES=['stays.csv', 'stays.csv']", "two tables have the same name"),
+        ("LINKED_TABLES=['absent.csv']", "there is no file"),
+        ("ROWS_KNOWN='some'", "ROWS_KNOWN is “some”"),
+        ("LINKED_KNOWS='stays.month'", "did you mean “LINKED_KNOWN”"),
+    ],
+)
+def test_a_job_that_cannot_be_done_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, says: str
+) -> None:
+    for name, frame in {"areas": AREAS, "people": PEOPLE, "stays": STAYS, "drugs 2026": DRUGS}.items():
+        as_csv(frame, tmp_path / f"{name}.csv")
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
+    changed = ["--set", change, "--folder", str(tmp_path / "release"), "--quiet"]
+    assert main(["anonymize", str(tmp_path / "job.toml"), *changed]) == INPUT
+    said = capsys.readouterr().err
+    assert says in said and "Traceback" not in said
+    assert not (tmp_path / "release").exists()

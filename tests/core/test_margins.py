@@ -147,6 +147,7 @@ def enough(profile, totals, hidden, k):
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_disclosed_unknowns_are_those_of_every_whole_solution(seed):

@@ -10,6 +10,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
 TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py::\w+)`", TEXT)))
@@ -77,6 +79,7 @@ def undeclared(form, told):
     return [word for word in ([form] if not page else told.split(", ") if told else []) if word not in declared]
 
 
+@pytest.mark.slow
 def test_every_test_named_is_there():
     assert len(TESTS) > 60
     assert missing_tests(TESTS) == []

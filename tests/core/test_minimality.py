@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from vbas.benchmarks.crosswalk_attack import makers, suppressed_record_attack, uses_attribute_counts
 from vbas.benchmarks.minimality import NestedRelease, insider, outsider
+from vbas.core.aggregation.annealing import schedule
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
@@ -23,6 +24,7 @@ from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.releases.repair import repair
 from vbas.core.ties import DRAWN, FIXED, ranks, ties_of
 
+from ..exploring import tried
 from .nested_cases import nested_cases, profile_of
 
 
@@ -64,6 +66,7 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     assert guesses.attacked == 20 and guesses.sure == 0 and guesses.method in (2, 18)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(nested_cases(most_areas=10, left_out=False))
 def test_the_true_origin_is_never_ruled_out(case):
@@ -92,6 +95,7 @@ def test_ties_in_secret_are_as_good_and_differ():
     assert insider(release, method, 50, reruns=5).attacked == 50
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(nested_cases())
 def test_secret_ties_change_no_cost(case):
@@ -108,6 +112,7 @@ def test_secret_ties_change_no_cost(case):
     assert loss[1] == pytest.approx(loss[0], rel=0.2, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
     counts = np.array([[1, 7, 7, 7, 9]])
     plan = suppress(profile_of(counts), Crosswalk(np.zeros(1, np.int64), 1), 5)
@@ -160,8 +165,9 @@ def town():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", makers(5, 6))
-def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, name):
-    n_targets = 2 if "exchange" in name else 40  # which is slow
+def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, monkeypatch, name):
+    monkeypatch.setattr(schedule, "WORK_PER_AREA", 20_000)  # that of anonymity exchange, which is slow
+    n_targets = 2 if "exchange" in name else tried(20, 40)
     areas, profile = town
     guesses = suppressed_record_attack(areas, profile, makers(5, 6)[name], 5, n_targets)
     assert guesses.attacked == n_targets and guesses.right == guesses.sure

@@ -25,6 +25,7 @@ def code_of(file):
     return (ROOT / file).read_text(encoding="utf-8") if (ROOT / file).is_file() else ""
 
 
+@pytest.mark.slow
 def test_its_text_is_in_the_code_once_and_what_comes_instead_is_code():
     wrong = []
     for mutant in MUTANTS:

@@ -40,6 +40,7 @@ def left_of(account: Account) -> Iterator[tuple[int, int]]:
         yield len(left), int(people[left].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("disclosure", [CLASS_HAS_K, NO_SMALL_COUNT])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 @settings(max_examples=tried(10, 30), deadline=None)
@@ -57,6 +58,7 @@ def test_what_is_left_is_what_a_count_area_by_area_finds(disclosure, seed, k):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 @settings(max_examples=30, deadline=None)
 def test_decoys_are_those_that_a_count_of_each_part_finds(seed, k):

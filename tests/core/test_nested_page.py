@@ -11,6 +11,8 @@ import pytest
 
 from vbas.benchmarks import nested_example
 
+from ..exploring import tried
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,9 +28,11 @@ def in_one_line(text):
     return re.sub(r"\s+", " ", text)
 
 
-def test_the_page_quotes_what_the_script_prints(example):
+def test_the_page_quotes_what_the_script_prints(example, monkeypatch):
+    asked = nested_example.ASKED  # of the zones: what costs nothing and what costs most in every run
+    monkeypatch.setattr(nested_example, "ASKED", tried((asked[0], asked[3]), asked))
     printed = [line for line in nested_example.printed(example) if line]
-    assert len(printed) > 20
+    assert len(printed) > 16
     for line in printed:
         assert line in (PAGE.splitlines() if line.startswith("|") else in_one_line(PAGE)), line
 

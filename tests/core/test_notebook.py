@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from vbas.core.synthetic import city
+
+from ..exploring import tried
+
 NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebooks" / "first_release.ipynb"
 CELLS = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
 
@@ -29,6 +33,7 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     for package in ("pandas", "geopandas"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(city, "N_AREAS", tried(300, city.N_AREAS))
     names: dict = {}
     shown = [run(cell, names) for cell in CELLS if cell["cell_type"] == "code"]
     _, one_level, _, nested, _, content_hash, claims, _, correlation = shown

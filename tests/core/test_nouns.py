@@ -68,6 +68,7 @@ def test_a_table_of_another_type_and_order_keeps_its_numbers():
     assert crosswalk.numbers.tolist() == [3, 7]
 
 
+@pytest.mark.slow
 def test_core_needs_no_qgis():
     script = (
         "import sys; sys.modules.update(dict.fromkeys(('qgis', 'osgeo', 'PyQt5', 'PyQt6')))\n"

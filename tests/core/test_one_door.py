@@ -98,6 +98,7 @@ def _is_written(call, position):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ["core", "algorithms", "vbas_plugin"])
 def test_nothing_but_the_door_changes_files(room):
     found = [

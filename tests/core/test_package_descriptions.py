@@ -45,6 +45,7 @@ def release(request, tmp_path):
     return account, tmp_path
 
 
+@pytest.mark.slow
 def test_frictionless_finds_no_error(tmp_path):
     frictionless = pytest.importorskip("frictionless")
     for number in range(6):

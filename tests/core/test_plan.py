@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -13,6 +14,7 @@ from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.profile import Profile
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_every_cell_has_the_equivalence_class_of_its_region_and_class_or_is_suppressed(data):

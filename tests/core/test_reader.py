@@ -42,6 +42,7 @@ def frames(areas, levels, rows):
     return records, crosswalk, pd.DataFrame({"code": areas.identifiers, "population": areas.population})
 
 
+@pytest.mark.slow
 @settings(deadline=None, phases=NO_SHRINK, max_examples=40)
 @given(nested_cases(), st.integers(2, 6), st.sampled_from([NONE, AT_LEVEL_1]))
 def test_the_weights_of_the_reader_are_those_of_a_recount(case, k, leave_out):
@@ -192,6 +193,7 @@ def test_a_folder_without_a_release(tmp_path):
         read_release(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_reader_needs_no_qgis_and_nothing_but_pandas():
     """In an interpreter that finds none of the others."""
     script = (

@@ -30,6 +30,7 @@ def towns(draw):
     return area, rows, Crosswalk(region_of, n_regions)
 
 
+@pytest.mark.slow
 @given(towns(), st.integers(2, 8))
 @settings(max_examples=60, deadline=None)
 def test_an_account_is_what_a_count_of_the_rows_gives(town, k):

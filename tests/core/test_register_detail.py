@@ -45,6 +45,7 @@ def register(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_release_is_listed_and_in_the_chain(register):
     rows = releases_in(register)
     assert [(row.series, row.recipient, row.purpose) for row in rows] == [

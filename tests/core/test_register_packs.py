@@ -80,6 +80,7 @@ def register_of(path, releases, monkeypatch, rows_that_stay):
     return path
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.booleans(), st.booleans())
 def test_packed_or_not_a_release_is_read_as_it_was_and_tells_the_same(tmp_path_factory, seed, sensitive, nested):
@@ -131,6 +132,7 @@ def verified(register):
     return subprocess.run([sys.executable, str(VERIFY), str(register)], capture_output=True).returncode
 
 
+@pytest.mark.slow
 def test_a_pack_that_is_changed_is_seen(tmp_path, monkeypatch):
     register = register_of(tmp_path / "register.gpkg", [release_of(0)], monkeypatch, 0)
     before = register.read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,6 +138,7 @@ def rows_of(changes, old, new):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=tried(25, 60), deadline=None)
 @given(releases(), st.integers(2, 7))
 def test_all_counts_at_once_are_as_one_by_one(several, k):

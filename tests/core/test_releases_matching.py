@@ -194,6 +194,7 @@ def of_age_and_income(rng, n_values):
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 6), st.booleans())
 def test_a_renamed_field_never_passes_in_silence(seed, first, second, recode):

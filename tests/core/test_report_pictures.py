@@ -51,6 +51,7 @@ def wiggly(n, seed):
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.integers(3, 40), st.integers(0, 10_000), st.sampled_from([1.0, 4.0, 30.0]))
 def test_a_shared_border_stays_one_line_whatever_is_left_of_it(n, seed, tolerance):

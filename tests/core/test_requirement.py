@@ -117,6 +117,7 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
         assert plan.released[equivalence_class] == (enough and not short(values[equivalence_class], distinct, share))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(visits())
 def test_a_plan_that_counts_rows_is_refused_where_persons_are_known(case):

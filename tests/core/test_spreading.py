@@ -34,6 +34,7 @@ def whole(case):
     return areas, profile, Levels((own_regions(len(areas)), *levels.crosswalks))
 
 
+@pytest.mark.slow
 @settings(deadline=None, phases=NO_SHRINK, max_examples=60)
 @given(nested_cases(), st.integers(2, 6), st.sampled_from([NONE, AT_LEVEL_1]))
 def test_weights_are_those_of_a_recount(case, k, leave_out):
@@ -53,6 +54,7 @@ def test_weights_are_those_of_a_recount(case, k, leave_out):
         assert all(found[row, area] > 0 for row, area in enumerate(home))  # nobody is ruled out who lives there
 
 
+@pytest.mark.slow
 @settings(deadline=None, phases=NO_SHRINK, max_examples=60)
 @given(nested_cases(left_out=False), st.integers(0, 2**32 - 1))
 def test_in_zones_areas_within_a_region_that_shows_the_class_have_no_weight(case, seed):
@@ -151,6 +153,7 @@ def two_levels(level, region, value="x"):
 # ---- tables of people by area
 
 
+@pytest.mark.slow
 @settings(deadline=None, phases=NO_SHRINK, max_examples=tried(50, 120))
 @given(nested_cases(most_areas=10), st.integers(2, 5), st.sampled_from([NONE, AT_LEVEL_1]), st.integers(0, 2**32 - 1))
 def test_a_table_of_the_same_people_is_met(case, k, leave_out, seed):
@@ -229,6 +232,7 @@ def test_a_table_that_cannot_be_used(areas, people, sentence):
         )
 
 
+@pytest.mark.slow
 @settings(deadline=None, phases=NO_SHRINK, max_examples=tried(10, 25))
 @given(st.integers(0, 2**32 - 1))
 def test_a_table_is_met_where_areas_are_nearly_full(seed):

@@ -124,6 +124,7 @@ def test_rows_carry_what_their_node_gives_up_and_their_run_gives(town):
     assert levels_in_words(top.generalised) == "age at level 2, sex at level 1, group at level 2"
 
 
+@pytest.mark.slow
 def test_fair_looks_at_the_groups_of_the_records_however_coarse_they_are_shown(town):
     _, profile, hierarchies = town
     options = SiteNumberOptions(fair=("group",))
@@ -146,6 +147,7 @@ def test_a_row_that_no_number_of_regions_allows_is_never_on_the_front(town):
     assert 0 < sum(outcome.pareto for outcome in outcomes) < len(outcomes) - len(none)
 
 
+@pytest.mark.slow
 def test_the_front_of_the_beam_lies_near_that_of_all_nodes(town):
     """Of a lattice of which only some nodes are looked at, the row to choose is as good as that of all."""
     _, profile, _ = town
@@ -165,6 +167,7 @@ def test_cancelling_keeps_the_rows_so_far(town):
     assert 0 < len(trade_off_outcomes(search_of(town), progress)) < 18
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=30))
 def test_the_front_is_that_of_its_definition(rows):

@@ -33,6 +33,7 @@ def matched(table, areas, k):
         reject()
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(2, 6))
 @settings(max_examples=30, deadline=None)
 def test_each_point_is_what_a_release_of_its_regions_suppresses(data, k):
@@ -73,6 +74,7 @@ def test_each_point_of_the_nested_line_is_what_rating_its_levels_gives(data, k):
     assert line.whole and line.known(1) == line.points[0]
 
 
+@pytest.mark.slow
 @given(st.data(), st.floats(0, 60))
 @settings(max_examples=20, deadline=None)
 def test_a_budget_finds_a_number_within_it_or_there_is_none_at_one_region(data, budget):

@@ -74,6 +74,7 @@ def test_other_factors_are_refused_in_one_sentence(name, factor):
         APPROACHES[name](clustered(20), None, 4, AggregationOptions(capacity_factor=factor))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(some_regions(), st.data())
 def test_every_region_keeps_its_limit(areas, data):
@@ -124,6 +125,7 @@ def test_a_looser_limit_is_more_compact_and_the_two_meet(name):
     assert by_factor[3] == pytest.approx(total_distance(areas, other), rel=0.03)
 
 
+@pytest.mark.slow
 def test_tight_limits_cost_transportation_location_more():
     areas = clustered(800, seed=3)
     alternating, single = (

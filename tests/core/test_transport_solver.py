@@ -65,6 +65,7 @@ def problems(draw):
     return points, facilities, capacity
 
 
+@pytest.mark.slow
 @settings(max_examples=tried(60, 150), deadline=None)
 @given(problems(), st.sampled_from([2, 12]))
 def test_optimal_whatever_the_problem(problem, n_nearest):

@@ -88,6 +88,7 @@ def in_all_regions(account: Account) -> dict[tuple[int, int, int], int]:
     return sums
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(updated_towns())
 def test_no_change_of_a_few_is_seen_between_any_two_months(case):
@@ -106,6 +107,7 @@ def test_no_change_of_a_few_is_seen_between_any_two_months(case):
             assert changes is not None and not len(changes)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(updated_towns())
 def test_each_month_shows_people_of_now_k_of_each_class_and_counts_the_others_as_suppressed(case):
@@ -161,6 +163,7 @@ def test_a_newcomer_waits_for_others_and_where_one_leaves_others_go_along():
     assert numbers.tolist() == [9, 14, 7, 0]
 
 
+@pytest.mark.slow
 def test_who_is_shown_is_drawn_anew():
     """A newcomer among ten of a class is held back no more often, and no less, than any other."""
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import subprocess
 import sys
 
@@ -16,6 +15,7 @@ from vbas.core.package.descriptor import FILE
 from vbas.core.package.folder import write_folder
 from vbas.core.package.writing import CSV
 
+from ..exploring import tried
 from .package_cases import (
     VERIFY,
     damage,
@@ -72,6 +72,7 @@ def agree_on_drawn_folders(tmp_path, numbers):
     return found
 
 
+@pytest.mark.slow
 def test_both_agree_on_damaged_folders(tmp_path):
     agree_on_drawn_folders(tmp_path, range(60))
 
@@ -79,7 +80,7 @@ def test_both_agree_on_damaged_folders(tmp_path):
 @pytest.mark.slow
 def test_both_agree_on_many_damaged_folders(tmp_path):
     """On a thousand where others are drawn than usual."""
-    n = 1000 if os.environ.get("VBAS_EXPLORE") else 200
+    n = tried(100, 1000)
     found = agree_on_drawn_folders(tmp_path, range(60, 60 + n))
     assert sum(map(len, found.values())) == n and len(found) == 7
     assert all(found["class"]) and np.mean(found["crosswalk"]) > 0.5

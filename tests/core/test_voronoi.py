@@ -42,6 +42,7 @@ def test_points_of_which_many_lie_on_one_circle(monkeypatch, turn, uneven, qhull
     check(points, voronoi_cells(points, clip), clip)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.sampled_from([0, 3, 1_000_000]))
 @settings(deadline=None)
 def test_both_ways_draw_the_same(n, seed, whole):

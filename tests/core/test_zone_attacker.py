@@ -75,6 +75,7 @@ def test_a_zone_of_which_people_prove_a_small_count_is_not_shown():
     assert any((in_zones(roomy, counts, levels, 5, seed, closed=0.5).level == 1).any() for seed in range(20))
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(65, 200))
 def test_no_zone_and_its_people_prove_a_small_count(drawn):
@@ -83,6 +84,7 @@ def test_no_zone_and_its_people_prove_a_small_count(drawn):
     assert zone_attacker.proven_by_people(release, k) == []
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(35, 100))
 def test_the_attacker_proves_nothing_that_is_not_so(drawn):
@@ -97,6 +99,7 @@ def test_the_attacker_proves_nothing_that_is_not_so(drawn):
         assert claim.low <= counts[list(claim.areas), class_of].sum() <= claim.high
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2), st.lists(st.integers(0, 7), min_size=5, max_size=5), st.sampled_from([2, 3]), st.data())
 @settings(max_examples=tried(25, 80))
 def test_every_statement_about_a_small_count_has_a_table_against_it(shape, numbers, k, data):
@@ -137,8 +140,8 @@ def named_parts(areas: list[int], region_of: list[np.ndarray]) -> list[list[int]
 
 @pytest.fixture(scope="module")
 def city() -> tuple[Areas, Profile, Levels]:
-    """The demonstration city and its levels."""
-    place = attack_places.city()
+    """The demonstration city, in every run with fewer areas, and its levels."""
+    place = attack_places.city(tried(300, None))
     profile = place.records().profile
     return place.areas, profile, build_levels(place.areas, profile)
 
@@ -173,6 +176,6 @@ def test_the_attacker_who_knows_the_method_finds_many_without_disclosure_and_err
         claims = zone_attacker.proven_by_the_method(written(plan, areas), areas.points, 5)
         truth = [int(counts[list(claim.areas), classes[claim.zone.values]].sum()) for claim in claims]
         right[name] = len(claims), np.mean([claim.low <= n <= claim.high for claim, n in zip(claims, truth)])
-    assert right["without"][0] > 20_000 and right["without"][1] > 0.99
+    assert right["without"][0] > tried(4_000, 20_000) and right["without"][1] > 0.99
     # With DISCLOSURE the same reasoning is wrong for one claim in ten, and nobody knows for which.
     assert right["with"][0] < right["without"][0] / 2 and right["with"][1] < 0.95

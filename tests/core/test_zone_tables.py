@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -26,14 +25,14 @@ from vbas.core.privacy.beside import Beside, hold_beside, hold_beside_and_togeth
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.records.table import HOUSEHOLDS
 
-from ..exploring import tried
+from ..exploring import EXPLORES, tried
 from . import zone_attacker
 from .nested_cases import profile_of
 from .test_zone_attacker import in_zones, territories, written
 
 # The larger ones, which take a minute, where other cases are drawn than usual.
 REAL_PLACES = [("Winnipeg", 1, 11)]
-if os.environ.get("VBAS_EXPLORE"):
+if EXPLORES:
     REAL_PLACES += [("Winnipeg", 1, 5), ("California", 100, 5)]
 
 
@@ -54,6 +53,7 @@ def found_by_the_program(plan, people, k, known=None):
     return claims
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(50, 150))
 def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
@@ -75,6 +75,7 @@ def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
         assert found_by_the_program(plan, areas.population, k, records_of(plan)) == by_attacker
 
 
+@pytest.mark.slow
 @given(territories(most_classes=5))
 @settings(max_examples=tried(50, 150))
 def test_under_disclosure_nothing_follows_of_all_classes_together(drawn):
@@ -153,6 +154,7 @@ def test_nothing_is_released_where_no_way_is_found(monkeypatch):
         in_company(plan, areas.population)
 
 
+@pytest.mark.slow
 @given(territories())
 @settings(max_examples=tried(25, 60))
 def test_of_households_too_nothing_follows(drawn):

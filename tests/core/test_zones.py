@@ -98,6 +98,7 @@ def has_decoy(table: tuple[int, ...], areas: list[int], part_of: np.ndarray, k: 
 TABLES = st.tuples(st.integers(0, 2), st.lists(st.integers(0, 7), min_size=5, max_size=5))
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([2, 3, 5]))
 @settings(max_examples=tried(60, 150))
 def test_the_cheapest_zones_are_those_that_trying_all_finds(drawn, k):
@@ -169,6 +170,7 @@ def released_with(
     return released(table, region_of, work.levels())
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([2, 3, 5]), st.integers(0, 2**32))
 @settings(max_examples=100)
 def test_no_more_is_suppressed_than_without_decoys(drawn, k, seed):
@@ -225,6 +227,7 @@ def test_a_place_is_closed_by_chance_whatever_lives_there():
     assert lifted((3, 3, 3, 3), 3, closed=0.3) == {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([2, 3, 5]), st.integers(0, 2**32))
 @settings(max_examples=150)
 def test_every_zone_has_a_decoy_or_room_for_all_in_the_other_areas(drawn, k, seed):
@@ -244,6 +247,7 @@ def test_every_zone_has_a_decoy_or_room_for_all_in_the_other_areas(drawn, k, see
             assert not lone or count <= (k - 1) * (len(zones[level, region]) - 1)
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([2, 3]), st.integers(1, 3))
 @settings(max_examples=100)
 def test_zones_keep_the_areas_and_people_that_are_asked_for(drawn, k, least):
@@ -284,6 +288,7 @@ def test_what_else_is_asked_holds_in_every_zone():
         assert len(set(diagnosis.codes[zones == zone].tolist())) == 2
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(2, 4))
 @settings(max_examples=25)
 def test_the_attacker_knows_of_zones_what_is_true_and_no_less(seed, k):

@@ -32,6 +32,7 @@ def test_more_people_than_there_are_hide_no_point(provider, people):
     )
 
 
+@pytest.mark.slow
 def test_all_rows_of_a_new_database_are_in_the_file_itself(provider):
     """The rows of a second table were, in most runs, in a journal beside the file alone, which nobody copies."""
     for tables in (("VORONOI",), ("CROSSWALK", "VORONOI"), ("VORONOI", "SITE_POINTS"), ("CROSSWALK", "REGION_AUDIT")):

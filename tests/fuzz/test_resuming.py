@@ -26,6 +26,7 @@ def run(monkeypatch):
     return numbers
 
 
+@pytest.mark.slow
 def test_what_was_ended_is_gone_on_with(run, tmp_path):
     def tell(number, *_):
         run.append(number)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ..engines_there import absent, needed
+from ..exploring import tried
 from .conftest import ROOT
 
 RECORDS = 12_000
@@ -40,7 +41,7 @@ def rows(town, headless_home, tmp_path_factory, request):
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert done.stderr.count("+ scripts/qgis_process run vbas:") == 3
+        assert done.stderr.count("+ scripts/qgis_process run vbas:") == 3 + (engine == "duckdb")  # and linked tables
         if engine == "postgres":
             with (folder / "released.csv").open(encoding="utf-8", newline="") as file:
                 return [tuple(row[name] for name in (*FIELDS, "diagnosis")) for row in csv.DictReader(file)]
@@ -58,8 +59,9 @@ def test_all_engines_release_the_same(rows):
         absent("PostgreSQL")
     for package in ("adbc_driver_postgresql", "pyspark"):
         needed(package)
-    found = {engine: Counter(rows(engine)) for engine in ("duckdb", "postgres", "spark")}
-    assert found["duckdb"] == found["postgres"] == found["spark"]
+    # Spark takes as long as the others together; what it releases is compared in test_engine_conformance.py, too.
+    found = {engine: Counter(rows(engine)) for engine in tried(("duckdb", "postgres"), ("duckdb", "postgres", "spark"))}
+    assert all(released == found["duckdb"] for released in found.values())
     classes = Counter(row[:-1] for row in found["duckdb"].elements())
     assert min(classes.values()) >= 5
     assert RECORDS // 2 < classes.total() <= RECORDS

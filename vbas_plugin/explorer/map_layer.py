@@ -63,6 +63,7 @@ class RegionLayer(QObject):
         there = self.layer
         if there is not None and there.fields().names() == table.qgs_fields.names() and there.crs() == table.crs:
             refill(there, table)
+            self.set_visible(True)
             return
         self._remove_layer()
         title = tr("Regions looked at")
@@ -79,6 +80,13 @@ class RegionLayer(QObject):
         for on in (False, True):  # a group that was empty when it came in is shown closed, whatever it says of itself
             group.setExpanded(on)
         self.changed.emit()
+
+    def set_visible(self, on: bool) -> None:
+        """Tick the layer in the list of layers, or untick it: two layers with numbers hide each other."""
+        there = self.layer
+        node = None if there is None else QgsProject.instance().layerTreeRoot().findLayer(there.id())
+        if node is not None:
+            node.setItemVisibilityChecked(on)
 
     def clear(self) -> None:
         """Take layer and group out of the project, and the tool from the map."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from qgis.PyQt.QtCore import QEvent, QObject, Qt
 from qgis.PyQt.QtWidgets import (
     QAbstractSpinBox,
@@ -35,9 +37,14 @@ def pass_over(within: QWidget) -> None:
     """Have the wheel pass over all lists, numbers and sliders within a widget."""
     keeper = PassedOver(within)
     for kind in (QComboBox, QAbstractSpinBox, QSlider):
-        for child in within.findChildren(kind):
-            child.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            child.installEventFilter(keeper)
+        pass_over_these(within.findChildren(kind), keeper)
+
+
+def pass_over_these(widgets: Sequence[QWidget], keeper: PassedOver) -> None:
+    """Have the wheel pass over these."""
+    for widget in widgets:
+        widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        widget.installEventFilter(keeper)
 
 
 def narrow(list_of: QComboBox) -> QComboBox:

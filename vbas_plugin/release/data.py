@@ -31,7 +31,7 @@ from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
 from ..explorer.work import Job, Worker
 from .project_answers import kept_answers
-from .sampling import MOST_ROWS, Sample
+from .sampling import Sample
 from .state import ReleaseState
 
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
@@ -289,7 +289,7 @@ class DataStep(QWidget):
                     known[ids[table], ""] = sample.columns(part(job.progress, 0.1 * n, 0.1 * (n + 1)))
             of_areas, of_records = (known[ids[table], ""] for table in layers)
             found = check_data(of_areas, of_records, *chosen, part(job.progress, 0.2, 0.4), mend)
-            if found.n_sample >= MOST_ROWS:
+            if found.n_sample >= samples["RECORDS"].most:
                 job.told.emit(replace(found, whole=False))
             whole: list[Column | None] = []
             for table, name in (("REGIONS", found.region_id), ("RECORDS", found.record_region)):

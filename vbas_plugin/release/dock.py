@@ -48,7 +48,7 @@ class ReleaseDock(QDockWidget):
         self.roles = RolesStep(self.state)
         self.look = LookStep(iface, self.data)
         self.decide = DecideStep(self.state)
-        self.hand_over = HandOverStep(self.state)
+        self.hand_over = HandOverStep(self.state, iface)
         self.hand_over.ready = self._not_ready
         self.steps: list[tuple[QToolButton, QWidget, str]] = []
         self.title, self.back, self.next = QLabel(), QPushButton(tr("Back")), QPushButton(tr("Next"))
@@ -145,6 +145,7 @@ class ReleaseDock(QDockWidget):
         self.roles.changed.connect(self._roles_changed)
         self.look.session.regions.connect(self._offer)
         self.decide.rule_chosen.connect(self._offer_anew)
+        self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
         QgsProject.instance().cleared.connect(self._forget)
 
     def _roles_changed(self) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 from qgis.core import (
     QgsApplication,
+    QgsMapLayer,
     QgsProcessingAlgRunnerTask,
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsProject,
+    QgsVectorLayer,
 )
 from qgis.gui import QgsFileWidget
 from qgis.PyQt.QtCore import QUrl, pyqtSignal
@@ -19,12 +21,15 @@ from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButto
 
 from ...algorithms.explorer_data import MAIN
 from ...algorithms.form.remembering import remembered
+from ...algorithms.layers.delivery.styles import describe, style
 from ...core.errors import VbasError
 from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
 from ...core.secrecy import without_secrets
+from ...core.tables.schema import FOR_RELEASE
 from ..explorer.widgets import SAID, WRONG, add_row, rows, wrapped
 from .earlier_jobs import differing
+from .map_page import map_page, text_below
 from .state import ReleaseState
 
 # Beside the folder that goes out, after its name.
@@ -35,6 +40,7 @@ LAYERS = {
     "RELEASED_REGIONS": "TEMPORARY_OUTPUT",
     "CROSSWALK": "TEMPORARY_OUTPUT",
 }
+REGIONS = "RELEASED_REGIONS"
 LAST_LINES = 3  # the verdict, the cost, and what to do next
 
 
@@ -65,7 +71,7 @@ class HandOverStep(QWidget):
 
     ended = pyqtSignal(bool)
 
-    def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ReleaseState, iface: Any = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state = state
         self.results: Mapping[str, Any] = {}
@@ -73,7 +79,8 @@ class HandOverStep(QWidget):
         self.folder, self.register = QgsFileWidget(), QgsFileWidget()
         self.recipient, self.purpose, self.prepared_by = QLineEdit(), QLineEdit(), QLineEdit()
         self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), QProgressBar()
-        self.earlier = QPushButton(tr("An earlier job…"))
+        self.earlier, self.layout_of_map = QPushButton(tr("An earlier job…")), QPushButton(tr("A page with the map…"))
+        self._iface, self._regions = iface, ""
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
         self._task: QgsProcessingAlgRunnerTask | None = None
         self._kept: list[object] = []  # what a run needs until it has ended
@@ -81,6 +88,7 @@ class HandOverStep(QWidget):
         self.go.clicked.connect(self.run)
         self.cancel.clicked.connect(self._cancel)
         self.earlier.clicked.connect(self._choose_job)
+        self.layout_of_map.clicked.connect(self.make_map_page)
         self._refresh()
 
     @property
@@ -108,7 +116,7 @@ class HandOverStep(QWidget):
         self._say("")
         self.links.setText("")
         task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, told)
-        task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, told))
+        task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, told, context))
         told.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
         self._task, self._kept = task, [algorithm, context, told]
         self.bar.setValue(0)
@@ -171,10 +179,20 @@ class HandOverStep(QWidget):
         self.earlier.setToolTip(
             tr("Show in what an earlier job, or the datapackage.json of a released folder, differs from this one.")
         )
+        self.layout_of_map.setToolTip(tr("A print layout with the released regions, their legend and a scale."))
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(layout)
-        for part in (self.go, self.bar, self.cancel, self.message, self.links, self.earlier, self.compared):
+        for part in (
+            self.go,
+            self.bar,
+            self.cancel,
+            self.message,
+            self.links,
+            self.layout_of_map,
+            self.earlier,
+            self.compared,
+        ):
             outer.addWidget(part)
         outer.addStretch(1)
 
@@ -198,11 +216,12 @@ class HandOverStep(QWidget):
             "REGISTER": self.register.filePath().strip(),
         }
 
-    def _take_results(self, done: bool, results: Mapping[str, Any], told: Told) -> None:
+    def _take_results(self, done: bool, results: Mapping[str, Any], told: Told, context: QgsProcessingContext) -> None:
         cancelled = told.isCanceled()
         self._task, self._kept = None, []
         if done:
             self.results = dict(results)
+            self._show_regions(context.takeResultLayer(str(results.get(REGIONS, ""))))
             self._say("\n".join([*told.warnings, *told.lines[-LAST_LINES:]]))
             self.links.setText(self._links())
         elif cancelled:
@@ -211,6 +230,32 @@ class HandOverStep(QWidget):
             self._say("\n".join(told.errors) or tr("The run ended without a word."), WRONG)
         self._refresh()
         self.ended.emit(done)
+
+    def _show_regions(self, layer: QgsMapLayer | None) -> None:
+        """Put the released regions on the map, above all else."""
+        if not isinstance(layer, QgsVectorLayer):
+            return
+        title = tr("Released regions ({kind})", kind=FOR_RELEASE)
+        style(layer, REGIONS)
+        describe(layer, title, f"{self.folder_name()} – {title}")
+        QgsProject.instance().addMapLayer(layer, False)
+        QgsProject.instance().layerTreeRoot().insertLayer(0, layer).setExpanded(True)
+        self._regions = layer.id()
+
+    def folder_name(self) -> str:
+        """How the release is called: as its folder."""
+        return Path(str(self.state.outputs.get("RELEASE_FOLDER", ""))).name
+
+    def make_map_page(self) -> None:
+        """Make a print layout of the released regions, and open it where QGIS can."""
+        layer = QgsProject.instance().mapLayer(self._regions)
+        if not isinstance(layer, QgsVectorLayer):
+            self._say(tr("The released regions are not in the project any more: make the release again."), WRONG)
+            return
+        layout = map_page(layer, self.folder_name(), text_below())
+        if hasattr(self._iface, "openLayoutDesigner"):
+            self._iface.openLayoutDesigner(layout)
+        self._say(tr("The map is a print layout of the project now: “{name}”.", name=layout.name()))
 
     def _links(self) -> str:
         """What was written, to be opened by a click."""
@@ -244,5 +289,6 @@ class HandOverStep(QWidget):
         for widget in (self.bar, self.cancel):
             widget.setVisible(self.busy)
         self.go.setEnabled(not self.busy)
+        self.layout_of_map.setVisible(bool(self._regions) and not self.busy)
         for label in (self.message, self.links, self.compared):
             label.setVisible(bool(label.text()))

@@ -20,12 +20,13 @@ from ...core.language import plural, tr
 from ...core.preparing.checking import DataChecked
 from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers
 from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, Looks
-from ..explorer.widgets import add_row, narrow, pass_over, rows, wrapped
+from ..explorer.widgets import PassedOver, add_row, narrow, pass_over_these, rows, wrapped
 from .project_answers import keep_answers
 from .state import ReleaseState
 
 RED = QColor("#b3261e")
 SHOWN_ROWS = 6
+FIELD = "vbas_field"  # a property of a list of roles: whose it is
 HIGHEST = 100
 
 
@@ -42,6 +43,7 @@ class RolesStep(QWidget):
         self.table, self.about = QTableWidget(0, 2), wrapped()
         self.coarser, self.different, self.share = narrow(QComboBox()), QSpinBox(), QDoubleSpinBox()
         self._coarser, self._demands = QWidget(), QWidget()
+        self._wheel = PassedOver(self)
         self._build()
         self.table.currentCellChanged.connect(lambda *_: self._show_column())
         self.coarser.activated.connect(self._take_coarser)
@@ -53,9 +55,12 @@ class RolesStep(QWidget):
         """Show the columns with what was found of them, and their roles; None while nothing is known yet."""
         self._found = found
         chosen = self.table.currentRow()
+        header = self.table.verticalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else each row would measure all others again
         self.table.setRowCount(len(self.state.fields))
         for row, name in enumerate(self.state.fields):
             self._show_row(row, name)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.setCurrentCell(min(max(chosen, 0), len(self.state.fields) - 1), 0)
         self._show_column()
 
@@ -123,14 +128,22 @@ class RolesStep(QWidget):
         if look is not None and look.alarming:
             item.setForeground(QBrush(RED))
         self.table.setItem(row, 0, item)
+        chooser = self.table.cellWidget(row, 1)
+        if chooser is None or chooser.property(FIELD) != name:
+            chooser = self._role_list(name)
+            self.table.setCellWidget(row, 1, chooser)
+        chooser.setCurrentIndex(chooser.findData(role))
+
+    def _role_list(self, name: str) -> QComboBox:
+        """A new list of roles for a column."""
         chooser = QComboBox()
+        chooser.setProperty(FIELD, name)
         chooser.setAccessibleName(tr("Role of “{field}”", field=name))
         for word in ROLES:
             chooser.addItem(tr(word), word)
-        chooser.setCurrentIndex(chooser.findData(role))
-        chooser.activated.connect(lambda *_, name=name, chooser=chooser: self._take_role(name, chooser.currentData()))
-        self.table.setCellWidget(row, 1, chooser)
-        pass_over(self.table)
+        chooser.activated.connect(lambda *_: self._take_role(name, chooser.currentData()))
+        pass_over_these([chooser], self._wheel)
+        return chooser
 
     def _column(self) -> str:
         """The column that is looked at; empty for none."""

@@ -1,4 +1,4 @@
-"""Outputs: written whole in a staging folder, checked there, put in their place all together, and counted there again.
+"""Outputs: written whole in a staging folder, counted there, put in their place all together, and compared there.
 
 Where they may go is settled before any work (`destinations`); how they get there is in `places`.
 """
@@ -156,7 +156,7 @@ class Outputs:
                 self._announcing.store_look(file, name, table.geometry != "none")
                 self._note(file, destination, title)
                 settle(file)
-                self._counting.begin(name, file, partial(_recount, name, table, check), again=check is not None)
+                self._counting.begin(file, partial(_recount, name, table, check))
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check, progress)
@@ -218,7 +218,7 @@ class Outputs:
         self._counting.wait()
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination), partial(self._count_in_place, name))
+            FilePlace(name, staged, destination, stale_beside(destination), self._counting.refuse_if_changed)
             for name, (staged, destination) in self._files.items()
         ]
         folders = [
@@ -241,10 +241,6 @@ class Outputs:
         self._results.update({name: str(self._destinations[name]) for name in self._folders})
         self._say_what_may_be_published()
         return self._results
-
-    def _count_in_place(self, name: str, file: Path) -> None:
-        with without_journals():
-            self._counting.in_place(name, file)
 
     def _have_their_place(self) -> None:
         self.in_place = True

@@ -20,16 +20,7 @@ from qgis.core import (
 from ....core.drawing import split_at_antimeridian
 from ....core.errors import InputError
 from ....core.language import tr
-from ....core.plane import (
-    CANADA,
-    WARPED,
-    degrees_of,
-    directions,
-    equal_area,
-    in_canada,
-    mean_direction,
-    too_wide,
-)
+from ....core.plane import CANADA, WARPED, Extent, extent_of
 
 _LINE = struct.Struct("<BII")  # byte order, type of geometry, number of points
 _LINE_STRING = 2
@@ -47,8 +38,7 @@ def planar_crs(
     metres = crs.mapUnits() == QgsUnitTypes.DistanceUnit.DistanceMeters
     if (not crs.isGeographic() and not warped and metres) or not len(shapes):
         return crs
-    vectors = unit_vectors(shapes, crs)
-    centre = mean_direction(vectors)
+    extent = extent_in(crs, shapes)
     reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
     why = tr(
         "{layer} is in {crs}, which is {reason}",
@@ -56,9 +46,9 @@ def planar_crs(
         crs=crs.authid() or tr("a CRS of its own"),
         reason=reason,
     )
-    if in_canada(degrees_of(vectors)):
+    if extent.projection == CANADA:
         planar = QgsCoordinateReferenceSystem(CANADA)
-        per_cent = _longer(planar, centre)
+        per_cent = _longer(planar, extent)
         sentence = (
             tr(
                 "{why}: distances are measured in Statistics Canada's Lambert projection ({canada}), in which they are "
@@ -79,7 +69,7 @@ def planar_crs(
             )
         )
     else:
-        planar = _equal_area(centre)
+        planar = _equal_area(extent)
         sentence = tr(
             "{why}: distances and areas are measured in the Lambert azimuthal equal-area projection centred on the "
             "layer ({projection}).",
@@ -90,7 +80,7 @@ def planar_crs(
         feedback.pushWarning(tr("{sentence} Its own metres are not metres on the ground.", sentence=sentence))
     else:
         feedback.pushInfo(sentence)
-    warning = too_wide(vectors, centre, layer)
+    warning = extent.too_wide(layer)
     if warning:
         feedback.pushWarning(warning)
     return planar
@@ -119,18 +109,15 @@ def equal_area_crs(
     """The CRS that surfaces are measured in: `planar`, unless that was chosen for its distances and distorts areas."""
     if planar == crs or planar.authid() != CANADA or not len(shapes):
         return planar
-    return _equal_area(mean_direction(unit_vectors(shapes, crs)))
+    return _equal_area(extent_in(crs, shapes))
 
 
-def unit_vectors(shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
-    """For each shape, (n, 3), the direction from the middle of a globe to its middle: the mean over its vertices.
-
-    Directions, and not longitudes, so that a shape in two pieces beside the antimeridian has its middle there.
-    """
+def extent_in(crs: QgsCoordinateReferenceSystem, shapes: np.ndarray) -> Extent:
+    """Where shapes with coordinates of a CRS, (n,), lie on the globe."""
     coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
     if crs.authid() != "EPSG:4326":
         coordinates = _to_degrees(coordinates, crs)
-    return directions(coordinates, owner, len(shapes))
+    return extent_of(coordinates, owner, len(shapes))
 
 
 def in_crs(
@@ -202,16 +189,16 @@ def _to_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem) -> n
     return _checked_move(coordinates, turn)
 
 
-def _equal_area(centre: np.ndarray) -> QgsCoordinateReferenceSystem:
-    """Lambert's azimuthal equal-area projection around a direction."""
+def _equal_area(extent: Extent) -> QgsCoordinateReferenceSystem:
+    """Lambert's azimuthal equal-area projection around the middle of an extent."""
     planar = QgsCoordinateReferenceSystem()
-    planar.createFromProj(equal_area(centre))
+    planar.createFromProj(extent.equal_area)
     return planar
 
 
-def _longer(planar: QgsCoordinateReferenceSystem, centre: np.ndarray) -> float:
-    """By how many per cent a short line at a direction is longer in a plane than it is on the ground."""
-    true = _equal_area(centre)
+def _longer(planar: QgsCoordinateReferenceSystem, extent: Extent) -> float:
+    """By how many per cent a short line in the middle of an extent is longer in a plane than it is on the ground."""
+    true = _equal_area(extent)
     turn = QgsCoordinateTransform(true, planar, QgsProcessingContext().transformContext())
     square = transformed(np.array([shapely.box(-500, -500, 500, 500)]), turn)
     return 100 * (float(np.sqrt(shapely.area(square)[0])) / 1000 - 1)

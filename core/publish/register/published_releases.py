@@ -15,6 +15,7 @@ import numpy as np
 from ...anonymise import Account
 from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
+from ...disclosure.in_series import in_all_periods
 from ...disclosure.published import Published
 from ...disclosure.values import Values
 from ...errors import InputError
@@ -45,7 +46,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .told import LINKED, UPDATE, UPDATES, taking_told_out, tell, told_of
+from .told import LINKED, SAME_IN_ALL, UPDATE, UPDATES, taking_told_out, tell, told_of
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -211,7 +212,7 @@ def new_entry(
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         carries_on = _carried_on(connection, release)
         number = _insert(connection, release)
-        tell(connection, number, {**told, **carries_on, LINKED: ", ".join(release.linked)})
+        tell(connection, number, {**told, **carries_on, **_same_in_all(release), LINKED: ", ".join(release.linked)})
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
         statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection))
@@ -221,6 +222,11 @@ def new_entry(
     entry = written_entry(path, add)
     entry.number = links[0].number
     return chained(entry, links[0])
+
+
+def _same_in_all(release: Published) -> dict[str, str]:
+    """What a register is told of the period of a release whose classes are the same in all; nothing of another."""
+    return {SAME_IN_ALL: str(release.quasi_identifiers.index(release.period))} if release.period else {}
 
 
 def _carried_on(connection: sqlite3.Connection, release: Published) -> dict[str, str]:
@@ -309,7 +315,10 @@ def _release(
         linked = tuple(name for name in told.get(LINKED, "").split(", ") if name)
         updates = (positions.get(told[UPDATES], -1), told.get(UPDATE, "")) if UPDATES in told else None
         release = replace(release, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
-        return replace(release, coarsened=levels, updates=updates)
+        release = replace(release, coarsened=levels, updates=updates)
+        if SAME_IN_ALL in told:
+            release = in_all_periods(release, release.quasi_identifiers[int(told[SAME_IN_ALL])])
+        return release
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
         raise damaged(number, title, path, error) from error
 

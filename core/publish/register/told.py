@@ -6,6 +6,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
+from ...language import as_data
 from ...plain_text import visible
 from ..geopackage.making import SHORT, TEXT, add_table
 
@@ -13,7 +14,8 @@ TOLD = "vbas_told"
 COLUMNS = {"release": SHORT, "what": TEXT, "text": TEXT}
 SERIES, RECIPIENT, PURPOSE = "series", "recipient", "purpose"
 UPDATES, UPDATE = "updates", "update"  # the number of the release that it carries on; what it is beside that
-LINKED = "linked tables"  # the names of those that were released with the persons
+SAME_IN_ALL = as_data("the same in all")  # which quasi-identifier is the period, where classes are the same in all
+LINKED = as_data("linked tables")  # the names of those that were released with the persons
 ADD = "INSERT INTO vbas_told (release, what, text) VALUES (?, ?, ?)"
 TAKE_OUT = ("DELETE FROM vbas_told WHERE release = ?",)
 OF_RELEASE = "SELECT what, text FROM vbas_told WHERE release = ?"

@@ -17,11 +17,12 @@ def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
     """
     rings, owner = _rings(shapes)
     chains = _chains(rings)
-    lines = _simplified(chains, tolerance)
+    whole = _lines(chains)
+    lines = _simplified(whole, tolerance)
     # The point in which one chain ends is that in which the next begins.
     while shapely.get_num_coordinates(lines).sum() - len(lines) > most and tolerance <= 1e6:
         tolerance *= 2
-        lines = _simplified(chains, tolerance)
+        lines = _simplified(whole, tolerance)
     joined_rings = _joined(lines, chains, len(rings))
     data = [""] * len(shapes)
     for number, ring in zip(owner, joined_rings):
@@ -93,14 +94,15 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return points[np.concatenate(pieces)], chain, np.array(of_ring), np.array(turned)
 
 
-def _simplified(chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tolerance: float) -> np.ndarray:
-    """The chains as lines with fewer points (Douglas and Peucker 1973)."""
+def _lines(chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+    """The chains as lines."""
     points, chain, _, _ = chains
-    if not len(points):
-        return np.empty(0, object)
-    return shapely.simplify(
-        shapely.linestrings(points.astype(float), indices=chain), tolerance, preserve_topology=False
-    )
+    return shapely.linestrings(points.astype(float), indices=chain) if len(points) else np.empty(0, object)
+
+
+def _simplified(lines: np.ndarray, tolerance: float) -> np.ndarray:
+    """Lines with fewer points (Douglas and Peucker 1973)."""
+    return shapely.simplify(lines, tolerance, preserve_topology=False) if len(lines) else lines
 
 
 def _joined(

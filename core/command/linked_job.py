@@ -1,0 +1,91 @@
+"""Linked tables in the file of a job: the parameters of “Anonymise linked tables” beside those of every job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..errors import InputError
+from ..job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, table_name
+from ..job.settings import is_blank
+from ..job.values import choice_of, number_of
+from ..language import tr
+from ..linked.tables import ALL_ROWS, ROWS_KNOWN
+from .files import LAYER, table_of_source
+
+TABLES, KEYS, ROWS, COUNT_KNOWN, NEW_KEY, LEAST = (
+    *("LINKED_TABLES", "LINKED_KEYS", "ROWS_KNOWN", "COUNT_KNOWN", "NEW_KEY", "LINKED_K"),
+)
+# In the order of the form.
+LINKED = (KEY, TABLES, KNOWN, ROWS, KEEP, SENSITIVE, COUNT_KNOWN, NEW_KEY, LEAST, KEYS)
+
+
+def linking_of(told: Mapping[str, object], beside: Path) -> Linking | None:
+    """What a job asks of linked tables; None where it has none. Raises InputError.
+
+    told : the job; beside : the folder that paths start from
+    """
+    given = {name: told[name] for name in LINKED if not is_blank(told.get(name))}
+    if TABLES not in given:
+        if given:
+            raise InputError(
+                tr(
+                    "{name} is for linked tables, of which the job names none: give LINKED_TABLES.",
+                    name=next(iter(given)),
+                )
+            )
+        return None
+    if KEY not in given:
+        raise InputError(tr("{name} is needed, and is not given.", name=KEY))
+    sources = _sources(given[TABLES])
+    tables = {name: table_of_source(source, beside, TABLES) for name, source in sources.items()}
+
+    def named(parameter: str) -> dict[str, list[str]]:
+        return by_table(parameter, _parts(given.get(parameter, ())), list(tables))
+
+    least = given.get(LEAST, 0)
+    return Linking(
+        str(given[KEY]),
+        tables,
+        named(KNOWN),
+        named(KEEP),
+        named(SENSITIVE),
+        {table: names[0] for table, names in named(KEYS).items()},
+        _yes(COUNT_KNOWN, given.get(COUNT_KNOWN, True)),
+        _yes(NEW_KEY, given.get(NEW_KEY, True)),
+        int(number_of(LEAST, least, True, 0)),
+        choice_of(ROWS, given.get(ROWS, ALL_ROWS), ROWS_KNOWN),
+    )
+
+
+def _sources(given: object) -> dict[str, str]:
+    """Where each table is, by its name in the release: that of the job, else that of the file or its layer."""
+    if isinstance(given, Mapping):
+        return {str(name): str(source) for name, source in given.items()}
+    sources: dict[str, str] = {}
+    for source in _parts(given):
+        path, _, layer = source.partition(LAYER)
+        name = table_name(layer or Path(path).stem)
+        if name in sources:
+            raise InputError(
+                tr(
+                    "LINKED_TABLES: two tables have the same name; give each its own: "
+                    'LINKED_TABLES = {{ stays = "…", drugs = "…" }}.'
+                )
+            )
+        sources[name] = source
+    return sources
+
+
+def _parts(given: object) -> list[str]:
+    """Several words: a list, or one text with semicolons."""
+    parts: Sequence[object] = given.split(";") if isinstance(given, str) else given  # type: ignore[assignment]
+    if not isinstance(parts, (list, tuple)):
+        raise InputError(tr("{name}: give the names of fields as a list.", name=TABLES))
+    return [str(part).strip() for part in parts if str(part).strip()]
+
+
+def _yes(name: str, given: object) -> bool:
+    if not isinstance(given, bool):
+        raise InputError(tr("{name} is “{value}”: write true or false.", name=name, value=str(given)))
+    return given

@@ -1,0 +1,106 @@
+"""Releases whose classes are the same in all periods, held against others: that a missing number is nobody is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.anonymise import Account, Ask, anonymise
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.overlay import overlay
+from vbas.core.errors import InputError, PrivacyError
+from vbas.core.levels import Levels
+from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME
+from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import Records, match_records
+from vbas.core.records.table import RecordTable
+from vbas.core.releases.earlier import REPAIR, Earlier
+from vbas.core.releases.updating import Update
+
+from .nested_cases import random_levels
+
+K = 5
+
+
+def town_of(people: list[tuple[str, str, str]]) -> Records:
+    """Records of people: area, class, year."""
+    area, shown, year = (column_from_values(list(column)) for column in zip(*people))
+    return match_records(RecordTable(area, {"q": shown, "year": year}, {}), AREAS)
+
+
+AREAS = make_areas(list("abcdef"), np.arange(12.0).reshape(6, 2), np.ones(6))
+NUMBERS = {"2024": {"a": 20, "b": 15, "c": 15, "d": 15, "f": 20}, "2025": {"d": 2, "e": 8, "f": 3}}
+PEOPLE = [(area, "u", year) for year, of_area in NUMBERS.items() for area, n in of_area.items() for _ in range(n)]
+FIRST, SECOND = (Levels((Crosswalk(np.array(of), 3),)) for of in ([0, 1, 0, 2, 1, 1], [2, 0, 2, 0, 2, 1]))
+
+
+def series_of(levels: Levels, earlier: Earlier, **asked: Any) -> Account:
+    ask = Ask(K, earlier=earlier, period="year", periods=THE_SAME)
+    return anonymise(AREAS, town_of(PEOPLE), levels, replace(ask, **asked))
+
+
+def test_that_a_missing_number_is_nobody_tells_a_small_count_beside_another_release(tmp_path):
+    """Of 2025 the first shows nobody in a and c, and 11 in b, e and f; the second 8 in a, c and e. So all of these are
+    in e, and 3 in b and f; where others may be in a or c, 3 to 11 are."""
+    register = tmp_path / "register.gpkg"
+    add_release(register, series_of(FIRST, earlier_releases(register)))
+    (first,) = read_register(register)
+    assert first.period == "year" and sorted(first.records.tolist()) == [11, 35, 35]
+    with pytest.raises(PrivacyError, match="would give away"):
+        series_of(SECOND, earlier_releases(register))
+    assert series_of(SECOND, Earlier([replace(first, period="")])).release.n_records == 43
+    mended = series_of(SECOND, earlier_releases(register, REPAIR))
+    assert mended.release.n_records < 43 and mended.published is not None
+    add_release(register, mended)
+    assert len(read_register(register)) == 2
+
+
+def test_a_series_is_no_release_to_be_updated(tmp_path):
+    first = series_of(FIRST, Earlier([])).published
+    assert first is not None
+    with pytest.raises(InputError, match="same classes in all periods of “year”"):
+        series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_what_a_series_is_known_to_tell_is_true(seed, n_levels):
+    """The people of each region and class lie within what the overlay takes for known."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 99, (n, 2)).astype(float), np.ones(n))
+    levels = random_levels(areas, rng, n_levels, bool(rng.integers(2)))
+    size = int(rng.integers(20, 150))
+    at, of, year = (rng.integers(0, m, size) for m in (n, 3, 4))
+    keep = (of * 7 + year * 3 + at) % 4 > 0  # so that some are in some years only
+    names = (areas.identifiers[at[keep]], of[keep].astype(str), year[keep].astype(str))
+    columns = [column_from_values(values.tolist()) for values in names]
+    records = match_records(RecordTable(columns[0], {"q": columns[1], "year": columns[2]}, {}), areas)
+    ask = Ask(2, earlier=Earlier([]), period="year", periods=THE_SAME)
+    released = anonymise(areas, records, levels, ask).published
+    assert released is not None
+    if not len(released.records):
+        return
+    assert released.period == "year"
+    over = overlay([released])
+    people = np.zeros((over.n_cells, len(over.entries)), np.int64)
+    joint = {values: i for i, values in enumerate(over.schemas[0].classes)}
+    number = {entry: i for i, entry in enumerate(over.entries[:, 0].tolist())}
+    cell = dict(zip(over.areas.tolist(), over.cell_of.tolist()))
+    for area, *values in zip(*(one.tolist() for one in names)):
+        if tuple(values) in joint:
+            people[cell[area], number[joint[tuple(values)]]] += 1
+    for family in over.sums(np.arange(len(over.entries))):
+        sums = family.members() @ people
+        for column, of_class in enumerate(family.class_of.tolist()):
+            if of_class >= 0:
+                low, high = family.low[:-1, of_class], family.high[:-1, of_class]
+                assert (low <= sums[:-1, column]).all() and (sums[:-1, column] <= high).all()
