@@ -23,8 +23,6 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
-from ..exploring import tried
-
 AREAS = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)])
 HALVES = crosswalk_from_table(AREAS, list("abcd"), [1, 1, 2, 2])
 WHOLE = crosswalk_from_table(AREAS, list("abcd"), [1, 1, 1, 1])
@@ -116,7 +114,7 @@ def looks(case: Case, rows: list[dict[str, object]], person: object) -> object:
 
 
 @pytest.mark.slow
-@settings(max_examples=tried(25, 60), deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases())
 def test_whoever_knows_a_person_and_all_their_rows_finds_k_or_nobody(case: Case) -> None:
     case.new_key = True

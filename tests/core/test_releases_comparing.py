@@ -15,8 +15,6 @@ from vbas.core.disclosure.values import Values
 from vbas.core.levels import Levels
 from vbas.core.releases.updates import Comparing, compare, differs, same_regions
 
-from ..exploring import tried
-
 
 @st.composite
 def releases(draw):
@@ -139,7 +137,7 @@ def rows_of(changes, old, new):
 
 
 @pytest.mark.slow
-@settings(max_examples=tried(25, 60), deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(releases(), st.integers(2, 7))
 def test_all_counts_at_once_are_as_one_by_one(several, k):
     kept = Comparing(several[:-1])
