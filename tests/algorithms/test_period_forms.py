@@ -156,6 +156,7 @@ def test_what_does_not_go_together_is_refused(run, town, tmp_path):
         run("anonymize", **given(town, tmp_path, RELEASE="nested levels", DISCLOSURE="no small count follows"))
 
 
+@pytest.mark.slow
 def test_a_register_knows_which_release_is_a_series(run, town, tmp_path):
     """The same series twice, and the periods by themselves under other regions."""
     register = tmp_path / "register.gpkg"

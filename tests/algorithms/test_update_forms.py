@@ -102,6 +102,7 @@ def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, mo
     assert any("takes the place of the earlier ones" in line for line in done.log)
 
 
+@pytest.mark.slow
 def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, months, tmp_path):
     """Of each class and region, whoever came or left by the values is nobody or k and more; and each class has two."""
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
@@ -126,6 +127,7 @@ def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, month
     assert done[-1].results["N_SAME"] > done[-1].results["N_CHANGED"]
 
 
+@pytest.mark.slow
 def test_the_model_of_a_month_releases_holds_all_months_against_each_other_and_lists_them(
     anonymize, run, grid, months, tmp_path
 ):

@@ -69,6 +69,7 @@ def test_a_series_is_no_release_to_be_updated(tmp_path):
         series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_what_a_series_is_known_to_tell_is_true(seed, n_levels):

@@ -96,7 +96,8 @@ def told(account: Account) -> dict[tuple[str, int, int, int], Counter]:
     return rows
 
 
-@settings(max_examples=25)
+@pytest.mark.slow
+@settings(max_examples=15)
 @given(towns())
 def test_no_few_came_or_left_by_their_values_between_any_two_months(case):
     areas, levels, k, asked, months, counted = case
@@ -111,7 +112,8 @@ def test_no_few_came_or_left_by_their_values_between_any_two_months(case):
                     assert len(new[key] - old[key]) != 1 and len(old[key] - new[key]) != 1
 
 
-@settings(max_examples=25)
+@pytest.mark.slow
+@settings(max_examples=15)
 @given(towns())
 def test_each_month_shows_people_of_now_with_their_values_as_diverse_as_asked(case):
     areas, levels, k, asked, months, counted = case
@@ -127,7 +129,8 @@ def test_each_month_shows_people_of_now_with_their_values_as_diverse_as_asked(ca
         assert account.measures.n_suppressed == len(month) - n_shown
 
 
-@settings(max_examples=15)
+@pytest.mark.slow
+@settings(max_examples=10)
 @given(towns())
 def test_who_has_not_changed_is_shown_as_before(case):
     areas, levels, k, asked, months, counted = case
