@@ -143,12 +143,12 @@ def _sentences(account: Account) -> list[str]:
 def _lost_for_research(account: Account) -> list[str]:
     """What whoever works with the release does without."""
     half, most = people_shown(account.areas, account.by_value, (0.5, 0.9))
-    areas = float(account.areas.population.mean())
+    people = float(account.areas.population.mean())
     told = [
         tr(
-            "What a researcher loses: in place of areas of about {areas:,.0f} people, half of the records show a "
+            "What a researcher loses: in place of areas of about {people:,.0f} people, half of the records show a "
             "region of at most {half:,.0f} people, nine of ten one of at most {most:,.0f}.",
-            areas=areas,
+            people=people,
             half=half,
             most=most,
         )

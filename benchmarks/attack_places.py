@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.synthetic.canada import canadian_distributions
-from vbas.core.synthetic.city import SENSITIVE
+from vbas.core.synthetic.city import SENSITIVE, demonstration_city
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
 K = 5
@@ -60,10 +60,11 @@ def some_column(values: np.ndarray, there: np.ndarray | None = None) -> Column:
     return Column(codes, np.append(categories.astype(object), np.array([None])))
 
 
-@lru_cache(maxsize=1)
-def city() -> Place:
-    """The demonstration city."""
-    table, areas = demonstration.people(), demonstration.city().areas()
+@cache
+def city(n_areas: int | None = None) -> Place:
+    """The demonstration city, or the same town with so many areas."""
+    made = demonstration.city() if n_areas is None else demonstration_city(n_areas=n_areas)
+    table, areas = made.people().table(), made.areas()
     area = areas.codes_of(table.area.categories)[table.area.codes]
     quasi = {name: table.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     return Place("Demonstration city", areas, area, quasi, table.kept[SENSITIVE].codes.astype(np.int64))

@@ -3,8 +3,9 @@
 A label is a class in a region of a level. Between any two releases a label that both show changes by nobody or by at
 least k people, and so do all people of a class who are shown in a region or in one within, at every level. Labels stay
 as they were where that many live there still; newcomers wait, or are shown in a larger region, until k have come; where
-one leaves, at least k go from the label, and those who did not leave are shown in a larger region. Whoever sees the
-releases can then never rule out that all people there are, are shown; and if so, all changes are of nobody or of k.
+one leaves, at least k go from the label, and those who did not leave are shown in a larger region. Of each label by
+itself whoever sees the releases can then not rule out that all people there are, are shown; and if so, its changes are
+of nobody or of k. That who knows how it is worked out can prove no others either is for `holding_back`.
 """
 
 from __future__ import annotations

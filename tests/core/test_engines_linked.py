@@ -253,10 +253,10 @@ def wrong(tables: dict[str, Frame], people: Frame, what: str) -> None:
     ("what", "says"),
     [
         ("twice", "KEY stands in several rows of RECORDS"),
-        ("missing", "KEY is missing in 1 row"),
+        pytest.param("missing", "KEY is missing in 1 row", marks=pytest.mark.slow),
         ("nobody", "Table “stays”: 1 row has a key that no person has"),
-        ("home", r"stays\.days"),
-        ("person", r"drugs\.atc"),
+        pytest.param("home", r"stays\.days", marks=pytest.mark.slow),
+        pytest.param("person", r"drugs\.atc", marks=pytest.mark.slow),
         ("unseen", "fewer than 2 people who look alike"),
     ],
 )

@@ -6,8 +6,8 @@ import ast
 import builtins
 import re
 import string
-from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -51,20 +51,33 @@ NOUNS = {
 # Numbers that are never one: what k is, limits of ours, and what is refused where it is one.
 NEVER_ONE = {
     *("after", "asked", "characters", "cutoff", "fair_factor", "floor", "found", "k", "k_inner", "k_min"),
-    *("largest", "least", "least_population", "limit", "most_bars", "most_drawn", "most_joint_classes", "most_nodes"),
+    *(
+        "largest",
+        "least",
+        "least_population",
+        "limit",
+        "most",
+        "most_bars",
+        "most_drawn",
+        "most_joint_classes",
+        "most_nodes",
+    ),
     *("most_values", "n_areas", "n_records", "n_rows", "n_sites", "n_values", "people", "prefix", "round_limit"),
     *("smallest", "smallest_k", "times", "total"),
 }
 
 
-def _texts() -> Iterator[tuple[str, str, str]]:
+@cache
+def _texts() -> list[tuple[str, str, str]]:
     """Place and text of every marked text, and what marks it."""
+    found = []
     for path in sorted(one for folder in FOLDERS for one in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
                 for one in node.args[: 2 if node.func.id == "plural" else 1]:
                     if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                        yield f"{path.relative_to(ROOT)}:{node.lineno}", one.value, node.func.id
+                        found.append((f"{path.relative_to(ROOT)}:{node.lineno}", one.value, node.func.id))
+    return found
 
 
 def _places(text: str) -> list[tuple[str, str]]:

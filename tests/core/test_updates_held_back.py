@@ -12,6 +12,7 @@ from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.levels import Levels
+from vbas.core.privacy.derivable import NO_SMALL_COUNT
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.holding_back import Chances, held_back
 from vbas.core.releases.keeping import Places, families
@@ -83,3 +84,17 @@ def test_an_update_holds_newcomers_back_now_and_then():
     now = town_of([(0, 0)] * 14 + others, areas, True)
     numbers = [shown(anonymise(areas, now, levels, ask))[0, 0, 0] for _ in range(110)]
     assert set(numbers) == {9, 14} and 70 < numbers.count(14) < 110
+
+
+def test_a_release_from_which_no_small_count_follows_can_be_carried_on():
+    """The first month with zones; the later one adds nothing to what that proves."""
+    areas = make_areas(list("abcd"), np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [9.0, 1.0]]), np.full(4, 90.0))
+    levels = Levels((Crosswalk(np.arange(4), 4), Crosswalk(np.arange(4) // 2, 2), Crosswalk(np.zeros(4, int), 1)))
+    people = [(area, of) for area in range(4) for of in range(2) for _ in range(6 + area)]
+    first = anonymise(
+        areas, town_of(people, areas, True), levels, Ask(5, earlier=Earlier([]), disclosure=NO_SMALL_COUNT)
+    )
+    assert first.plan.in_zones and first.published is not None
+    ask = Ask(5, earlier=Earlier([first.published]), update=Update(0))
+    again = anonymise(areas, town_of(people[1:], areas, True), levels, ask)
+    assert again.changed is not None and again.changed.gone >= 1 and shown(again).get((0, 0, 0), 0) == 0

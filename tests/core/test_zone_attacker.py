@@ -140,8 +140,8 @@ def named_parts(areas: list[int], region_of: list[np.ndarray]) -> list[list[int]
 
 @pytest.fixture(scope="module")
 def city() -> tuple[Areas, Profile, Levels]:
-    """The demonstration city and its levels."""
-    place = attack_places.city()
+    """The demonstration city, in every run with fewer areas, and its levels."""
+    place = attack_places.city(tried(300, None))
     profile = place.records().profile
     return place.areas, profile, build_levels(place.areas, profile)
 
@@ -176,6 +176,6 @@ def test_the_attacker_who_knows_the_method_finds_many_without_disclosure_and_err
         claims = zone_attacker.proven_by_the_method(written(plan, areas), areas.points, 5)
         truth = [int(counts[list(claim.areas), classes[claim.zone.values]].sum()) for claim in claims]
         right[name] = len(claims), np.mean([claim.low <= n <= claim.high for claim, n in zip(claims, truth)])
-    assert right["without"][0] > 20_000 and right["without"][1] > 0.99
+    assert right["without"][0] > tried(4_000, 20_000) and right["without"][1] > 0.99
     # With DISCLOSURE the same reasoning is wrong for one claim in ten, and nobody knows for which.
     assert right["with"][0] < right["without"][0] / 2 and right["with"][1] < 0.95
