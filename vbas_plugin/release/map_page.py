@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from qgis.core import (
-    QgsLayerTree,
     QgsLayoutItem,
     QgsLayoutItemLabel,
     QgsLayoutItemLegend,
@@ -46,9 +45,9 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     shown.zoomToExtent(extent)
     legend = QgsLayoutItemLegend(layout)
     legend.setAutoUpdateModel(False)
-    tree = QgsLayerTree()
+    tree = legend.model().rootGroup()  # its own copy of the project's: one made here would be gone before it is drawn
+    tree.removeAllChildren()
     tree.addLayer(layer)
-    legend.model().setRootGroup(tree)
     legend.setLinkedMap(shown)
     _put(layout, legend, WIDTH - MARGIN - LEGEND, MARGIN + TITLE, LEGEND, HEIGHT / 2)
     _put(layout, _label(layout, title, 16, True), MARGIN, MARGIN, WIDTH - 2 * MARGIN, TITLE)

@@ -6,6 +6,7 @@ import csv
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
 from ..inputs import Inputs
 from ..tables import GEOMETRY_TYPES, Table
+from .csv_cells import cells_of
 
 
 def write_file(file: Path, table: Table, title: str, progress: Progress = silent) -> None:
@@ -55,6 +57,9 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
     if options.driverName == "GeoJSON":
         options.layerOptions = [f"DESCRIPTION={title}"]
     in_bulk = options.driverName == "GPKG" and table.geometry != "polygons" and table.plain
+    cells = None
+    if options.driverName == "CSV" and file.suffix == ".csv":
+        cells = cells_of(table, partial(write_file, title=title))
     writer = QgsVectorFileWriter.create(
         str(file),
         fields,
@@ -64,7 +69,7 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         options,
     )
     _stop_on(writer, file)
-    if not in_bulk:
+    if not in_bulk and cells is None:
         fill(writer, table, progress)
     with _errors_of_gdal() as errors:
         if not writer.flushBuffer():
@@ -77,6 +82,8 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         )
     if in_bulk:
         fill_geopackage(file, fields.names(), table, progress, _places(table))
+    if cells is not None:
+        cells.append_to(file, progress)
 
 
 def _places(table: Table) -> np.ndarray | None:

@@ -1,0 +1,96 @@
+"""CSV files of many rows: GDAL writes each different value once, and lines are put together from what it wrote.
+
+So a cell is what GDAL makes of it, whatever its version and quotation marks, and a row costs no feature.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ....core.arrays import to_list
+from ....core.progress import Progress
+from ....core.publish.files import DISK
+from ....core.publish.folders import temporary_folder
+from ....core.records.columns import Column
+from ....core.records.table import unused_name
+from ...compat import field
+from ..tables import CHUNK, StreamedTable, Table
+
+MANY = 20_000  # rows, from which on it is worth it
+ROWS_A_VALUE = 4  # and rows for each different value
+_CELL = re.compile(r'(?:^|,)("(?:[^"]|"")*"|[^,"]*)')
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells of a CSV file: codes, (n,) of each column, and the texts that they stand for.
+
+    end : of a line; last : (n,) int64, up to which row of the file each stands, None for once
+    """
+
+    codes: Sequence[np.ndarray]
+    texts: Sequence[np.ndarray]
+    end: str
+    last: np.ndarray | None
+
+    def append_to(self, file: Path, progress: Progress) -> None:
+        """Append all rows to a file that holds the names of the fields. Raises OSError."""
+        names = DISK.read_bytes(file)
+        n_rows = len(self.codes[0]) if self.last is None else int(self.last[-1])
+        with DISK.staged(file) as out:
+            out.write(names)
+            for first in range(0, n_rows, CHUNK):
+                progress(first / n_rows)
+                rows: slice | np.ndarray = slice(first, first + CHUNK)
+                if self.last is not None:
+                    rows = np.searchsorted(self.last, np.arange(first, min(first + CHUNK, n_rows)), side="right")
+                columns = [texts[codes[rows]].tolist() for texts, codes in zip(self.texts, self.codes)]
+                out.write("".join(line + self.end for line in map(",".join, zip(*columns))).encode("utf-8"))
+
+
+def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None:
+    """The cells of a table, None for one whose lines are to be written by GDAL.
+
+    write : has GDAL write a table into a new file. Raises VbasError.
+    """
+    if isinstance(table, StreamedTable) or len(table) < MANY or table.geometry != "none":
+        return None
+    # Of one column alone GDAL marks what is empty.
+    if len(table.fields) < 2 or not table.plain or not all(map(_has_codes, table.columns)):
+        return None
+    codes, values = zip(*map(_coded, table.columns))
+    longest = max(map(len, values))
+    if longest * ROWS_A_VALUE > len(table):
+        return None
+    if any(isinstance(value, str) and ("\n" in value or "\r" in value) for of in values for value in of):
+        return None
+    number = field(unused_name("n", [of.name() for of in table.fields]), "long")
+    once = Table(
+        [number, *table.fields], [np.arange(longest), *([*of, *[None] * (longest - len(of))] for of in values)]
+    )
+    with temporary_folder() as folder:
+        write(folder / "values.csv", once)
+        content = DISK.read_bytes(folder / "values.csv").decode("utf-8")
+    end = "\r\n" if content.partition("\n")[0].endswith("\r") else "\n"
+    rows = [_CELL.findall(line) for line in content.split(end)[1:-1]]
+    if len(rows) != longest or any(len(row) != len(once.fields) for row in rows):
+        return None
+    texts = [np.array(column, dtype=object) for column in list(zip(*rows))[1:]]
+    return Cells(codes, texts, end, None if table.copies is None else np.cumsum(table.copies))
+
+
+def _has_codes(column: object) -> bool:
+    return isinstance(column, Column) or (isinstance(column, np.ndarray) and column.dtype.kind in "iu")
+
+
+def _coded(column: object) -> tuple[np.ndarray, list[object]]:
+    """The codes of a column, and the value of each."""
+    if isinstance(column, Column):
+        return column.codes, to_list(column.categories)
+    unique, codes = np.unique(np.asarray(column), return_inverse=True)
+    return codes.reshape(-1), to_list(unique)
