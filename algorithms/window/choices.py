@@ -48,6 +48,7 @@ LABELS = {
     "anonymity-driven clustering": tr("anonymity-driven clustering"),
     "anonymity-driven clustering (2015)": tr("anonymity-driven clustering (2015)"),
     "random": tr("random"),
+    "split and merge": tr("split and merge"),
     "a class has k": tr("a class has k"),
     "no small count follows": tr("no small count follows"),
     "areas": tr("areas"),

@@ -13,6 +13,7 @@ from .clustering.anonymity_driven_clustering_2015 import anonymity_driven_cluste
 from .clustering.starting import STARTS
 from .options import LocationOptions, SiteLocation
 from .random_sites import random_sites
+from .split_and_merge import split_and_merge
 
 __all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
 
@@ -24,5 +25,6 @@ APPROACHES: dict[str, Approach[SiteLocation]] = {
         anonymity_driven_clustering_2015, CLUSTERING, uses_attribute_counts=True
     ),
     "random": Approach(random_sites, ("seed",)),
+    "split and merge": Approach(split_and_merge),
 }
 STARTS.update(APPROACHES)

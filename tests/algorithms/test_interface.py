@@ -175,6 +175,7 @@ CHOICES = {
         "anonymity-driven clustering",
         "anonymity-driven clustering (2015)",
         "random",
+        "split and merge",
     ),
     ("anonymize", "AGGREGATION"): (
         "basic Voronoi",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import subprocess
 import sys
 from collections import Counter
@@ -10,7 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from qgis.core import QgsCoordinateTransformContext, QgsProject, QgsVectorFileWriter, QgsVectorLayer
+from qgis.core import (
+    QgsCoordinateTransformContext,
+    QgsLayoutExporter,
+    QgsLayoutItemLegend,
+    QgsLayoutItemMap,
+    QgsProject,
+    QgsVectorFileWriter,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtCore import QSize
 
 from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
 from vbas.vbas_plugin.explorer.lost_bars import bars_of
@@ -133,6 +143,13 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     walk.click(dock.hand_over.layout_of_map)
     (layout,) = QgsProject.instance().layoutManager().printLayouts()
     assert layout.name() == "release" and len(layout.items()) > 4
+    gc.collect()  # what the layout draws must be its own
+    page = QgsLayoutExporter(layout).renderPageToImage(0, QSize(600, 424))
+    assert len({page.pixel(x, y) for x in range(0, 600, 5) for y in range(0, 424, 5)}) > 10
+    (shown,) = [item for item in layout.items() if isinstance(item, QgsLayoutItemMap)]
+    assert shown.extent().contains(regions.extent()) and shown.extent().width() < 3 * regions.extent().width()
+    (legend,) = [item for item in layout.items() if isinstance(item, QgsLayoutItemLegend)]
+    assert [node.layer().id() for node in legend.model().rootGroup().findLayers()] == [regions.id()]
     QgsProject.instance().layoutManager().clear()
     beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())
     assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]

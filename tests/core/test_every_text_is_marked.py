@@ -40,7 +40,7 @@ WORDS = {
     *("given number", "point on surface", "one level", "nested levels", "mean distance", "population floor"),
     *("independent attributes", "whole rows", "longest border", "smallest population", "join the nearest"),
     *("leave alone", "lower left corner", "edge or corner", "anonymity-driven clustering", "site optimisation"),
-    *("anonymity-driven clustering (2015)", "non-uniform entropy", "suppression budget"),
+    *("anonymity-driven clustering (2015)", "non-uniform entropy", "suppression budget", "split and merge"),
     *("rest of {}", "(not shown)", "leading characters", "other below", "is missing", "is not missing"),
     # What others say, and what is never said.
     *("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open"),
