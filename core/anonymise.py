@@ -390,7 +390,9 @@ def anonymise(
     else:
         at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
-    plan, coarser, held = _held_against_published(plan, coarser, areas, at_hand, requirement, ask, log)
+    plan, coarser, held = _held_against_published(
+        plan, coarser, areas, at_hand, requirement, ask, log, lambda _: progress(PLANNED)
+    )
     clock.has_taken(PUBLISHED_ALREADY)
     rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
     if requirement.series is not None and not requirement.asks_for_values:
@@ -549,9 +551,10 @@ def _held_against_published(
     requirement: Requirement,
     ask: Ask,
     log: Log,
+    progress: Progress,
 ) -> tuple[Plan, CoarserLevels | None, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already;
-    what it was made from; and what is known of that."""
+    what it was made from; and what is known of that. Nobody knows how long it takes: progress begins anew."""
     if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
         return plan, coarser, _Held((), ())
     table, profile = source.values(), source.profile
@@ -562,6 +565,7 @@ def _held_against_published(
         requirement,
         ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
+        progress,
     )
     in_zones = coarser is None and ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
     people = areas.population if in_zones else None
@@ -579,6 +583,7 @@ def _held_against_published(
         ask.ties,
         log,
         [published_table(counts, areas, ask.k) for counts in beside.tables],
+        progress,
     )
     return held.plan, coarser, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
 

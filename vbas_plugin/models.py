@@ -156,6 +156,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
 
     def _group_title(self, inputs: Inputs) -> str:
         """What the layers of a run are called together, as “Anonymise records” calls them."""
+        if inputs.has("UPDATE"):  # whose k may be that of the release before
+            return tr("A month's release, step by step")
         k = f"k = {inputs.whole('K')}"
         if inputs.has("CONNECTION"):
             return tr("Regions for records in a database, {k}, step by step", k=k)

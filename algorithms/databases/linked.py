@@ -49,7 +49,7 @@ def linked_parameters_in_place() -> Iterable[QgsProcessingParameterDefinition]:
     )
     for parameter in linked_parameters():
         if parameter.name() not in NOT_HERE:
-            parameter.setFlags(parameter.flags() | QgsProcessingParameterDefinition.FlagAdvanced)
+            parameter.setFlags(parameter.flags() | QgsProcessingParameterDefinition.Flag.FlagAdvanced)
             yield parameter
 
 

@@ -18,6 +18,7 @@ from ..nesting.company import in_company
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..profile import Profile
+from ..progress import Progress, silent
 from ..ties import FIXED, ties_of
 from .count_rows import CountRows, count_tables
 from .margins import parse_margins
@@ -31,7 +32,7 @@ MOST_TURNS = 20
 class Beside:
     """What a release stands beside: tables of the people of these areas.
 
-    requirement, loss, ties : as for `hold_against_counts`, the ties as they are asked for
+    requirement, loss, ties, progress : as for `hold_against_counts`, the ties as they are asked for
     """
 
     areas: Areas
@@ -39,6 +40,7 @@ class Beside:
     requirement: Requirement | None = None
     loss: str = "mean distance"
     ties: str = FIXED
+    progress: Progress = silent
 
 
 def tables_beside(
@@ -68,7 +70,14 @@ def hold_beside(
     if not beside.tables:
         return plan, coarser, (), ()
     held = hold_against_counts(
-        plan, beside.tables, beside.areas, beside.loss, beside.requirement, coarser, ties=ties_of(beside.ties)
+        plan,
+        beside.tables,
+        beside.areas,
+        beside.loss,
+        beside.requirement,
+        coarser,
+        beside.progress,
+        ties_of(beside.ties),
     )
     told, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
     log.info(*told)

@@ -19,6 +19,7 @@ from ..language import plural, tr
 from ..log import QUIET, Log
 from ..plan import Plan
 from ..privacy.requirement import Requirement
+from ..progress import Progress, silent
 from ..records.table import RecordTable
 from ..ties import FIXED, ties_of
 from .comparable import refuse_data_dependent_groups, related
@@ -72,12 +73,14 @@ def held_against_earlier(
     ties: str = FIXED,
     log: Log = QUIET,
     tables: Sequence[Published] = (),
+    progress: Progress = silent,
 ) -> HeldAgainst:
     """The plan, from which no count below k was found to follow together with earlier releases.
 
     table : the records or their cells, of which names and values are looked at; sensitive : their sensitive fields;
     also : what else must hold of a plan that is repaired, a function that suppresses further equivalence classes where
-    it does not; tables : of counts that others publish, which are known together with the earlier releases. Raises
+    it does not; tables : of counts that others publish, which are known together with the earlier releases; progress :
+    begins anew with each check, and raises to cancel. Raises
     PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases
     contradict each other; InputError where somebody has to say which fields are the same.
     """
@@ -94,7 +97,9 @@ def held_against_earlier(
     log.info(*same.matched.said)
     log.warn(*same.matched.warnings)
     held_against = [same.relate(release) for release in same.earlier]
-    findings = examine(same.relate(published), held_against, homogeneous=homogeneous, updated=earlier.updated)
+    findings = examine(
+        same.relate(published), held_against, homogeneous=homogeneous, progress=progress, updated=earlier.updated
+    )
     _refuse_contradictions(findings)
     if findings.n_to_mend and earlier.action == STOP:
         raise PrivacyError(_stopped(findings, plan.k))
@@ -107,7 +112,8 @@ def held_against_earlier(
             sensitive,
             homogeneous,
             also,
-            ties=ties_of(ties),
+            progress,
+            ties_of(ties),
             relate=same.relate,
             coarsened=published.coarsened,
             requirement=requirement,

@@ -15,6 +15,7 @@ from qgis.core import (
     QgsCoordinateTransformContext,
     QgsLayoutExporter,
     QgsLayoutItemLegend,
+    QgsLayoutItemMap,
     QgsProject,
     QgsVectorFileWriter,
     QgsVectorLayer,
@@ -145,6 +146,8 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     gc.collect()  # what the layout draws must be its own
     page = QgsLayoutExporter(layout).renderPageToImage(0, QSize(600, 424))
     assert len({page.pixel(x, y) for x in range(0, 600, 5) for y in range(0, 424, 5)}) > 10
+    (shown,) = [item for item in layout.items() if isinstance(item, QgsLayoutItemMap)]
+    assert shown.extent().contains(regions.extent()) and shown.extent().width() < 3 * regions.extent().width()
     (legend,) = [item for item in layout.items() if isinstance(item, QgsLayoutItemLegend)]
     assert [node.layer().id() for node in legend.model().rootGroup().findLayers()] == [regions.id()]
     QgsProject.instance().layoutManager().clear()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.anonymise import Ask, anonymise, rate
+from vbas.core.anonymise import PLANNED, Ask, anonymise, rate
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.errors import InputError, PrivacyError
@@ -137,6 +137,25 @@ def test_a_register_stops_and_repairs(tmp_path):
         assert mended.measures.n_suppressed > rate(places(), records, other, Ask(K)).measures.n_suppressed
         add_release(register, mended)
         assert len(read_register(register)) == 2
+
+
+@pytest.mark.parametrize("published_margins", ["", "age"])
+def test_what_is_published_already_is_checked_as_long_as_nobody_cancels(tmp_path, published_margins):
+    """The check takes long where there is much of it: it asks whether to go on, too."""
+    register = tmp_path / "register.gpkg"
+    if not published_margins:
+        add_release(register, anonymise(places(), people(0), one_level(), Ask(K, earlier=earlier_releases(register))))
+    earlier = None if published_margins else earlier_releases(register, REPAIR)
+    ask = Ask(K, published_margins=published_margins, earlier=earlier)
+    plain, checked = (fractions_of(asked) for asked in (Ask(K), ask))
+    assert checked == sorted(checked) and len(checked) > len(plain)
+    assert checked.count(PLANNED) > plain.count(PLANNED)
+
+
+def fractions_of(ask):
+    fractions: list[float] = []
+    anonymise(places(), people(0), Levels((OTHER_BLOCKS,)), ask, progress=fractions.append)
+    return fractions
 
 
 @pytest.mark.slow

@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.in_series import holds_in_plan
 from vbas.core.disclosure.overlay import overlay
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
+from vbas.core.plan import suppress
+from vbas.core.privacy.in_each_period import with_series
+from vbas.core.privacy.requirement import Requirement
 from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME
+from vbas.core.privacy.series import series_of as series_of_profile
 from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import Records, match_records
@@ -104,3 +109,12 @@ def test_what_a_series_is_known_to_tell_is_true(seed, n_levels):
             if of_class >= 0:
                 low, high = family.low[:-1, of_class], family.high[:-1, of_class]
                 assert (low <= sums[:-1, column]).all() and (sums[:-1, column] <= high).all()
+
+
+def test_a_plan_that_shows_some_periods_of_a_class_is_no_series():
+    """Each period by itself: d shows 15 of 2024 and not its 2 of 2025."""
+    profile, crosswalk = town_of(PEOPLE).profile, FIRST.crosswalks[0]
+    series = series_of_profile(profile, "year")
+    by_itself = suppress(profile, crosswalk, K)
+    assert not holds_in_plan(by_itself, series)
+    assert holds_in_plan(suppress(profile, crosswalk, K, with_series(Requirement(K), profile, "year")), series)

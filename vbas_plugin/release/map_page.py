@@ -10,6 +10,7 @@ from qgis.core import (
     QgsLayoutItemScaleBar,
     QgsLayoutPoint,
     QgsLayoutSize,
+    QgsLegendStyle,
     QgsPrintLayout,
     QgsProject,
     QgsUnitTypes,
@@ -21,7 +22,7 @@ from ...core.language import tr
 
 MILLIMETRES = QgsUnitTypes.LayoutUnit.LayoutMillimeters
 MARGIN, WIDTH, HEIGHT = 10.0, 297.0, 210.0  # of A4 on its side
-TITLE, LEGEND, FOOT = 12.0, 70.0, 14.0
+TITLE, LEGEND, FOOT = 12.0, 85.0, 14.0
 ROOM = 1.05  # around the regions
 
 
@@ -36,12 +37,14 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     layout.initializeDefaults()
     layout.setName(name)
     shown = QgsLayoutItemMap(layout)
+    extent = layer.extent()
+    extent.scale(ROOM)
+    shown.setRect(0.0, 0.0, WIDTH, HEIGHT)  # a map without a size knows no extent, ever after
+    shown.setCrs(layer.crs())
+    shown.setExtent(extent)
     _put(layout, shown, MARGIN, MARGIN + TITLE, WIDTH - 3 * MARGIN - LEGEND, HEIGHT - 2 * MARGIN - TITLE - FOOT)
     shown.setLayers([layer])
     shown.setKeepLayerSet(True)
-    shown.setCrs(layer.crs())
-    extent = layer.extent()
-    extent.scale(ROOM)
     shown.zoomToExtent(extent)
     legend = QgsLayoutItemLegend(layout)
     legend.setAutoUpdateModel(False)
@@ -49,6 +52,10 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     tree.removeAllChildren()
     tree.addLayer(layer)
     legend.setLinkedMap(shown)
+    for part in (QgsLegendStyle.Style.Subgroup, QgsLegendStyle.Style.SymbolLabel):
+        font = QFont()
+        font.setPointSize(8)
+        legend.setStyleFont(part, font)
     _put(layout, legend, WIDTH - MARGIN - LEGEND, MARGIN + TITLE, LEGEND, HEIGHT / 2)
     _put(layout, _label(layout, title, 16, True), MARGIN, MARGIN, WIDTH - 2 * MARGIN, TITLE)
     _put(layout, _label(layout, said, 9, False), MARGIN, HEIGHT - MARGIN - FOOT, WIDTH - 2 * MARGIN, FOOT)
