@@ -336,30 +336,27 @@ def _by_value(
 
 
 def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], areas: Areas) -> list[Places]:
-    """The regions of each level and the classes that anybody has there, with what earlier releases show of them."""
+    """The regions of each level and the classes that anybody has there, or had by an earlier release: what these show,
+    and how many there are, nobody too."""
     n_classes = max(len(profile.classes), 1)
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
+    labels = [_by_height(release, profile, levels, areas) for release in earlier]
     keys, people = [], []
-    for crosswalk in levels.crosswalks:
+    for height, crosswalk in enumerate(levels.crosswalks):
         region = crosswalk.region_of[area]
         inside = region >= 0
-        key, at = np.unique(region[inside] * n_classes + class_of[inside], return_inverse=True)
+        own = region[inside] * n_classes + class_of[inside]
+        key = np.unique(np.concatenate([own, *(of[height][0] for of in labels)]))
         keys.append(key)
-        people.append(np.bincount(at.reshape(-1), profile.counts.data[inside], len(key)).astype(np.int64))
+        numbers = np.bincount(np.searchsorted(key, own), profile.counts.data[inside], len(key))
+        people.append(numbers.astype(np.int64))
     shown = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
     within = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
-    for number, release in enumerate(earlier):
-        level, region, own_class = _in_own_numbers(release, profile, levels, areas)
-        for height in range(len(levels)):
-            if height:
-                below = level < height
-                region = np.where(below & (region >= 0), levels.parents(height - 1)[region], region)
-            there = (level <= height) & (region >= 0) & (own_class >= 0)
-            at = _positions(keys[height], region[there] * n_classes + own_class[there])
-            found, records = at >= 0, release.records[there]
-            np.add.at(within[height][:, number], at[found], records[found])
-            found &= level[there] == height
-            np.add.at(shown[height][:, number], at[found], records[found])
+    for number, of_release in enumerate(labels):
+        for height, (key, records, is_own) in enumerate(of_release):
+            at = np.searchsorted(keys[height], key)
+            np.add.at(within[height][:, number], at, records)
+            np.add.at(shown[height][:, number], at[is_own], records[is_own])
     parents = []
     for height, key in enumerate(keys):
         if height == len(keys) - 1:
@@ -369,6 +366,24 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
         around = levels.parents(height)[region]
         parents.append(np.where(around >= 0, _positions(keys[height + 1], around * n_classes + of_class), NOBODY))
     return [Places(*columns) for columns in zip(keys, people, parents, shown, within)]
+
+
+def _by_height(
+    release: Published, profile: Profile, levels: Levels, areas: Areas
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Of each level what a release shows there and within, of classes that anybody has now: the key of the place, the
+    records, and whether they are shown with the place itself."""
+    n_classes = max(len(profile.classes), 1)
+    level, region, own_class = _in_own_numbers(release, profile, levels, areas)
+    parts = []
+    for height in range(len(levels)):
+        if height:
+            below = level < height
+            region = np.where(below & (region >= 0), levels.parents(height - 1)[region], region)
+        there = (level <= height) & (region >= 0) & (own_class >= 0)
+        key = region[there] * n_classes + own_class[there]
+        parts.append((key, release.records[there].astype(np.int64), level[there] == height))
+    return parts
 
 
 def _positions(keys: np.ndarray, key: np.ndarray) -> np.ndarray:

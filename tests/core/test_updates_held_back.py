@@ -16,7 +16,7 @@ from vbas.core.privacy.derivable import NO_SMALL_COUNT
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.holding_back import Chances, held_back
 from vbas.core.releases.keeping import Places, families
-from vbas.core.releases.updating import Update
+from vbas.core.releases.updating import Update, places_of
 
 from .test_updates_carried_on import shown, town_of
 
@@ -84,6 +84,19 @@ def test_an_update_holds_newcomers_back_now_and_then():
     now = town_of([(0, 0)] * 14 + others, areas, True)
     numbers = [shown(anonymise(areas, now, levels, ask))[0, 0, 0] for _ in range(110)]
     assert set(numbers) == {9, 14} and 70 < numbers.count(14) < 110
+
+
+def test_where_nobody_is_left_something_has_changed_although_as_many_came_elsewhere():
+    """Nine of an area are in the other one now: all of the region are no more shown where they were."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)))
+    before, now = (town_of(people, areas, True) for people in ([(0, 0)] * 9 + [(1, 0)] * 9, [(1, 0)] * 18))
+    first = anonymise(areas, before, levels, Ask(5, earlier=Earlier([])))
+    assert first.published is not None
+    there, rng = places_of(now.profile, levels, [first.published], areas), np.random.default_rng(0)
+    assert len({held_back(there, rng, EVENLY)[1].people.tolist()[0] for _ in range(50)}) > 1
+    changed = anonymise(areas, now, levels, Ask(5, earlier=Earlier([first.published]), update=Update(0))).changed
+    assert changed is not None and changed.gone == 1
 
 
 def test_a_release_from_which_no_small_count_follows_can_be_carried_on():
