@@ -152,17 +152,23 @@ def _connection(path: Path, idle: bool | None) -> sqlite3.Connection:
     )
 
 
-def _log_size(path: Path) -> int:
+def log_size(path: Path) -> int:
     """Bytes of the write-ahead log, 0 where there is none."""
     try:
-        return path.with_name(path.name + "-wal").stat().st_size
+        return _beside(path, "-wal").stat().st_size
     except OSError:
         return 0
 
 
+def _beside(path: Path, ending: str) -> Path:
+    """What SQLite keeps beside a file: not beside a link to it."""
+    file = path.resolve()
+    return file.with_name(file.name + ending)
+
+
 def has_idle_log(path: Path) -> bool:
     """Whether the file works with a write-ahead log, but nobody has it open."""
-    if path.with_name(path.name + "-wal").exists():
+    if _beside(path, "-wal").exists():
         return False
     with path.open("rb") as file:
         return file.read(20)[18:20] == b"\2\2"
@@ -170,7 +176,7 @@ def has_idle_log(path: Path) -> bool:
 
 def _state(path: Path) -> tuple[int, ...]:
     status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns, _log_size(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns, log_size(path)
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -221,7 +227,7 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
                 name=path.name,
             )
             with suppress(OSError):
-                if not any(path.with_name(path.name + end).exists() for end in ("-journal", "-wal")):
+                if not any(_beside(path, end).exists() for end in ("-journal", "-wal")):
                     message = tr(
                         "{layer}: {name} cannot be read ({text}): check that you may read it.",
                         layer=layer,

@@ -9,6 +9,7 @@ not as it must be, of which SQLite knows better what to say.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 
 from .byte_texts import LONGEST, NotEncoded, TextEncoder, stretches
 from .columns import Column, ColumnBuilder
-from .sqlite_file import INTEGER, LONG, REAL, TEXT
+from .sqlite_file import INTEGER, LONG, REAL, TEXT, log_size
 
 BYTES_AT_ONCE = 1 << 21  # few enough to stay near the processor
 HEADER, UTF_8 = 100, 1
@@ -59,9 +60,8 @@ class PagesOfFile:
 
     def begin(self) -> None:
         """Read how large the pages are, within a transaction. Raises NotPlain."""
-        log = self._path.with_name(self._path.name + "-wal")
         header = np.zeros(HEADER, np.uint8)
-        if self._file is None or (log.exists() and log.stat().st_size):
+        if self._file is None or log_size(self._path) or not self._is_still_there(self._file):
             raise NotPlain
         self._read_into(header, 0)
         size = int.from_bytes(header[16:18].tobytes(), "big")
@@ -83,16 +83,26 @@ class PagesOfFile:
             self._read_into(part, (int(pages[start]) - 1) * self.size)
         return content
 
+    def _is_still_there(self, file: BinaryIO) -> bool:
+        """Whether no other file has taken the place of this one before SQLite opened it."""
+        try:
+            return os.path.samestat(os.fstat(file.fileno()), self._path.stat())
+        except OSError:
+            return False
+
     def _read_into(self, target: np.ndarray, position: int) -> None:
         if self._file is None:
             raise NotPlain
-        self._file.seek(position)
         view = target.data
-        while len(view):
-            n_read = self._file.readinto(view)  # type: ignore[attr-defined]
-            if not n_read:
-                raise NotPlain
-            view = view[n_read:]
+        try:
+            self._file.seek(position)
+            while len(view):
+                n_read = self._file.readinto(view)  # type: ignore[attr-defined]
+                if not n_read:
+                    raise NotPlain
+                view = view[n_read:]
+        except OSError as error:  # SQLite will say what it is
+            raise NotPlain from error
 
 
 def read_pages(

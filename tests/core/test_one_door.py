@@ -31,6 +31,7 @@ LOOKING = {
         "os.stat_result",
         "os.strerror",
         "os.fspath",
+        "os.fstat",
         "os.getpid",
         "os.cpu_count",
     ),

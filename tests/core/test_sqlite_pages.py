@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.errors import InputError
-from vbas.core.records import byte_texts, sqlite_columns
+from vbas.core.records import byte_texts, sqlite_columns, sqlite_pages
 from vbas.core.records.byte_texts import NotEncoded, TextEncoder
 from vbas.core.records.columns import ColumnBuilder
 from vbas.core.records.sqlite_file import reading
 from vbas.core.records.sqlite_pages import NotPlain, PagesOfFile, read_pages
+
+from ..exploring import tried
 
 KINDS = {"home": "text", "age": "integer", "id": "long", "income": "real", "fid": "long"}
 DECLARED = (
@@ -115,6 +119,104 @@ def test_a_log_that_holds_something_is_left_to_sqlite(tmp_path):
             from_pages(path)
         columns = sqlite_columns.read_table(path, "people", KINDS, "RECORDS", lambda _: None)
         assert columns["home"].categories.tolist() == ["b"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets hardly anybody make links")
+def test_the_log_of_a_file_that_is_reached_by_a_link_is_read(tmp_path):
+    """It stands beside the file, and not beside the link."""
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9)
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "people.db"
+    link.symlink_to(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("update people set home = 'b'")
+        connection.commit()
+        with pytest.raises(NotPlain):
+            from_pages(link)
+        columns = sqlite_columns.read_table(link, "people", KINDS, "RECORDS", lambda _: None)
+        assert columns["home"].categories.tolist() == ["b"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows replaces no open file")
+def test_a_file_that_is_replaced_before_sqlite_opens_it_is_left_to_sqlite(tmp_path):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9)
+    other = made(tmp_path / "other.db", [(b"", "b", 1, 1, 1.0)] * 9)
+    with PagesOfFile(path) as pages:
+        other.replace(path)
+        with reading(path, "RECORDS") as connection, pytest.raises(NotPlain):
+            read_pages(pages, connection, "people", "fid", KINDS, lambda _: None)
+
+
+def test_a_file_that_cannot_be_read_on_is_left_to_sqlite(tmp_path, monkeypatch):
+    path = made(tmp_path / "people.db", [(b"x" * 90, "a", 1, 1, 1.0)] * 99)
+    monkeypatch.setattr(sqlite_pages, "BYTES_AT_ONCE", 512)
+    with Path(os.devnull).open("wb") as nowhere, PagesOfFile(path) as pages, reading(path, "RECORDS") as connection:
+
+        def take_away(_):
+            os.dup2(nowhere.fileno(), pages._file.fileno())
+
+        with pytest.raises(NotPlain):
+            read_pages(pages, connection, "people", "fid", KINDS, take_away)
+
+
+FIELDS = [
+    "fid INTEGER PRIMARY KEY",
+    "home TEXT",
+    "age MEDIUMINT",
+    "id INTEGER",
+    "income REAL",
+    "geom BLOB",
+    "gone TEXT",
+]
+
+
+@given(st.permutations(FIELDS), st.integers(0, 2), st.booleans(), st.lists(ROW, min_size=1, max_size=20), st.data())
+@settings(max_examples=tried(12, 40), deadline=None)
+def test_however_a_file_came_about(tmp_path_factory, fields, vacuum, reserved, rows, data):
+    """Fields in any order, dropped and added later; pages that are free, tell of others, or leave bytes to others."""
+    path = tmp_path_factory.getbasetemp() / "layouts.db"
+    path.unlink(missing_ok=True)
+    added = data.draw(st.sampled_from(["income REAL", "age MEDIUMINT DEFAULT 7", "home TEXT DEFAULT 'a'", ""]))
+    fields = [field for field in fields if not added.startswith(field)]
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma page_size = 1024")
+        connection.execute(f"pragma auto_vacuum = {vacuum}")
+        connection.execute("create table people (fid INTEGER)")
+        connection.execute("drop table people")
+        connection.execute("vacuum")
+    if reserved and not vacuum:
+        header = bytearray(path.read_bytes())
+        header[20], header[105:107] = 32, (1024 - 32).to_bytes(2, "big")
+        path.write_bytes(header)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma synchronous = off")
+        connection.execute("begin")
+        connection.execute("create table other (fid INTEGER PRIMARY KEY, text TEXT)")
+        connection.execute(f"create table people ({', '.join(fields)})")
+        names = [field.split()[0] for field in fields]
+        insert = f"insert into people ({', '.join(names)}) values ({', '.join('?' for _ in names)})"
+        for number, (geom, home, age, id_, income) in enumerate(rows * 9):
+            values = {"fid": number - 9, "geom": geom, "home": home, "age": age, "id": id_, "income": income}
+            connection.execute(insert, [values.get(name, "gone") for name in names])
+            connection.execute("insert into other values (?, ?)", (number, "text " * 40))
+        if added:
+            connection.execute(f"alter table people add column {added}")
+            if data.draw(st.booleans()):
+                connection.execute(f"update people set {added.split()[0]} = NULL where fid % 2")
+        if data.draw(st.booleans()) and sqlite3.sqlite_version_info >= (3, 35):
+            connection.execute("alter table people drop column gone")
+        connection.execute("delete from other")
+        connection.execute("delete from people where fid % 7 = 3")
+        connection.execute("commit")
+    assert path.read_bytes()[20] == (32 if reserved and not vacuum else 0)
+    try:
+        read = from_pages(path)
+    except NotPlain:
+        assert added
+        return
+    with reading(path, "RECORDS") as connection:
+        same(read, sqlite_columns._read_rows(connection, "people", KINDS, lambda _: None))
 
 
 def outcome(path):
