@@ -171,7 +171,7 @@ def block_of(plan: Plan, *tables) -> Block:
 
 
 def by_hand(people: list[list[int]], level_of: list[list[int]], *regions_of: list[int]) -> tuple[Areas, Plan]:
-    """Areas with so many people of each class, and a plan that shows them at these levels: of areas, then of regions."""
+    """Areas with so many people of each class, and a plan that shows them at these levels: areas, then regions."""
     counts, n = np.array(people), len(people)
     profile = profile_of(counts)
     areas = make_areas([f"a{i}" for i in range(n)], [(100.0 * i, 0.0) for i in range(n)], counts.sum(axis=1) + 10.0)
@@ -246,6 +246,25 @@ def test_an_exchange_frees_a_count_only_where_it_puts_k_people_there(beside, fol
     _, plan = by_hand([[1, beside], [5, 0]], [[1, SUPPRESSED], [1, SUPPRESSED]], [0, 0])
     table = own_totals(plan.profile, own_regions(2), [])
     assert (((0,), 0) in found_in(plan, table, table)) == follows  # two are no flows
+
+
+def test_a_zone_of_several_areas_has_a_small_count_though_none_of_its_areas_has():
+    """Of the zone of four, three of the second class live in the first area and nowhere else: one is of the first."""
+    areas, plan = by_hand([[1, 3], [0, 0], [5, 0]], [[1, 0], [1, 0], [1, 0]], [0, 0, 0])
+    table = own_totals(plan.profile, Crosswalk(np.array([0, 0, 1]), 2), [])
+    assert found_in(plan, table) == {((0, 1), 0)}
+    held = hold_against_counts(plan, [table], areas)
+    assert held.n_followed == 1 and not held.n_left and not found_in(held.plan, table)
+
+
+def test_what_smaller_regions_leave_has_a_small_count_though_none_of_its_areas_has():
+    """Of eight of the second class three live in the last area: of the six people between, one is not of that class."""
+    people = [[3, 0], [1, 2], [0, 3], [4, 3]]
+    areas, plan = by_hand(people, [[0, 2], [2, 2], [2, 2], [2, 0]], [0, 0, 0, 1], [0, 0, 0, 0])
+    table = own_totals(plan.profile, own_regions(4), [])
+    assert found_in(plan, table) == {((1, 2), 0)}
+    held = hold_against_counts(plan, [table], areas)
+    assert held.n_followed == 1 and not held.n_left and not found_in(held.plan, table)
 
 
 @settings(max_examples=40, deadline=None)
