@@ -20,14 +20,14 @@ from ..records.table import RecordTable
 from ..suppression import Terms
 from ..ties import FIXED
 from .disclosure import DISCLOSURE, held_against
-from .given import Asked, Given
+from .inputs import Asked, Inputs
 from .periods import period_of, periods_of
 from .published import earlier_of, published_counts_of
 from .rules import rule_of
 
 
 def ask_of(
-    given: Given,
+    given: Inputs,
     table: RecordTable,
     nested: bool,
     hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -53,7 +53,7 @@ def ask_of(
     )
 
 
-def rated(given: Given, nested: bool) -> Ask:
+def rated(given: Inputs, nested: bool) -> Ask:
     """What a job asks of every class and of where it is shown, for what only rates a release."""
     ask = Ask(
         k=given.whole("K"),
@@ -67,7 +67,7 @@ def rated(given: Given, nested: bool) -> Ask:
     return replace(ask, **held_against(given)) if nested and given.has(DISCLOSURE) else ask
 
 
-def _loss(given: Given) -> str:
+def _loss(given: Inputs) -> str:
     """LOSS, or where there are no areas one that needs no distances."""
     if not given.given("REGIONS") and given.text("LOSS") == MEAN_DISTANCE:
         given.warn(
@@ -80,7 +80,7 @@ def _loss(given: Given) -> str:
     return given.text("LOSS")
 
 
-def terms_of(given: Given, records: Records) -> Terms:
+def terms_of(given: Inputs, records: Records) -> Terms:
     """What a job asks of a release of these records, for searches that count what one would suppress."""
     k, requirement = given.whole("K"), None
     if given.has("SENSITIVE"):

@@ -13,10 +13,10 @@ from ..language import tr
 from ..site_location import LocationOptions
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number import SiteNumberOptions
-from .given import Asked, Given
+from .inputs import Asked, Inputs
 
 
-def aggregation_options_of(given: Given) -> AggregationOptions:
+def aggregation_options_of(given: Inputs) -> AggregationOptions:
     """The settings of the aggregation, read."""
     return AggregationOptions(
         capacity_factor=given.number("CAPACITY_FACTOR"),
@@ -26,13 +26,13 @@ def aggregation_options_of(given: Given) -> AggregationOptions:
     )
 
 
-def location_options_of(given: Given) -> LocationOptions:
+def location_options_of(given: Inputs) -> LocationOptions:
     """The settings of the site location, read; where the form has no START, clustering starts as by default."""
     options = LocationOptions(k=given.whole("K"), seed=given.whole("SEED"))
     return replace(options, start=given.text("START")) if given.has("START") else options
 
 
-def model_options_of(given: Given) -> SiteNumberOptions:
+def model_options_of(given: Inputs) -> SiteNumberOptions:
     """The settings of the published cut-off models, read."""
     return SiteNumberOptions(
         gaps_region=given.text("GAPS_REGION"),
@@ -43,7 +43,7 @@ def model_options_of(given: Given) -> SiteNumberOptions:
     )
 
 
-def number_options_of(given: Given) -> SiteNumberOptions:
+def number_options_of(given: Inputs) -> SiteNumberOptions:
     """The settings of the site number, read."""
     return replace(
         model_options_of(given),
@@ -54,7 +54,7 @@ def number_options_of(given: Given) -> SiteNumberOptions:
     )
 
 
-def configuration_of(given: Given) -> Configuration:
+def configuration_of(given: Inputs) -> Configuration:
     """The whole configuration: of the combination, or of the single choices for `custom`."""
     name = given.text("COMBINATION")
     if name == CUSTOM:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..language import all_of, tr
-from .given import Given
+from .inputs import Inputs
 from .rules import rule_of
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
 
 
-def crosswalk_sentence(given: Given, looking: Collection[str]) -> str:
+def crosswalk_sentence(given: Inputs, looking: Collection[str]) -> str:
     """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
 
     looking : the approaches in use that look at the classes of suppressed records

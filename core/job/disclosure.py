@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from .given import Given
+from .inputs import Inputs
 
 DISCLOSURE, CLOSED = "DISCLOSURE", "CLOSED_BY_CHANCE"
 LEFT_AREAS, LEFT_PEOPLE = "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE"
@@ -19,7 +19,7 @@ class Held(TypedDict):
     least_left_people: float
 
 
-def held_against(given: Given) -> Held:
+def held_against(given: Inputs) -> Held:
     """What is asked of a nested release."""
     return {
         "disclosure": given.text(DISCLOSURE),

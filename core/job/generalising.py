@@ -14,7 +14,7 @@ from ..levels import Levels, with_coarser_values
 from ..records.table import RecordTable
 from .disclosure import LEFT_AREAS, LEFT_PEOPLE
 from .fields import field_named
-from .given import Given
+from .inputs import Inputs
 
 ATTRIBUTE, VALUE = "attribute", "value"
 LEVEL_FIELD = re.compile(r"level[ _-]?([0-9]+)", re.IGNORECASE)
@@ -22,14 +22,14 @@ LEVELS_COARSER = "LEVELS_COARSER"
 NOT_WITH = ("REGISTER",)
 
 
-def generalising_of(given: Given, quasi_identifiers: Sequence[str]) -> Generalising:
+def generalising_of(given: Inputs, quasi_identifiers: Sequence[str]) -> Generalising:
     """What a job asks of these quasi-identifiers. Raises InputError for what says nothing of them."""
     levels = given.cells("GENERALISE") if given.has("GENERALISE") else []
     columns = _hierarchy_columns(given) if given.given("HIERARCHIES") else []
     return generalising_asked(quasi_identifiers, levels, given.cells("HIERARCHY_RULES"), columns)
 
 
-def coarser_of(given: Given, table: RecordTable) -> dict[str, Hierarchy]:
+def coarser_of(given: Inputs, table: RecordTable) -> dict[str, Hierarchy]:
     """The hierarchies of the values that the table shows, coarsened or not: what could still be shown coarser.
 
     Raises InputError for hierarchies that do not fit the values.
@@ -37,7 +37,7 @@ def coarser_of(given: Given, table: RecordTable) -> dict[str, Hierarchy]:
     return generalising_of(given, tuple(table.quasi_identifiers)).still_coarser(table)
 
 
-def _hierarchy_columns(given: Given) -> list[list[object]]:
+def _hierarchy_columns(given: Inputs) -> list[list[object]]:
     """The columns of HIERARCHIES: attribute, value, level_1, level_2, …"""
     fields = given.fields("HIERARCHIES")
     own = [field_named(fields, name, "HIERARCHIES", "HIERARCHIES") for name in (ATTRIBUTE, VALUE)]
@@ -55,7 +55,7 @@ def _hierarchy_columns(given: Given) -> list[list[object]]:
     return [columns[name].categories[columns[name].codes].tolist() for name in names]
 
 
-def asks_for_coarser(given: Given) -> bool:
+def asks_for_coarser(given: Inputs) -> bool:
     """Whether last levels with coarser values are asked for. Raises InputError with what cannot go with them."""
     if not any(str(cell).strip() for cell in given.cells(LEVELS_COARSER)):
         return False
@@ -64,7 +64,9 @@ def asks_for_coarser(given: Given) -> bool:
     return True
 
 
-def with_levels_asked(given: Given, levels: Levels, table: RecordTable, hierarchies: Mapping[str, Hierarchy]) -> Levels:
+def with_levels_asked(
+    given: Inputs, levels: Levels, table: RecordTable, hierarchies: Mapping[str, Hierarchy]
+) -> Levels:
     """The levels, and above them those of LEVELS_COARSER; the levels as they are where none is asked for.
 
     table : of which names and what is coarser are looked at; hierarchies : of the values that it shows.

@@ -11,10 +11,10 @@ from ..levels import Levels, levels_from_fields, with_least_population
 from ..nesting.making import LevelOptions
 from .configuring import location_options_of
 from .fields import field_named
-from .given import Given
+from .inputs import Inputs
 
 
-def levels_of(given: Given, areas: Areas, made: Callable[[], Levels]) -> Levels:
+def levels_of(given: Inputs, areas: Areas, made: Callable[[], Levels]) -> Levels:
     """The levels: from LEVEL_FIELDS, or else as `made` makes them."""
     fields = given.field_names("LEVEL_FIELDS")
     if not fields:
@@ -34,7 +34,7 @@ def sentence(levels: Levels) -> str:
     )
 
 
-def level_options_of(given: Given, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
+def level_options_of(given: Inputs, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
     """How levels are made from the areas up, by these approaches; site_location is empty where none is needed."""
     return LevelOptions(
         given.whole("COARSEST"),

@@ -17,7 +17,7 @@ from ..policy import policies
 from ..records.columns import Column
 from ..records.matching import STOP, Records
 from .fields import field_named
-from .given import Given
+from .inputs import Inputs
 from .rules import rule_of
 
 KEY, KNOWN, KEEP, SENSITIVE = "KEY", "LINKED_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE"
@@ -59,7 +59,7 @@ class Linking:
     rows_known: str = ALL_ROWS
 
 
-def linked_source(given: Given, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
+def linked_source(given: Inputs, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
     """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
     for name in REFUSED:
         if given.has(name) and given.given(name):
@@ -81,7 +81,7 @@ def linked_source(given: Given, linking: Linking, records: Records, areas: Areas
     return link(records, tables, areas, linking.new_key, key, least_alike(given, linking.k), linking.rows_known)
 
 
-def least_alike(given: Given, k: int) -> int:
+def least_alike(given: Inputs, k: int) -> int:
     """How many people must look alike in all tables. Raises InputError for more than in the classes of the persons, and
     PrivacyError for fewer than a policy allows."""
     classes = given.whole("K")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..language import tr
 from ..privacy.series import EACH_BY_ITSELF
-from .given import Asked, Given
+from .inputs import Asked, Inputs
 
 PERIOD, PERIODS = "PERIOD", "PERIODS"
 
@@ -21,7 +21,7 @@ def periods_of(asked: Asked) -> str:
     return asked.text(PERIODS) if asked.has(PERIODS) else EACH_BY_ITSELF
 
 
-def quasi_identifiers_of(given: Given, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
+def quasi_identifiers_of(given: Inputs, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """What a record shows, the period last, and the period; named : QUASI_IDENTIFIERS."""
     period = period_of(given)
     if not period:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..policy import Policy, policies
 from ..privacy.rules import NO_RULE
-from .given import Asked
+from .inputs import Asked
 from .words import NESTED
 
 # Parameters with the least count that is shown, and what must be given for each to count.

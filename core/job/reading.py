@@ -13,11 +13,11 @@ from ..records.matching import STOP, Records, match_records
 from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable
 from .fields import field_named
 from .generalising import generalising_of
-from .given import Given
+from .inputs import Inputs
 from .periods import quasi_identifiers_of
 
 
-def fields_of_records(given: Given) -> RecordFields:
+def fields_of_records(given: Inputs) -> RecordFields:
     """The fields of RECORDS that a job names."""
     named, kept, sensitive = (
         tuple(given.field_names(name)) if given.has(name) else ()
@@ -30,7 +30,7 @@ def fields_of_records(given: Given) -> RecordFields:
     return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
 
 
-def table_of(given: Given) -> tuple[RecordTable, Generalising]:
+def table_of(given: Inputs) -> tuple[RecordTable, Generalising]:
     """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where there are such. Raises
     InputError."""
     fields = fields_of_records(given)
@@ -47,7 +47,7 @@ def table_of(given: Given) -> tuple[RecordTable, Generalising]:
     return shown, asked
 
 
-def records_of(given: Given, areas: Areas, k: int | None, aside: str = "") -> Records:
+def records_of(given: Inputs, areas: Areas, k: int | None, aside: str = "") -> Records:
     """RECORDS, read, matched with the areas and counted.
 
     k : None for what does not suppress; aside : a sentence on areas that may be missing

@@ -8,7 +8,7 @@ from ..policy import policies_for_lists
 from ..privacy.derivable import NO_SMALL_COUNT, not_proven
 from ..privacy.rules import NO_RULE, Rule, list_rules
 from .disclosure import DISCLOSURE
-from .given import Asked
+from .inputs import Asked
 from .words import NESTED
 
 

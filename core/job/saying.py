@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .given import Given
+from .inputs import Inputs
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
@@ -34,7 +34,7 @@ SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 INPUTS = ("REGIONS",)
 
 
-def said_of(given: Given) -> tuple[str, ...]:
+def said_of(given: Inputs) -> tuple[str, ...]:
     """The settings that may be said of this run."""
     counted = given.has("POPULATION") and given.given("POPULATION")
     return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID

@@ -11,7 +11,7 @@ from ..package.table import DataTable
 from ..publish.register import told
 from ..report.sign import FileToSign, Signing
 from ..version import commit, version
-from .given import Asked
+from .inputs import Asked
 
 RECIPIENT, PURPOSE, PREPARED_BY = "RECIPIENT", "PURPOSE", "PREPARED_BY"
 SAID = (RECIPIENT, PURPOSE, PREPARED_BY)

@@ -21,7 +21,7 @@ from ..records.matching import Records
 from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, Update, last_of_the_same, levels_of_release
 from .generalising import generalising_of
-from .given import Given
+from .inputs import Inputs
 from .periods import period_of
 from .published import answers_in, published_counts_of
 
@@ -36,7 +36,7 @@ class Updating:
 
 
 def carried_release(
-    given: Given,
+    given: Inputs,
     areas: Areas,
     records: Records,
     updating: Updating,
@@ -81,7 +81,7 @@ def carried_release(
     return anonymise(areas, records, levels, ask, None, population, given.progress(40, 65), given)
 
 
-def _k(given: Given, release: Published) -> int:
+def _k(given: Inputs, release: Published) -> int:
     """K, or that of the release that is carried on, where that is more or none is given."""
     k = given.whole("K") if given.given("K") else release.k
     if k < release.k:

@@ -21,7 +21,7 @@ from .places import values_in
 
 @dataclass(eq=False)
 class Job:
-    """What a call of the library, or the file of a job, was given: it is read as a form is (`core.job.given.Given`).
+    """What a call of the library, or the file of a job, was given: it is read as a form is (`core.job.inputs.Inputs`).
 
     values : settings by name, as `understood` gives them, without tables; tables : frames by the parameter that gives
     them

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.areas import make_areas
+from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure import block_flows, programs
 from vbas.core.disclosure.block import Block, Storeys
@@ -22,10 +22,11 @@ from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
-from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
+from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from vbas.core.privacy.published_counts import hold_against_counts
 from vbas.core.profile import profile_records
 
+from .nested_cases import profile_of
 from .strategies import column_from_array
 
 pytestmark = pytest.mark.slow
@@ -169,6 +170,23 @@ def block_of(plan: Plan, *tables) -> Block:
     return Block(people, levels, storeys, tables, np.arange(people.shape[1]))
 
 
+def by_hand(people: list[list[int]], level_of: list[list[int]], *regions_of: list[int]) -> tuple[Areas, Plan]:
+    """Areas with so many people of each class, and a plan that shows them at these levels: areas, then regions."""
+    counts, n = np.array(people), len(people)
+    profile = profile_of(counts)
+    areas = make_areas([f"a{i}" for i in range(n)], [(100.0 * i, 0.0) for i in range(n)], counts.sum(axis=1) + 10.0)
+    regions = [Crosswalk(np.array(region), max(region) + 1) for region in regions_of]
+    levels = make_levels(areas, [own_regions(n), *regions])
+    of_cells = np.array(level_of, np.int8)[area_of_cells(profile), profile.counts.indices]
+    return areas, plan_by_levels(profile, levels, K, of_cells)
+
+
+def found_in(plan: Plan, *tables) -> set[tuple[tuple[int, ...], int]]:
+    """The areas and the class of each small count that follows."""
+    counts = following(block_of(plan, *tables))
+    return {(tuple(count.places.areas(count.number).tolist()), count.class_of) for count in counts}
+
+
 @settings(max_examples=60, deadline=None)
 @given(towns())
 def test_what_is_found_to_follow_follows_and_what_is_found_free_is_free(case):
@@ -220,6 +238,33 @@ def test_what_is_not_decided_is_taken_to_follow(monkeypatch):
             new = block_of(held.plan, *both)
             assert held.n_left or not following(new)
     assert taken_to_follow
+
+
+@pytest.mark.parametrize(("beside", "follows"), [(1, True), (2, False)])
+def test_an_exchange_frees_a_count_only_where_it_puts_k_people_there(beside, follows):
+    """Six are of the first class, five at most in the second area: one in the first, and no more than live there."""
+    _, plan = by_hand([[1, beside], [5, 0]], [[1, SUPPRESSED], [1, SUPPRESSED]], [0, 0])
+    table = own_totals(plan.profile, own_regions(2), [])
+    assert (((0,), 0) in found_in(plan, table, table)) == follows  # two are no flows
+
+
+def test_a_zone_of_several_areas_has_a_small_count_though_none_of_its_areas_has():
+    """Of the zone of four, three of the second class live in the first area and nowhere else: one is of the first."""
+    areas, plan = by_hand([[1, 3], [0, 0], [5, 0]], [[1, 0], [1, 0], [1, 0]], [0, 0, 0])
+    table = own_totals(plan.profile, Crosswalk(np.array([0, 0, 1]), 2), [])
+    assert found_in(plan, table) == {((0, 1), 0)}
+    held = hold_against_counts(plan, [table], areas)
+    assert held.n_followed == 1 and not held.n_left and not found_in(held.plan, table)
+
+
+def test_what_smaller_regions_leave_has_a_small_count_though_none_of_its_areas_has():
+    """Of eight of the second class three live in the last area: of the six people between, one is not of that class."""
+    people = [[3, 0], [1, 2], [0, 3], [4, 3]]
+    areas, plan = by_hand(people, [[0, 2], [2, 2], [2, 2], [2, 0]], [0, 0, 0, 1], [0, 0, 0, 0])
+    table = own_totals(plan.profile, own_regions(4), [])
+    assert found_in(plan, table) == {((1, 2), 0)}
+    held = hold_against_counts(plan, [table], areas)
+    assert held.n_followed == 1 and not held.n_left and not found_in(held.plan, table)
 
 
 @settings(max_examples=40, deadline=None)

@@ -18,6 +18,7 @@ from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets, levels_in_zones
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
+from vbas.core.nesting.tree import tree_of
 from vbas.core.plan import Plan
 from vbas.core.profile import Profile
 
@@ -70,6 +71,10 @@ def test_a_zone_of_which_people_prove_a_small_count_is_not_shown():
     for seed in range(20):
         plan = in_zones(areas, counts, levels, 5, seed, closed=0.5)
         assert zone_attacker.proven_by_people(written(plan, areas), 5) == []
+    # Also where people of all classes together are not asked, as where k counts persons; the second area shows its own.
+    open_to_all = Conditions(areas.population, Secrets(np.random.default_rng(0), closed=0.0, waived=0.0))
+    tree = tree_of(levels.region_of, [np.zeros(2), np.ones(1)])
+    assert levels_in_zones(cells_of((3, 21)), tree, 5, open_to_all).tolist() == [-1, 0]
     # With people enough in the second area it is shown.
     roomy = areas.with_population(np.array([3.0, 30.0]))
     assert any((in_zones(roomy, counts, levels, 5, seed, closed=0.5).level == 1).any() for seed in range(20))

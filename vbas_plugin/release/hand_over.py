@@ -44,7 +44,7 @@ REGIONS = "RELEASED_REGIONS"
 LAST_LINES = 3  # the verdict, the cost, and what to do next
 
 
-class Told(QgsProcessingFeedback):
+class RunLog(QgsProcessingFeedback):
     """Keeps what a run says."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class HandOverStep(QWidget):
         if algorithm is None:
             self._say(tr("VBAS is not in the toolbox: switch the plugin off and on again under Plugins."), WRONG)
             return
-        context, told, parameters = QgsProcessingContext(), Told(), {**self.state.job(), **LAYERS}
+        context, told, parameters = QgsProcessingContext(), RunLog(), {**self.state.job(), **LAYERS}
         context.setProject(QgsProject.instance())
         fits, problem = algorithm.checkParameterValues(parameters, context)
         if not fits:
@@ -216,7 +216,9 @@ class HandOverStep(QWidget):
             "REGISTER": self.register.filePath().strip(),
         }
 
-    def _take_results(self, done: bool, results: Mapping[str, Any], told: Told, context: QgsProcessingContext) -> None:
+    def _take_results(
+        self, done: bool, results: Mapping[str, Any], told: RunLog, context: QgsProcessingContext
+    ) -> None:
         cancelled = told.isCanceled()
         self._task, self._kept = None, []
         if done:

@@ -36,7 +36,7 @@ class Asked(Protocol):
         """Files of rules beside those that are shipped."""
 
 
-class Given(Asked, Log, Protocol):
+class Inputs(Asked, Log, Protocol):
     """One run, as it is read: parameters by name, tables by the parameter that gives them, and a log."""
 
     def given(self, name: str) -> bool:
