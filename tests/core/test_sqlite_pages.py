@@ -154,6 +154,7 @@ def test_a_file_that_cannot_be_read_on_is_left_to_sqlite(tmp_path, monkeypatch):
     with Path(os.devnull).open("wb") as nowhere, PagesOfFile(path) as pages, reading(path, "RECORDS") as connection:
 
         def take_away(_):
+            assert pages._file is not None
             os.dup2(nowhere.fileno(), pages._file.fileno())
 
         with pytest.raises(NotPlain):
