@@ -36,11 +36,15 @@ class Counting:
 
         file : in a folder that is closed to others; count : raises VbasError. Raises VbasError, or `wait` does.
         """
-        self._counted[file] = self._state(file)
+        self.note(file)
         if file.suffix.lower() == ".gpkg":
             self._begun.append(self._beside.submit(count, file))
         else:
             count(file)
+
+    def note(self, file: Path) -> None:
+        """Remember how a file stands that is counted already, or is none to be counted."""
+        self._counted[file] = self._state(file)
 
     def wait(self) -> None:
         """Return once all that was begun has ended. Raises VbasError where a count found something."""

@@ -240,6 +240,22 @@ def test_a_staged_file_that_changes_after_its_count_is_not_delivered(anonymize, 
     assert len(changed) == 1 and bytes_in(tmp_path) == before
 
 
+def test_a_staged_page_that_changes_after_it_was_written_is_not_delivered(anonymize, tmp_path, monkeypatch):
+    """As linked tables, which go the same way."""
+    wait = Counting.wait
+
+    def wait_and_change(counting):
+        wait(counting)
+        for file in counting._counted:
+            if file.name == "page.html":
+                file.write_text("another")
+
+    monkeypatch.setattr(Counting, "wait", wait_and_change)
+    with pytest.raises(QgsProcessingException, match="has just changed .*page"):
+        anonymize(RELEASE_REPORT=str(tmp_path / "page.html"))
+    assert bytes_in(tmp_path) == {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [rare, another_table, a_log])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])

@@ -184,7 +184,9 @@ class Outputs:
                 raise InputError(tr("{name}: give the name of a file.", name=name))
             self._announcing.titles[name] = self._inputs.definition(name).description()
             with in_one_sentence(name), without_journals():
-                write(self._stage(name, destination))
+                file = self._stage(name, destination)
+                write(file)
+                self._counting.note(file)
 
     def add_folder(self, name: str, write: Callable[[Path], None], count: Callable[[Path], None]) -> None:
         """Write a folder of files. write : fills the folder that it is given; count : looks at one in its place once
