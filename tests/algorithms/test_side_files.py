@@ -251,7 +251,7 @@ def test_a_staged_page_that_changes_after_it_was_written_is_not_delivered(anonym
                 file.write_text("another")
 
     monkeypatch.setattr(Counting, "wait", wait_and_change)
-    with pytest.raises(QgsProcessingException, match="has just changed .*page"):
+    with pytest.raises(QgsProcessingException, match=r"has just changed .*page"):
         anonymize(RELEASE_REPORT=str(tmp_path / "page.html"))
     assert bytes_in(tmp_path) == {}
 
