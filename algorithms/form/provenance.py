@@ -15,6 +15,7 @@ from osgeo import gdal
 from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
+from ...core.records import sqlite_file
 from ...core.report.provenance import InputUsed, Provenance
 from ...core.secrecy import without_secrets
 from ..layers.reading.checked_source import CheckedSource
@@ -118,7 +119,7 @@ def _files(path: Path) -> list[Path]:
     """The file, and those beside it that hold a part of the same table: of a Shapefile, and what SQLite has not yet
     moved into its file."""
     beside = [path.with_suffix(end) for end in BESIDE] if path.suffix.lower() in (".shp", ".dbf", ".csv") else []
-    log = path.with_name(f"{path.name}-wal")
+    log = sqlite_file.beside(path, "-wal")
     pending = [log] if log.is_file() and log.stat().st_size else []
     return [path, *(file for file in beside if file.is_file() and file != path), *pending]
 

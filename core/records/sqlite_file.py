@@ -155,20 +155,20 @@ def _connection(path: Path, idle: bool | None) -> sqlite3.Connection:
 def log_size(path: Path) -> int:
     """Bytes of the write-ahead log, 0 where there is none."""
     try:
-        return _beside(path, "-wal").stat().st_size
+        return beside(path, "-wal").stat().st_size
     except OSError:
         return 0
 
 
-def _beside(path: Path, ending: str) -> Path:
-    """What SQLite keeps beside a file: not beside a link to it."""
+def beside(path: Path, ending: str) -> Path:
+    """What SQLite keeps beside a file, not beside a link to it; ending : "-wal", "-journal" or "-shm"."""
     file = path.resolve()
     return file.with_name(file.name + ending)
 
 
 def has_idle_log(path: Path) -> bool:
     """Whether the file works with a write-ahead log, but nobody has it open."""
-    if _beside(path, "-wal").exists():
+    if beside(path, "-wal").exists():
         return False
     with path.open("rb") as file:
         return file.read(20)[18:20] == b"\2\2"
@@ -227,7 +227,7 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
                 name=path.name,
             )
             with suppress(OSError):
-                if not any(_beside(path, end).exists() for end in ("-journal", "-wal")):
+                if not any(beside(path, end).exists() for end in ("-journal", "-wal")):
                     message = tr(
                         "{layer}: {name} cannot be read ({text}): check that you may read it.",
                         layer=layer,

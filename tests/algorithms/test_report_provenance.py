@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+import sqlite3
+from contextlib import closing
 from html import unescape
 
 import pytest
@@ -19,6 +21,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
+from vbas.algorithms.form import provenance
 from vbas.algorithms.form.command import without_password
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.shapes.projection import north_of
@@ -279,3 +282,13 @@ def test_north_is_where_the_meridian_goes(crs, point, expected):
         assert abs(found) > 10
     else:
         assert abs(abs(found) - expected) < 0.2
+
+
+def test_what_a_link_leads_to_is_told_with_the_log_beside_it(tmp_path):
+    file, link = tmp_path / "people.gpkg", tmp_path / "elsewhere.gpkg"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("CREATE TABLE people (home)")
+        connection.commit()
+        link.symlink_to(file)
+        assert provenance._files(link) == [link, tmp_path / "people.gpkg-wal"]
