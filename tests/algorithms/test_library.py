@@ -69,11 +69,11 @@ def test_every_setting_is_a_keyword_of_the_library_and_told_there():
     assert keywords.keys() - own == settings.keys()
     for name, default in settings.items():
         assert keywords[name] is inspect.Parameter.empty or keywords[name] == default, name
-    told = str(door.__doc__).partition("Parameters")[2].partition("Returns")[0]
+    told = inspect.getdoc(door).partition("Parameters")[2].partition("Returns")[0]
     named = {
         name.strip()
         for line in told.splitlines()
-        if line[:4] == "    " != line[4:8]
+        if line[:1] not in ("", " ")
         for name in line.split(":")[0].split(",")
     }
     assert keywords.keys() <= named
