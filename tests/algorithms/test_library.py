@@ -69,7 +69,7 @@ def test_every_setting_is_a_keyword_of_the_library_and_told_there():
     assert keywords.keys() - own == settings.keys()
     for name, default in settings.items():
         assert keywords[name] is inspect.Parameter.empty or keywords[name] == default, name
-    told = inspect.getdoc(door).partition("Parameters")[2].partition("Returns")[0]
+    told = str(inspect.getdoc(door)).partition("Parameters")[2].partition("Returns")[0]
     named = {
         name.strip()
         for line in told.splitlines()
