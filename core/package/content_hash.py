@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..records.columns import combine_codes, smallest_integers
 from .table import BOOLEAN, INTEGER, NUMBER, DataTable
 
@@ -85,8 +85,7 @@ def _different_rows(table: DataTable) -> tuple[np.ndarray, list[np.ndarray], np.
     ranks, cells = [], []
     for position, (field, column) in enumerate(zip(table.fields, table.columns)):
         begin, end = "" if position else "[", "," if position < len(table.columns) - 1 else "]"
-        texts = np.empty(len(column.categories), dtype=object)
-        texts[:] = [begin + cell(value, field.type) + end for value in to_list(column.categories)]
+        texts = objects([begin + cell(value, field.type) + end for value in to_list(column.categories)])
         unique, rank = np.unique(texts, return_inverse=True)
         ranks.append(smallest_integers(rank.reshape(-1), len(unique))[column.codes[there]])
         cells.append(unique)

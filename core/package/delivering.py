@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..language import tr
 from ..publish.delivery import Place, deliver
 from ..publish.file_place import FilePlace
-from ..publish.files import DISK, FileSystem
+from ..publish.files import DISK
 from ..publish.folders import clear_dead, temporary_folder
 from ..publish.leftovers import tidy_up
 from ..publish.locks import one_run_on
@@ -23,8 +23,6 @@ def deliver_release(
     write: Callable[[Path], None],
     pages: Mapping[str, tuple[Path, Callable[[], str]]],
     first: Callable[[], Place] | None = None,
-    check_cancelled: Callable[[], None] = lambda: None,
-    files: FileSystem = DISK,
 ) -> list[str]:
     """Write a release's folder and pages in a staging folder, and put all in their place, or leave all as it was.
 
@@ -38,10 +36,6 @@ def deliver_release(
         By the name of the output, where a page goes and what it says.
     first : callable, optional
         Gives what is put before all files, such as the entry of a register.
-    check_cancelled : callable
-        Raises to cancel.
-    files : FileSystem
-        Where all of it lies.
 
     Returns
     -------
@@ -57,8 +51,8 @@ def deliver_release(
         targets = {**({folder[0]: folder[1]} if folder else {}), **{name: path for name, (path, _) in pages.items()}}
         held: set[tuple[str, str]] = set()
         for name, path in targets.items():
-            target = files.real(path.parent) / path.name
-            if not files.is_folder(target.parent):
+            target = DISK.real(path.parent) / path.name
+            if not DISK.is_folder(target.parent):
                 raise InputError(
                     tr("{name}: there is no folder {parent}: make it first.", name=name, parent=target.parent)
                 )
@@ -66,14 +60,14 @@ def deliver_release(
             if stem in held:
                 continue
             held.add(stem)
-            sure = stack.enter_context(one_run_on(target, name, files))
-            clear_dead(target.parent, files)
+            sure = stack.enter_context(one_run_on(target, name))
+            clear_dead(target.parent)
             if sure:
-                tidy_up(target, files)
-                tidy_up_folder(target, files)
+                tidy_up(target)
+                tidy_up_folder(target)
         if folder:
-            refuse_other_folders(*folder, files)
-        staging = stack.enter_context(temporary_folder(files))
+            refuse_other_folders(*folder)
+        staging = stack.enter_context(temporary_folder())
         places: list[Place] = []
         if first is not None:  # pages and description name it
             entry = first()
@@ -81,16 +75,14 @@ def deliver_release(
             places.append(entry)
         for name, (path, text) in pages.items():
             own = staging / name
-            files.make_folder(own)
+            DISK.make_folder(own)
             staged = own / path.name
-            files.write(staged, text().encode("utf-8"))
-            places.append(FilePlace(name, staged, path, files=files))
-            check_cancelled()
+            DISK.write(staged, text().encode("utf-8"))
+            places.append(FilePlace(name, staged, path))
         if folder:
             name, path = folder
             staged = staging / name
-            files.make_folder(staged)
+            DISK.make_folder(staged)
             write(staged)
-            places.append(FolderPlace(name, staged, files.real(path.parent) / path.name, recount, files))
-            check_cancelled()
-        return deliver(places, check_cancelled)
+            places.append(FolderPlace(name, staged, DISK.real(path.parent) / path.name, recount))
+        return deliver(places)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..language import tr
-from ..publish.file_place import removed, stays
 from ..publish.files import DISK, FileSystem
+from ..publish.removing import removed, stays
 from ..publish.replacing import refuse_if_not_replaceable
 from .folder import files_of
 

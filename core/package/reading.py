@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
@@ -78,8 +78,7 @@ def _parsed(field: DataField, column: Column, missing: str | None) -> Column:
                 tr("“{field}” has {value}, which is no {type}", field=field.name, value=repr(value), type=field.type)
             ) from error
     position = {(type(value), value): i for i, value in enumerate(dict.fromkeys(values))}
-    distinct = np.empty(len(position), dtype=object)
-    distinct[:] = [value for _, value in position]
+    distinct = objects([value for _, value in position])
     at = np.array([position[type(value), value] for value in values], np.int64)
     return Column(smallest_integers(at[column.codes], max(len(distinct), 1)), distinct)
 

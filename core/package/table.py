@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..plain_text import plain_text
 from ..records.columns import Column, column_from_values, smallest_integers
 
@@ -114,8 +114,7 @@ def typed(column: Column) -> tuple[str, Column]:
     kind = kind or STRING
     plain = [None if value is None else _plain(kind, value) for value in values]
     codes = smallest_integers(position[column.codes], max(len(used), 1))
-    categories = np.empty(len(plain), dtype=object)
-    categories[:] = plain
+    categories = objects(plain)
     return kind, Column(codes, categories)
 
 

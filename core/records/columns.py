@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..areas import identifier_text
+from ..arrays import objects
 from ..errors import InputError, first_values
 from ..language import plural
 from ..missing import is_missing, with_none
@@ -35,6 +37,8 @@ MOST_KNOWN = 1 << 16
 LONGEST_SORTED, PUT_AT_ONCE = 64, 20_000
 # How many possible keys `number_keys` keeps a table of: some for each key, and as many as cost nothing.
 LOOKUP_PER_KEY, SMALL_LOOKUP = 4, 1 << 16
+ROWS_AT_ONCE = 1 << 18
+HALF = 16  # bits of which numpy sorts numbers in linear time
 LARGEST_INT32, LARGEST_INT64 = 2**31 - 1, 2**63 - 1
 
 
@@ -102,8 +106,7 @@ class ColumnBuilder:
         """All that was appended, the categories in the order of `category_order`."""
         values = [value for _, value in self._position]
         order = _in_order(values)
-        categories = np.empty(len(values), dtype=object)
-        categories[:] = [values[i] for i in order.tolist()]
+        categories = objects([values[i] for i in order.tolist()])
         rank = smallest_integers(np.argsort(order), len(values))
         codes = np.empty(sum(map(len, self._chunks)), rank.dtype)
         done = 0
@@ -149,7 +152,12 @@ class ColumnBuilder:
     def _code(self, value: object) -> int:
         if isinstance(value, (np.number, np.bool_, np.str_)):  # shown as the plain value is
             value = value.item()
-        return self._position.setdefault((type(value), value), len(self._position))
+        return self._position.setdefault(typed(value), len(self._position))
+
+
+def typed(value: object) -> tuple[type, object]:
+    """What a column tells values apart by: those of different types are different, even where they are equal."""
+    return type(value), value
 
 
 def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
@@ -271,6 +279,55 @@ def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np
     return combination, rows
 
 
+def count_combinations(
+    codes: Sequence[np.ndarray], sizes: Sequence[int], weights: np.ndarray | None = None, least: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The combinations that occur, as one number each, (C,) int64 in ascending order; how many records have each, (C,)
+    int64; and the position of each row's among them, (N,) int32 where that holds them, else int64.
+
+    codes : arrays (N,), the j-th with values 0..sizes[j] - 1, but the first from `least` on, 0 or -1, which is counted
+    from there; all sizes together must be in LARGEST_INT64. weights : (N,), None for ones
+    """
+    # The numbers of tens of millions of rows, and what sorts them, are never in memory together.
+    n_rows, reach = len(codes[0]), (int(sizes[0]) - least) * prod(map(int, sizes[1:]))
+    position = np.empty(n_rows, np.int32 if n_rows <= LARGEST_INT32 else np.int64)
+    of_stretches: list[tuple[np.ndarray, np.ndarray]] = []
+    for rows in stretches(n_rows):
+        key = codes[0][rows].astype(np.int64) - least
+        for column, size in zip(codes[1:], sizes[1:]):
+            key *= size
+            key += column[rows]
+        unique, own = number_keys(key, reach)
+        position[rows] = own
+        # bincount adds in floating point: exact up to 2**53 records.
+        counts = np.bincount(own, None if weights is None else weights[rows], len(unique))
+        of_stretches.append((unique, counts.astype(np.int32 if weights is None else np.int64)))
+    occurring = np.concatenate([np.empty(0, np.int64), *(unique for unique, _ in of_stretches)])
+    occurring.sort()
+    new = np.ones(len(occurring), bool)
+    np.not_equal(occurring[1:], occurring[:-1], out=new[1:])
+    occurring = occurring[new]
+    totals = np.zeros(len(occurring), np.int64)
+    for rows, (unique, of_unique) in zip(stretches(n_rows), of_stretches):
+        place = np.searchsorted(occurring, unique)
+        totals[place] += of_unique
+        position[rows] = place.astype(position.dtype)[position[rows]]
+    return occurring, totals, position
+
+
+def stretches(n_rows: int) -> Iterator[slice]:
+    """All rows, some at once."""
+    return (slice(first, first + ROWS_AT_ONCE) for first in range(0, n_rows, ROWS_AT_ONCE))
+
+
+def looked_up(values: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """`values[positions]`, (N,), without all positions as long as numpy makes them; positions : (N,) integers."""
+    found = np.empty(len(positions), values.dtype)
+    for rows in stretches(len(positions)):
+        found[rows] = values[positions[rows]]
+    return found
+
+
 def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     """The distinct keys in ascending order, (C,) int64, and the position of each key among them, (N,) int64.
 
@@ -278,6 +335,8 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     linear time; else sorted.
     """
     if reach > _most_looked_up(keys):
+        if reach <= 1 << 2 * HALF and len(keys):
+            return _number_sorted(keys)
         unique, position = np.unique(keys, return_inverse=True)
         return unique, position.reshape(-1).astype(np.int64, copy=False)
     occurs = np.zeros(reach, bool)
@@ -287,6 +346,18 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     position = number[keys].astype(np.int64)
     position -= 1
     return unique, position
+
+
+def _number_sorted(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`number_keys` of keys below 2**32, one at least: sorted by each half in turn, which numpy does in linear time."""
+    order = np.argsort((keys & ((1 << HALF) - 1)).astype(np.uint16), kind="stable")
+    order = order[np.argsort((keys >> HALF).astype(np.uint16)[order], kind="stable")]
+    in_order = keys[order]
+    new = np.ones(len(keys), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=new[1:])
+    position = np.empty(len(keys), np.int64)
+    position[order] = np.cumsum(new) - 1
+    return in_order[new], position
 
 
 def count_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:

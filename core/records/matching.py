@@ -23,8 +23,8 @@ class Records:
     """Records whose areas are known.
 
     table : the N rows; profile : their counts by area and class
-    cell_of : (N,) int64, the cell of the profile in which each row is counted, in the order of `Profile.counts`; -1 for
-    rows of no known area and rows with a count of 0
+    cell_of : (N,) int32 or int64, the cell of the profile in which each row is counted, in the order of
+    `Profile.counts`; -1 for rows of no known area and rows with a count of 0
     n_unmatched : records of no known area; warnings : sentences for the custodian
     """
 

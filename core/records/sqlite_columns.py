@@ -55,10 +55,14 @@ def read_table(
     """
     idle = has_idle_log(path)
     with PagesOfFile(path) as pages, reading(path, layer, idle) as connection, ThreadPoolExecutor(1) as beside:
-        # SQLite lets go of Python while it reads: the pages are checked while the values are looked at.
-        checked = beside.submit(_check_beside, path, table, layer, idle)
-        columns, n_read = _read_columns(connection, table, kinds, progress, pages)
-        n_rows = checked.result()
+        columns, n_read = _read_from_pages(connection, table, kinds, progress, pages)
+        if columns is None:
+            # SQLite lets go of Python while it reads: the pages are checked while the values are looked at.
+            checked = beside.submit(_check_beside, path, table, layer, idle)
+            columns, n_read = _read_columns(connection, table, kinds, progress)
+            n_rows = checked.result()
+        else:
+            n_rows = n_read if pages.whole else check_table(connection, path, table, layer)
     for (name, kind), column in zip(kinds.items(), columns.values()):
         wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
         if wrong:
@@ -85,18 +89,26 @@ def _check_beside(path: Path, table: str, layer: str, idle: bool) -> int:
         return check_table(connection, path, table, layer)
 
 
-def _read_columns(
+def _read_from_pages(
     connection: sqlite3.Connection,
     table: str,
     kinds: Mapping[str, str],
     progress: Callable[[float], None],
-    pages: PagesOfFile | None = None,
-) -> tuple[dict[str, Column], int]:
-    """The columns and how many rows were read; pages : of the file, None to let SQLite read them."""
+    pages: PagesOfFile,
+) -> tuple[dict[str, Column] | None, int]:
+    """The columns from the pages, and how many rows were read; no columns where they are to be had from SQLite."""
     key = _key_of(connection, table)
-    if key is not None and pages is not None:
+    if key is not None:
         with suppress(NotPlain):
             return read_pages(pages, connection, table, key, kinds, progress)
+    return None, 0
+
+
+def _read_columns(
+    connection: sqlite3.Connection, table: str, kinds: Mapping[str, str], progress: Callable[[float], None]
+) -> tuple[dict[str, Column], int]:
+    """The columns, and how many rows were read, by SQLite."""
+    key = _key_of(connection, table)
     if key is not None and REAL not in kinds.values():
         try:
             return _read_stretches(connection, table, key, kinds, progress)

@@ -82,9 +82,10 @@ def test_combinations_are_numbered_in_order(rows):
         assert [tuple(distinct[c]) for c in combination] == rows
 
 
-@given(st.lists(st.integers(0, 8), max_size=30), st.sampled_from([9, 2**31 + 9, 2**62]))
-def test_keys_are_numbered_in_order_however_many_are_possible(keys, reach):
-    """A table of the possible keys and sorting must give the very same."""
+@given(st.lists(st.integers(0, 8), max_size=30), st.sampled_from([9, 2**18, 2**31 + 9, 2**32, 2**62]), st.booleans())
+def test_keys_are_numbered_in_order_however_many_are_possible(keys, reach, apart):
+    """A table of the possible keys and sorting, by halves or whole, must give the very same."""
+    keys = [key * ((reach - 1) // 8) for key in keys] if apart else keys
     unique, position = number_keys(np.array(keys, np.int64), reach)
     assert unique.tolist() == sorted(set(keys))
     assert unique[position].tolist() == keys
@@ -108,3 +109,24 @@ def test_many_fields_are_combined_in_order_without_a_table_of_all(monkeypatch):
 )
 def test_identifiers_are_compared_as_text(value, text):
     assert identifier_text(value) == text
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 1), st.integers(0, 5), st.integers(0, 4)), max_size=50),
+    st.integers(1, 60),
+    st.booleans(),
+)
+def test_combinations_are_counted_some_rows_at_once_as_one_by_one(rows, at_once, weighted):
+    codes = [np.array([row[j] for row in rows], np.int8) for j in range(3)]
+    weights = np.array([row[3] for row in rows], np.int64) if weighted else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "ROWS_AT_ONCE", at_once)
+        numbers, counts, position = columns.count_combinations(codes, [4, 2, 6], weights, least=-1)
+        assert columns.looked_up(numbers, position).tolist() == numbers[position].tolist()
+    expected: dict[int, int] = {}
+    for area, one, other, weight in rows:
+        number = ((area + 1) * 2 + one) * 6 + other
+        expected[number] = expected.get(number, 0) + (weight if weighted else 1)
+    assert dict(zip(numbers.tolist(), counts.tolist())) == expected and numbers.tolist() == sorted(expected)
+    assert [int(numbers[p]) for p in position] == [((a + 1) * 2 + one) * 6 + other for a, one, other, _ in rows]
+    assert (counts.dtype, position.dtype) == (np.int64, np.int32)

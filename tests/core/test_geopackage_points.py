@@ -27,6 +27,9 @@ class Numbered:
     def runs(self):
         return None
 
+    def coded(self):
+        return None
+
     def rows_at(self, positions):
         return [(int(position),) for position in positions]
 

@@ -109,32 +109,24 @@ def test_what_is_not_plain_is_left_to_sqlite(tmp_path, change):
         from_pages(path, {"later": "text"} if "later" in change else None)
 
 
-def test_a_log_that_holds_something_is_left_to_sqlite(tmp_path):
-    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9)
+LINK = pytest.param(True, marks=pytest.mark.skipif(os.name == "nt", reason="Windows lets hardly anybody make links"))
+
+
+@pytest.mark.parametrize("linked", [False, LINK])
+def test_a_log_that_holds_something_is_left_to_sqlite(tmp_path, linked):
+    """It stands beside the file, and not beside a link that leads there."""
+    path = named = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9)
+    if linked:
+        (tmp_path / "links").mkdir()
+        named = tmp_path / "links" / "people.db"
+        named.symlink_to(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute("update people set home = 'b'")
         connection.commit()
         with pytest.raises(NotPlain):
-            from_pages(path)
-        columns = sqlite_columns.read_table(path, "people", KINDS, "RECORDS", lambda _: None)
-        assert columns["home"].categories.tolist() == ["b"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows lets hardly anybody make links")
-def test_the_log_of_a_file_that_is_reached_by_a_link_is_read(tmp_path):
-    """It stands beside the file, and not beside the link."""
-    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 9)
-    (tmp_path / "links").mkdir()
-    link = tmp_path / "links" / "people.db"
-    link.symlink_to(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("update people set home = 'b'")
-        connection.commit()
-        with pytest.raises(NotPlain):
-            from_pages(link)
-        columns = sqlite_columns.read_table(link, "people", KINDS, "RECORDS", lambda _: None)
+            from_pages(named)
+        columns = sqlite_columns.read_table(named, "people", KINDS, "RECORDS", lambda _: None)
         assert columns["home"].categories.tolist() == ["b"]
 
 
@@ -253,14 +245,17 @@ def test_damage_is_never_read_as_other_values_than_sqlite_reads(tmp_path_factory
         assert read == outcome(damaged)
 
 
-def test_rows_whose_numbers_do_not_rise_are_left_to_sqlite(tmp_path):
-    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 3, page_size=4096)
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (-(2**63), 2**63 - 1)], ids=["near", "far apart"])
+def test_rows_whose_numbers_do_not_rise_are_left_to_sqlite(tmp_path, numbers):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * len(numbers), 4096, numbers)
     content = bytearray(path.read_bytes())
     with closing(sqlite3.connect(path)) as connection:
         ((root,),) = connection.execute("select rootpage from sqlite_master where name = 'people'").fetchall()
     cells = (root - 1) * 4096 + 8
     content[cells : cells + 4] = content[cells + 2 : cells + 4] + content[cells : cells + 2]
+    assert seen_whole(path)
     path.write_bytes(content)
+    assert "out of order" in checked(path)[0][0]
     with pytest.raises(NotPlain):
         from_pages(path)
 
@@ -285,3 +280,92 @@ def test_texts_of_all_lengths_get_the_codes_of_their_values(chunks):
         plain.add_values(texts)
     assert builder.column().categories.tolist() == plain.column().categories.tolist()
     assert builder.column().codes.tolist() == plain.column().codes.tolist()
+
+
+def checked(path):
+    """What SQLite's own check of the table says."""
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            return connection.execute("pragma quick_check(people)").fetchall()
+        except sqlite3.DatabaseError as error:
+            return [(str(error),)]
+
+
+def seen_whole(path, kinds=None):
+    """Whether the pages were read, and nothing is left that SQLite's check would look at."""
+    with PagesOfFile(path) as pages, reading(path, "RECORDS") as connection:
+        try:
+            read_pages(pages, connection, "people", "fid", kinds or KINDS, lambda _: None)
+        except NotPlain:
+            return False
+        return pages.whole
+
+
+PLACES = [*range(12), 18, 19, 20, 50]  # in a page: its header, and the first cells
+
+
+@given(st.data())
+@settings(max_examples=tried(80, 5000), deadline=None)
+def test_what_is_seen_whole_passes_the_check_of_sqlite(tmp_path_factory, data):
+    """Bytes are changed anywhere in a table on three floors of pages."""
+    place = tmp_path_factory.getbasetemp()
+    gaps = data.draw(st.booleans())
+    whole = place / f"three floors {gaps}.db"
+    if not whole.exists():
+        rows = [(b"x" * 20, f"46{i % 70:04d}" * (1 + i % 4), i % 90, i * 2**20, i / 4) for i in range(900)]
+        made(whole, rows, more="delete from people where fid in (30, 400, 403)" if gaps else "")
+    assert seen_whole(whole) and checked(whole) == [("ok",)]
+    content = bytearray(whole.read_bytes())
+    n_pages = len(content) // 512
+    above = [page for page in range(2, n_pages) if content[page * 512] == 5]
+    page = data.draw(st.sampled_from(above) | st.integers(2, n_pages - 1))
+    within = data.draw(st.sampled_from(PLACES) | st.integers(0, 511))
+    at = page * 512 + within
+    content[at] = data.draw(
+        st.sampled_from([0, 1, 5, 13, 0x7F, 0xFF, content[at] ^ 1, (content[at] + 1) % 256, content[at - 512]])
+    )
+    damaged = place / "damaged at one place.db"
+    damaged.write_bytes(content)
+    if seen_whole(damaged, data.draw(st.sampled_from([None, {"home": "text"}, {"fid": "long"}]))):
+        assert checked(damaged) == [("ok",)]
+
+
+def test_no_byte_of_a_page_that_leads_to_others_is_overlooked(tmp_path):
+    """Nor of the header of a page with rows, where they begin, and how one of them ends."""
+    rows = [(b"x" * 20, f"46{i % 70:04d}", i % 90, i * 2**20, i / 4) for i in range(260)]
+    path = made(tmp_path / "people.db", rows)
+    content = path.read_bytes()
+    above, leaf = (next(at for at in range(512, len(content), 512) if content[at] == kind) for kind in (5, 13))
+    for at in (*range(above, above + 16), *range(above + 480, above + 512), *range(leaf, leaf + 12), leaf + 511):
+        for more in (1, 255):
+            path.write_bytes(content[:at] + bytes([(content[at] + more) % 256]) + content[at + 1 :])
+            assert not seen_whole(path) or checked(path) == [("ok",)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "create index of_home on people (home)",
+        "delete from people where fid % 2",
+        "alter table people add column later TEXT",
+        "pragma user_version = 3",
+        "drop table people; create table people (fid integer primary key, home text not null, age mediumint, "
+        "id integer, income real); insert into people values (1, 'a', 1, 1, 1.0)",
+        "drop table people; create table people (fid integer primary key, home text, age mediumint check (age > 0), "
+        "id integer, income real); insert into people values (1, 'a', 1, 1, 1.0)",
+    ],
+)
+def test_what_has_gaps_or_rules_is_left_to_the_check_of_sqlite(tmp_path, more, monkeypatch):
+    path = made(tmp_path / "people.db", [(b"", "abcdef", 1, 1, 1.0)] * 99)
+    assert seen_whole(path)
+    monkeypatch.setattr(sqlite_pages, "MOST_WITH_GAPS", 2)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(more)
+    assert seen_whole(path) == (more == "pragma user_version = 3") and checked(path) == [("ok",)]
+    assert outcome(path) is not None
+
+
+def test_pages_whose_file_is_longer_than_it_says_are_left_to_the_check_of_sqlite(tmp_path):
+    path = made(tmp_path / "people.db", [(b"", "a", 1, 1, 1.0)] * 99)
+    path.write_bytes(path.read_bytes() + bytes(512))
+    assert not seen_whole(path) and outcome(path) is not None

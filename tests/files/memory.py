@@ -54,10 +54,10 @@ APFS = Rules("APFS", cased=False, composed=True)
 CLOUD = Rules("cloud folder", cased=False, rights=False, shares=True, overwrites=False, windows=True)
 ALL = (EXT4, NTFS, SMB, SMB_UNLOCKED, FAT, APFS, CLOUD)
 
-BEFORE, AFTER, DENIED, GONE, FULL, LOST, TAKEN = (
-    *("crash before", "crash after", "denied", "drive gone", "disk full", "answer lost", "taken away"),
+BEFORE, AFTER, DENIED, GONE, FULL, LOST, CUT_OFF, TAKEN = (
+    *("crash before", "crash after", "denied", "drive gone", "disk full", "answer lost", "cut off", "taken away"),
 )
-FAULTS = (BEFORE, AFTER, DENIED, GONE, FULL, LOST, TAKEN)
+FAULTS = (BEFORE, AFTER, DENIED, GONE, FULL, LOST, CUT_OFF, TAKEN)
 
 
 class Crash(BaseException):
@@ -73,24 +73,12 @@ class Node:
     content: bytes | None = None
 
 
-class Memory(FileSystem):
-    """A file system by rules; `fault` happens at the n-th call from `arm` on."""
+class Faults:
+    """A fault at the n-th call."""
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules, self.fault, self.at, self.calls, self.dead = rules, "", 0, 0, False
-        self.holds_what_is_open, self.ignores_case = rules.shares, not rules.cased
-        self.nodes: dict[str, Node] = {}
-        self.shown: dict[str, str] = {}
-        self.open: list[int] = []
-        self.descriptors: dict[int, int] = {}
-        self.locked: dict[int, int] = {}
-        self.number = 0
+    def __init__(self) -> None:
+        self.fault, self.at, self.calls, self.dead = "", 0, 0, False
         self.said: list[str] = []
-        self.databases = Path(tempfile.mkdtemp(prefix="memory-"))
-        for folder in (Path("/"), TEMPORARY, OUT):
-            self._add(folder, Node(self._next(), stat.S_IFDIR | 0o755))
-
-    # ---- faults
 
     def arm(self, fault: str, at: int) -> None:
         """Have a fault happen at a call."""
@@ -99,11 +87,6 @@ class Memory(FileSystem):
     def restart(self) -> None:
         """What the process had open is closed, and nothing fails any more."""
         self.fault, self.dead = "", False
-        self.open, self.descriptors, self.locked = [], {}, {}
-
-    def end(self) -> None:
-        """Remove what was made for SQLite."""
-        shutil.rmtree(self.databases, ignore_errors=True)
 
     def _call(self, name, path, do, changes=False, writes=False):
         if self.dead:
@@ -115,7 +98,8 @@ class Memory(FileSystem):
         if here and self.fault == BEFORE:
             self.dead = True
             raise Crash
-        if (here and self.fault == DENIED) or (since and self.fault == GONE):
+        is_gone = since and (self.fault == GONE or (self.fault == CUT_OFF and not here))
+        if (here and self.fault == DENIED) or is_gone:
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         if here and self.fault == TAKEN:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
@@ -125,9 +109,35 @@ class Memory(FileSystem):
         if here and self.fault == AFTER:
             self.dead = True
             raise Crash
-        if here and self.fault == LOST and changes:
+        if here and self.fault in (LOST, CUT_OFF) and changes:
             raise OSError(errno.EIO, "Input/output error", str(path))
         return done
+
+
+class Memory(Faults, FileSystem):
+    """A file system by rules; `fault` happens at the n-th call from `arm` on."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__()
+        self.rules = rules
+        self.holds_what_is_open, self.ignores_case = rules.shares, not rules.cased
+        self.nodes: dict[str, Node] = {}
+        self.shown: dict[str, str] = {}
+        self.open: list[int] = []
+        self.descriptors: dict[int, int] = {}
+        self.locked: dict[int, int] = {}
+        self.number = 0
+        self.databases = Path(tempfile.mkdtemp(prefix="memory-"))
+        for folder in (Path("/"), TEMPORARY, OUT):
+            self._add(folder, Node(self._next(), stat.S_IFDIR | 0o755))
+
+    def restart(self):
+        super().restart()
+        self.open, self.descriptors, self.locked = [], {}, {}
+
+    def end(self) -> None:
+        """Remove what was made for SQLite."""
+        shutil.rmtree(self.databases, ignore_errors=True)
 
     # ---- names
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -14,10 +14,13 @@ import numpy as np
 from ...progress import Progress
 from ...records.sqlite_file import quoted
 from ...records.table import unused_name
+from .pages import Coded, cells_of, compare_some, plain_target, write_pages
 from .points import add_index, place_points
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
+WORTH_PAGES = 20_000  # rows, from which on whole pages are made of them
+CELLS_A_VALUE = 8  # on average, from which on that is faster: each different value of a field is looked at by itself
 LONGEST_RUN, RUNS_AT_ONCE = 10_000, 5_000
 
 
@@ -28,6 +31,10 @@ class Rows(Protocol):
 
     def runs(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Runs of equal rows: a position that stands for each, and its rows, two arrays (R,) int64; None if unknown."""
+
+    def coded(self) -> tuple[Coded, np.ndarray | None] | None:
+        """Of each column the codes of its rows, (R,), and their values; and how often each row is there, (R,) int64,
+        None for once. None where columns have no codes."""
 
     def rows_at(self, positions: np.ndarray) -> list[tuple[object, ...]]:
         """The rows at positions, (m,) int64, as `runs` gives them."""
@@ -45,6 +52,7 @@ def fill_geopackage(
     The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
     trigger that takes longer than the row itself; the count is set once instead.
     """
+    by_pages = None if points is not None else _pages_of(file, names, table)
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
@@ -55,8 +63,10 @@ def fill_geopackage(
         ).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {quoted(name)}")
-        runs = None if points is not None else table.runs()
-        if points is not None:
+        runs = None if points is not None or by_pages is not None else table.runs()
+        if by_pages is not None:
+            _say_how_many(connection, file.stem, len(table))
+        elif points is not None:
             _insert_points(connection, file.stem, names, table, points, progress)
         elif runs is None or len(runs[0]) * WORTH_A_RUN > len(table):
             _insert_rows(connection, file.stem, names, table, progress)
@@ -69,6 +79,36 @@ def fill_geopackage(
                 "UPDATE gpkg_ogr_contents SET feature_count = ? WHERE table_name = ?", (len(table), file.stem)
             )
         connection.execute("COMMIT")
+    if by_pages is not None:
+        by_pages(progress)
+
+
+def _pages_of(file: Path, names: Sequence[str], table: Rows) -> Callable[[Progress], None] | None:
+    """What makes the pages of many rows, once SQLite has let go of the file; None where SQLite is to take the rows."""
+    coded = table.coded() if len(table) >= WORTH_PAGES else None
+    if coded is None:
+        return None
+    columns, copies = coded
+    if sum(len(values) for _, values in columns) * CELLS_A_VALUE > len(table) * len(columns):
+        return None
+    target = plain_target(file, file.stem, names)
+    cells = None if target is None else cells_of(columns, target)
+    if target is None or cells is None:
+        return None
+
+    def write(progress: Progress) -> None:
+        write_pages(file, target, cells, copies, progress)
+        compare_some(file, file.stem, names, columns, copies)
+
+    return write
+
+
+def _say_how_many(connection: sqlite3.Connection, name: str, n_rows: int) -> None:
+    """Note the largest number of a row where the table wants it noted, as SQLite does with each row."""
+    (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    if "AUTOINCREMENT" in sql.upper():
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, n_rows))
 
 
 def _insert_rows(

@@ -1,0 +1,206 @@
+"""Tables written as pages hold the very rows that SQLite would have put there, and SQLite finds nothing wrong."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.errors import VbasError
+from vbas.core.progress import silent
+from vbas.core.publish.geopackage import filling, pages
+from vbas.core.publish.geopackage.filling import fill_geopackage
+from vbas.core.publish.geopackage.making import LONG, REAL, TEXT, make_geopackage
+from vbas.core.records.columns import column_from_values
+
+NAMES = {"home": TEXT, "id": LONG, "income": REAL, "note": TEXT}
+TEXTS = st.one_of(
+    st.none(), st.sampled_from(["", "a", "a ", "é" * 30, "45 to 64", "b" * 90]), st.text("ab1é", max_size=9)
+)
+WHOLE = st.one_of(
+    st.none(),
+    st.sampled_from([n for bits in (0, 7, 8, 15, 23, 31, 47, 63) for n in (2**bits - 1, -(2**bits))]),
+    st.integers(-(2**63), 2**63 - 1),
+)
+NUMBERS = st.one_of(
+    st.none(), st.sampled_from([0.0, -0.0, 1.0, 5e-324, float("inf"), 2.0**60]), st.floats(allow_nan=False)
+)
+ROWS = st.lists(st.tuples(TEXTS, WHOLE, NUMBERS, TEXTS), min_size=1, max_size=12)
+
+
+class Given:
+    """Rows in columns with codes, each so many times."""
+
+    def __init__(self, rows, copies=None):
+        self.columns = [column_from_values(list(values)) for values in zip(*rows)]
+        self.copies = copies
+
+    def __len__(self):
+        return len(self.columns[0]) if self.copies is None else int(self.copies.sum())
+
+    def coded(self):
+        return [(column.codes, column.categories.tolist()) for column in self.columns], self.copies
+
+    def runs(self):
+        return None
+
+    def rows_at(self, positions):
+        return [self.rows()[position] for position in positions]
+
+    def rows(self):
+        positions = np.repeat(np.arange(len(self.columns[0])), 1 if self.copies is None else self.copies)
+        return list(zip(*(column.categories[column.codes[positions]].tolist() for column in self.columns)))
+
+    def chunks(self):
+        yield 0, self.rows()
+
+
+def made(file, page_size=4096, columns=NAMES):
+    """An empty table `people` in a GeoPackage with pages of that size."""
+    file.unlink(missing_ok=True)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"pragma page_size = {page_size}")
+        connection.execute("vacuum")
+    make_geopackage(file, {file.stem: columns})
+    return file
+
+
+def held(file):
+    """The rows of the table by their numbers, each value with its type, once SQLite has found nothing wrong."""
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+        rows = connection.execute("select * from people order by fid").fetchall()
+        last = connection.execute("select seq from sqlite_sequence where name = 'people'").fetchall()
+    return [[(type(value), value) for value in row] for row in rows], last
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    rows=ROWS,
+    times=st.sampled_from([1, 3, 40, 700]),
+    copied=st.booleans(),
+    page_size=st.sampled_from([512, 1024, 4096, 65536]),
+    at_once=st.sampled_from([300, 100_000]),
+)
+def test_pages_hold_what_sqlite_would_have_put_there(rows, times, copied, page_size, at_once, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages", numbered=True)
+    table = Given(rows, np.arange(1, len(rows) + 1) * times) if copied else Given(rows * times)
+    results = []
+    for worth in (1, 10**9):
+        file = made(folder / "people.gpkg", page_size)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(filling, "WORTH_PAGES", worth)
+            patch.setattr(filling, "CELLS_A_VALUE", 0)
+            patch.setattr(pages, "ROWS_AT_ONCE", at_once if page_size <= 1024 else 100_000)
+            fill_geopackage(file, list(NAMES), table, silent)
+        results.append(held(file))
+    assert results[0] == results[1] and len(results[0][0]) == len(table)
+
+
+def test_a_table_can_be_read_and_added_to_by_sqlite_afterwards(tmp_path, monkeypatch):
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    file = made(tmp_path / "people.gpkg", 512)
+    fill_geopackage(file, list(NAMES), Given([("a", 1, 0.5, None), ("b", 2, None, "x")] * 3_000), silent)
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("select home, id from people where fid in (1, 3001, 6000)").fetchall() == [
+            ("a", 1),
+            ("a", 1),
+            ("b", 2),
+        ]
+        connection.execute("insert into people (home) values ('c')")
+        connection.execute("delete from people where fid between 100 and 4000")
+        connection.commit()
+    rows, last = held(file)
+    assert len(rows) == 2_100 and rows[-1][0] == (int, 6_001) and last == [(6_001,)]
+
+
+@pytest.mark.parametrize(("n_homes", "by_pages"), [(9, True), (400, False)])
+def test_values_that_differ_in_most_rows_are_left_to_sqlite(n_homes, by_pages, tmp_path, monkeypatch):
+    """Each is looked at by itself, which takes longer than to hand the rows over."""
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    table = Given([(f"home {i % n_homes}", i % n_homes, None, None) for i in range(400)])
+    assert (filling._pages_of(made(tmp_path / "people.gpkg"), list(NAMES), table) is not None) == by_pages
+
+
+@pytest.mark.parametrize("field", range(4))
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_value_that_is_written_as_another_is_noticed(field, copied, tmp_path, monkeypatch):
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    rows = [(f"home {i % 7}", i, i / 4, "x" if i % 5 else None) for i in range(900)]
+    table = Given(rows, np.full(900, 3) if copied else None)
+    write = pages.cells_of
+
+    def write_another(coded, target):
+        changed = [(codes, list(values)) for codes, values in coded]
+        values = changed[field][1]
+        values[2 % len(values)] = {0: "home 9", 1: 77, 2: 0.1, 3: "y"}[field]
+        return write(changed, target)
+
+    monkeypatch.setattr(filling, "cells_of", write_another)
+    with pytest.raises(VbasError, match=r"people\.gpkg was not written whole"):
+        fill_geopackage(made(tmp_path / "people.gpkg"), list(NAMES), table, silent)
+
+
+def test_the_page_of_the_locked_byte_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    monkeypatch.setattr(pages, "LOCKED_BYTE", 20 * 512)
+    file = made(tmp_path / "people.gpkg", 512)
+    table = Given([("a" * 80, i, None, None) for i in range(300)])
+    fill_geopackage(file, list(NAMES), table, silent)
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("select home, id, income, note from people").fetchall() == table.rows()
+        ((found,),) = connection.execute("pragma integrity_check").fetchall()
+        assert (
+            found.replace(":", " is") == "*** in database main ***\nPage 21 is never used"
+        )  # SQLite 3.46: “21: never”
+    assert file.read_bytes()[20 * 512 : 21 * 512] == bytes(512)
+    assert pages.page_numbers(20, 3, 512) == [22, 23, 24] and pages.page_numbers(19, 2, 512) == [20, 22]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(1, 1, 0.5, None)],
+        [("a", "1", 0.5, None)],
+        [("a", True, 0.5, None)],
+        [("a", 1, 1, None)],
+        [("a" * 5_000, 1, 0.5, None)],
+    ],
+    ids=["a number as text", "text as a number", "a boolean", "a whole number as real", "longer than a page"],
+)
+def test_what_is_not_plain_is_left_to_sqlite(rows, tmp_path):
+    target = pages.plain_target(made(tmp_path / "people.gpkg"), "people", list(NAMES))
+    assert target is not None
+    assert pages.cells_of(Given(rows).coded()[0], target) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "create index of_home on people (home)",
+        "insert into people (home) values ('a')",
+        "alter table people add column more text",
+        "drop table people; create table people (fid integer primary key, home text unique, id integer, "
+        "income real, note text)",
+        "drop table people; create table people (fid text primary key, home text, id integer, income real, note text)",
+        "drop table people; create table people (fid integer primary key, home text check (home > ''), id integer, "
+        "income real, note text)",
+        "drop table people; create table people (fid integer primary key, home numeric, id integer, "
+        "income real, note text)",
+        "drop table people; create table people (fid integer primary key, home text not null, id integer, "
+        "income real, note text)",
+    ],
+)
+def test_a_table_that_is_not_plain_is_left_to_sqlite(change, tmp_path):
+    file = made(tmp_path / "people.gpkg")
+    assert pages.plain_target(file, "people", list(NAMES)) is not None
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(change)
+    assert pages.plain_target(file, "people", list(NAMES)) is None
