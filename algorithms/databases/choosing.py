@@ -13,6 +13,7 @@ from qgis.core import QgsApplication, QgsProcessingParameterDefinition
 
 from ...core.engines import open_engine, tables_there
 from ...core.errors import VbasError
+from ...core.job.values import parts_of
 from ...core.language import tr
 from ..form.widgets import linked_widget
 from .address import address_of, known_connections
@@ -74,7 +75,7 @@ def _fill(menu: Any, line: Any, kind: str, where: Sequence[str]) -> None:
         names, nothing = [], str(error)
     if not names:
         menu.addAction(nothing).setEnabled(False)
-    chosen = _parts(line.text())
+    chosen = parts_of(line.text())
     for name in names:
         action = menu.addAction(name)
         action.setCheckable(kind == FIELDS)
@@ -104,15 +105,11 @@ def _choosing(line: Any, name: str, several: bool) -> Callable[..., None]:
     """Puts a name into the line: alone, or added to the others and taken out again."""
 
     def choose(*_: object) -> None:
-        there = _parts(line.text())
+        there = parts_of(line.text())
         rest = [field for field in there if field != name]
         line.setText(name if not several else ";".join(rest if name in there else [*there, name]))
 
     return choose
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(";") if part.strip()]
 
 
 def _browse(line: Any, folder: bool) -> None:

@@ -16,6 +16,7 @@ from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS
 from ...core.errors import InputError, VbasError
 from ...core.job.periods import quasi_identifiers_of
+from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import Filter, RecordFields
 from ...core.records.table import MEMBER_FIELDS
@@ -202,4 +203,4 @@ def fields_of(form: Form) -> RecordFields:
 def _names(form: Form, parameter: str) -> tuple[str, ...]:
     if not form.has(parameter):
         return ()
-    return tuple(name.strip() for name in form.text(parameter).split(";") if name.strip())
+    return tuple(parts_of(form.text(parameter)))

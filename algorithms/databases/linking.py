@@ -10,6 +10,7 @@ from ...core.engines.in_place import Matched
 from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
 from ...core.errors import InputError
 from ...core.job.linked import KEEP, KNOWN, by_table, least_alike, table_name
+from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import RecordFields
 from ..form.form import Form
@@ -18,12 +19,12 @@ from ..form.linked import COUNT_KNOWN, KNOWN_OF, LINKED_K, LINKED_KEYS, LINKED_T
 
 def tables_of(form: Form, engine: Engine, fields: RecordFields) -> tuple[LinkedFields, ...]:
     """The linked tables of a form, checked, with the places that their rows go to. Raises InputError."""
-    tables = {_name_of(table): table for table in _parts(form.text(LINKED_TABLES))}
-    if len(tables) < len(_parts(form.text(LINKED_TABLES))):
+    tables = {_name_of(table): table for table in parts_of(form.text(LINKED_TABLES))}
+    if len(tables) < len(parts_of(form.text(LINKED_TABLES))):
         raise InputError(tr("LINKED_TABLES: two tables have the same name; rename one of them."))
 
     def named(parameter: str) -> dict[str, list[str]]:
-        return by_table(parameter, _parts(form.text(parameter)), list(tables))
+        return by_table(parameter, parts_of(form.text(parameter)), list(tables))
 
     keys, known, kept = named(LINKED_KEYS), named(KNOWN), named(KEEP)
     linked = tuple(
@@ -51,10 +52,6 @@ def linked_in_place(form: Form, matched: Matched, areas: Areas, tables: tuple[Li
         areas,
         form,
     )
-
-
-def _parts(typed: str) -> list[str]:
-    return [part.strip() for part in typed.split(";") if part.strip()]
 
 
 def _name_of(table: str) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..areas import Areas, identifier_text
+from ..arrays import objects
 from ..disclosure.values import KeptValues
 from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
@@ -82,6 +83,10 @@ class LinkedSource:
     def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
         """What is asked of every class of these persons. Raises InputError."""
         return self._persons.requirement(k, l_diversity, max_share)
+
+    def rows_beside(self) -> KeptValues | None:
+        """What the persons' rows show together beside quasi-identifiers; None where sensitive fields tell the same."""
+        return self._persons.rows_beside()
 
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields of the persons, which are released."""
@@ -199,14 +204,14 @@ class LinkedSource:
 
         kept: list[KeptField] = []
         if table.kept:
-            rows = rows_looked_at(shown.label, shown.n_labels, 0)
+            rows = rows_looked_at(shown.label, shown.n_labels)
             kept += examined(rows, taken(table.kept, rows), {})
         for linked, there, some in zip(self.tables, shown.of_table, of_many):
             if not linked.kept:
                 continue
             label = np.append(np.where(there, shown.label, NOWHERE), NOWHERE)[linked.person]
             label = label if some is None else np.where(some, label, NOWHERE)
-            rows = rows_looked_at(label, shown.n_labels, 0)
+            rows = rows_looked_at(label, shown.n_labels)
             for name, column in linked.kept.items():
                 once = _once(linked.person[rows], column.codes[rows], len(column.categories))
                 at = rows[once]
@@ -393,8 +398,7 @@ def _with_fields(
         more[of.flag] = Column(there.astype(np.int8) * (2 if in_part else 1), words)
     if key is not None:
         n = int(released.sum())
-        numbers = np.empty(max(n, 1), dtype=object)
-        numbers[:] = np.arange(1, max(n, 1) + 1).tolist()
+        numbers = objects(np.arange(1, max(n, 1) + 1).tolist())
         more[PERSON] = Column(smallest_integers(np.maximum(key - 1, 0), max(n, 1)), numbers)
     return replace(table, kept={**table.kept, **more})
 

@@ -57,7 +57,7 @@ class LinkedTable:
         return OURS + self.name
 
 
-def persons_by_key(keys: Column, parameter: str = "KEY") -> dict[str, int]:
+def persons_by_key(keys: Column) -> dict[str, int]:
     """The position of each person by key, as text; keys : (N,), of the persons.
 
     Raises InputError for persons without a key, and for a key of several rows.
@@ -66,34 +66,34 @@ def persons_by_key(keys: Column, parameter: str = "KEY") -> dict[str, int]:
     times = np.bincount(keys.codes, minlength=len(texts))
     nobody = np.array([text is None for text in texts], bool)
     if times[nobody].any():
-        raise keys_missing(parameter, int(times[nobody].sum()))
+        raise keys_missing(int(times[nobody].sum()))
     at = np.zeros(len(texts), np.int64)
     at[keys.codes] = np.arange(len(keys))
     there = {text: int(position) for text, position, n in zip(texts, at, times) if text is not None and n}
     if (times > 1).any() or len(there) < int((times > 0).sum()):
         several = [text for text, n in zip(texts, times) if n > 1]
-        raise keys_twice(parameter, several or sorted(there))
+        raise keys_twice(several or sorted(there))
     return there
 
 
-def keys_missing(parameter: str, n: int) -> InputError:
+def keys_missing(n: int) -> InputError:
     """What is said of so many persons without a key."""
     return InputError(
         tr(
             "{parameter} is missing in {rows} of RECORDS: give every person a key.",
-            parameter=parameter,
+            parameter="KEY",
             rows=counted.rows(n),
         )
     )
 
 
-def keys_twice(parameter: str, keys: Iterable[object]) -> InputError:
+def keys_twice(keys: Iterable[object]) -> InputError:
     """What is said of keys that several persons have."""
     return InputError(
         tr(
             "{parameter} stands in several rows of RECORDS (first: {first}): give each person one row there, and "
             "what there is several times a table of its own.",
-            parameter=parameter,
+            parameter="KEY",
             first=first_values(keys),
         )
     )

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from ..errors import VbasError
 from ..language import tr
-from .files import DISK, FileSystem
+from .files import DISK
 
 State = dict[str, tuple[int, int, int]]
 
@@ -17,11 +17,10 @@ State = dict[str, tuple[int, int, int]]
 class Counting:
     """The counts of one run; use as a context manager, within the life of the files."""
 
-    def __init__(self, files: FileSystem = DISK) -> None:
+    def __init__(self) -> None:
         self._beside = ThreadPoolExecutor(1)
         self._begun: list[Future[None]] = []
         self._counted: dict[Path, State] = {}
-        self._files = files
 
     def __enter__(self) -> Counting:
         return self
@@ -58,5 +57,5 @@ class Counting:
 
     def _state(self, file: Path) -> State:
         """Which files there are of an output, how large, and when written."""
-        statuses = {name: self._files.status(file.with_name(name)) for name in self._files.names(file.parent)}
+        statuses = {name: DISK.status(file.with_name(name)) for name in DISK.names(file.parent)}
         return {name: (status.st_ino, status.st_size, status.st_mtime_ns) for name, status in statuses.items()}

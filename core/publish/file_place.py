@@ -13,6 +13,7 @@ from ..errors import VbasError
 from ..language import tr
 from .files import DISK, FileSystem
 from .leftovers import NEW, OLD, hidden_beside
+from .removing import removed, stays
 from .replacing import refuse_if_not_replaceable
 from .sqlite_targets import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 
@@ -202,24 +203,6 @@ class _Move:
 def beside(target: Path, staged: Path, file: Path) -> Path:
     """Where a file goes that was written beside the staged one: the same, beside the target."""
     return target.with_name(target.stem + file.name[len(staged.stem) :])
-
-
-def removed(file: Path, files: FileSystem) -> list[str]:
-    """Remove a file; a sentence where it stays."""
-    try:
-        files.remove(file, missing_ok=True)
-    except OSError as error:
-        return [stays(file, error)]
-    return []
-
-
-def stays(file: Path, error: OSError) -> str:
-    """The sentence on what is in its place and ought not to be."""
-    return tr(
-        "{target} was already written and could not be removed ({reason}): remove it.",
-        target=file,
-        reason=error.strerror,
-    )
 
 
 def _same_bytes(file: Path, other: Path, files: FileSystem) -> bool:

@@ -153,6 +153,10 @@ class FileSystem:
         """A file in a folder of this run's own, open to be written; what it held is lost, and links are followed."""
         return path.open("wb")
 
+    def written_into(self, path: Path) -> BinaryIO:
+        """A file in a folder of this run's own, open to be read and written, with what it holds."""
+        return path.open("r+b")
+
     def write(self, path: Path, content: bytes) -> None:
         """Write a file in a folder of this run's own, as `staged`."""
         with self.staged(path) as file:
@@ -314,6 +318,10 @@ class FileSystem:
     def for_sqlite(self, path: Path) -> Path:
         """Where SQLite, which opens its files itself, finds one and the journals beside it."""
         return path
+
+    def with_journals(self, path: Path) -> Path:
+        """The name beside which SQLite keeps the journals of a file: it follows links, though not on Windows."""
+        return path if sys.platform == "win32" else self.real(path)
 
     def uri(self, path: Path, mode: str) -> str:
         """The address by which SQLite opens a file; path : absolute; mode : such as mode=ro. Raises ValueError."""

@@ -17,6 +17,7 @@ from ..errors import VbasError
 from ..language import tr
 from .files import DISK, FileSystem
 from .locks import ATTEMPTS
+from .together import finish
 
 LOCK = ".lock"
 TEMPORARY, BESIDE = "vbas-", ".vbas-"  # in a temporary folder; beside a target, where it is hidden
@@ -59,7 +60,8 @@ def no_temporary_folder(error: OSError, files: FileSystem = DISK) -> str:
 
 
 def clear_dead(parent: Path, files: FileSystem = DISK) -> None:
-    """Remove the folders that killed runs of this user on this machine have left in a folder."""
+    """Remove the folders that killed runs of this user on this machine have left in a folder, and what those had put
+    beside them in part, see `together`."""
     ours = tuple(_beginning(prefix, files.machine()) for prefix in (TEMPORARY, BESIDE))
     with suppress(OSError):
         for name in files.names(parent):
@@ -99,6 +101,11 @@ def _clear(folder: Path, files: FileSystem) -> None:
             files.close(descriptor)
             raise
         if dead:
+            try:
+                finish(folder, files)
+            except OSError:
+                files.close(descriptor)
+                raise
             _remove(folder, descriptor, files)
         else:
             files.close(descriptor)

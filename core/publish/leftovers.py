@@ -33,7 +33,7 @@ def tidy_up(target: Path, files: FileSystem = DISK) -> None:
     What was to come is removed. The target must be held, see `one_run_on`. A file that is new, where none was before,
     is left: it was counted before it was put there.
     """
-    leftovers = _left_beside(target, files)
+    leftovers = left_beside(target, files)
     unfinished = any(role == NEW for _, role, _ in leftovers)
     # What was to come goes last: as long as it is there, a run that is killed here is tidied up after in the same way.
     for path, role, file in sorted(leftovers, key=lambda leftover: leftover[1] == NEW):
@@ -45,7 +45,7 @@ def tidy_up(target: Path, files: FileSystem = DISK) -> None:
                 files.remove(path)
 
 
-def _left_beside(target: Path, files: FileSystem) -> list[tuple[Path, str, Path]]:
+def left_beside(target: Path, files: FileSystem) -> list[tuple[Path, str, Path]]:
     """Hidden file, role, and the file that it is for; only plain files of this user, or of the target's owner."""
     form = re.compile(re.escape(_named_for(target)) + rf"[0-9a-f]{{16}}\.({NEW}|{OLD})(.*)", re.DOTALL)
     user = files.user()

@@ -15,18 +15,18 @@ ATTEMPTS = 100  # to lock a file that other runs remove; a link in its place nev
 
 
 @contextmanager
-def one_run_on(target: Path, name: str, files: FileSystem = DISK) -> Iterator[bool]:
+def one_run_on(target: Path, name: str, files: FileSystem = DISK, said: Path | None = None) -> Iterator[bool]:
     """Hold all files of one stem for the output of that name. Raises VbasError where another run holds them, or where
     the folder cannot be written to. Gives whether that is sure: not so on file systems that know no locks,
     where the unpredictable names alone keep two runs apart.
 
+    said : the file that a sentence names, where that is not the target
+
     The lock is on a hidden file beside the target, which is removed afterwards. A killed run leaves behind an
     empty file that nobody holds.
     """
-    # Without case, as the file systems of Windows and macOS compare; hashed, so that its length is always the same.
-    stem = hashlib.sha256(target.stem.casefold().encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    lock = target.with_name(f".vbas-{stem}.lock")
-    descriptor, sure = _taken(lock, target, name, files)
+    lock = lock_on(target)
+    descriptor, sure = _taken(lock, said or target, name, files)
     try:
         yield sure
     finally:
@@ -36,6 +36,13 @@ def one_run_on(target: Path, name: str, files: FileSystem = DISK) -> Iterator[bo
             files.remove(lock)
         if not files.holds_what_is_open:
             files.close(descriptor)
+
+
+def lock_on(target: Path) -> Path:
+    """The file that is locked by whoever holds a target."""
+    # Without case, as the file systems of Windows and macOS compare; hashed, so that its length is always the same.
+    stem = hashlib.sha256(target.stem.casefold().encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return target.with_name(f".vbas-{stem}.lock")
 
 
 def _taken(lock: Path, target: Path, name: str, files: FileSystem) -> tuple[int, bool]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..language import tr
-from .files import DISK, FileSystem
+from .files import DISK
 from .side_files import read_with
 
 Key = tuple[object, ...]
@@ -19,8 +19,7 @@ Key = tuple[object, ...]
 class Occupied:
     """The files and tables that inputs are read from and other outputs go to."""
 
-    def __init__(self, files: FileSystem = DISK) -> None:
-        self._files = files
+    def __init__(self) -> None:
         # By what a file is: whose it is, and whether it is the file itself or one beside it.
         self._read: dict[Key, tuple[str, Path]] = {}
         self._written: dict[Key, tuple[str, Path]] = {}
@@ -30,14 +29,9 @@ class Occupied:
     def read_file(self, name: str, path: Path) -> None:
         """Note a file that an input is read from, or a folder of them, with what is read with it."""
         path = path.absolute()
-        if self._files.is_folder(path):
-            files = self._files.files_below(path)
-        else:
-            # A link is read with what lies beside it, and with what lies beside the file that it leads to.
-            real = self._files.real(path)
-            files = [place.with_name(other) for place in dict.fromkeys((path, real)) for other in read_with(place)]
+        files = DISK.files_below(path) if DISK.is_folder(path) else _with_what_is_beside(path)
         for file in files:
-            for key in _identities(file, self._files):
+            for key in _identities(file):
                 self._read.setdefault(key, (name, path))
 
     def read_table(self, name: str, keys: Sequence[Key]) -> None:
@@ -48,12 +42,12 @@ class Occupied:
     def add_file(self, name: str, path: Path, written: list[Path]) -> None:
         """Note an output file. Raises InputError where it is, or would overwrite a part of, something else."""
         for file in written:
-            for key in _identities(file, self._files):
+            for key in _identities(file):
                 for others in (self._read, self._written):
                     if key in others:
-                        _refuse(name, path, file, *others[key], self._files)
+                        _refuse(name, path, file, *others[key])
         for file in written:
-            for key in _identities(file, self._files):
+            for key in _identities(file):
                 self._written.setdefault(key, (name, path))
 
     def add_table(self, name: str, table: str, keys: Sequence[Key], file: Path | None) -> None:
@@ -62,9 +56,9 @@ class Occupied:
         keys : what it is, in all ways that it may be written; file : the database, where it is one
         """
         if file is not None:
-            for key in _identities(file, self._files):
+            for key in _identities(file):
                 if key in self._written and self._written[key][0] not in self._tables.values():
-                    _refuse(name, file, file, *self._written[key], self._files)
+                    _refuse(name, file, file, *self._written[key])
         for key in keys:
             if key in self._read_tables or key in self._tables:
                 other = self._read_tables.get(key) or self._tables[key]
@@ -78,30 +72,36 @@ class Occupied:
                 )
         self._tables.update(dict.fromkeys(keys, name))
         if file is not None:
-            for beside in read_with(file):
-                for key in _identities(file.with_name(beside), self._files):
+            for beside in _with_what_is_beside(file):
+                for key in _identities(beside):
                     self._written.setdefault(key, (name, file))
 
 
-def tables_of_file(file: Path, table: object, files: FileSystem = DISK) -> list[Key]:
+def _with_what_is_beside(path: Path) -> list[Path]:
+    """A link is read with what lies beside it, and with what lies beside the file that it leads to."""
+    places = dict.fromkeys((path, DISK.real(path)))
+    return [place.with_name(other) for place in places for other in read_with(place)]
+
+
+def tables_of_file(file: Path, table: object) -> list[Key]:
     """What the table of that name in a file is."""
-    return [(*key, str(table).lower()) for key in _identities(file, files)]
+    return [(*key, str(table).lower()) for key in _identities(file)]
 
 
-def _identities(path: Path, files: FileSystem) -> list[Key]:
+def _identities(path: Path) -> list[Key]:
     """What a file is, by name and by what the file system calls it: two files are the same if they share one."""
-    names = {files.compared(files.real(path)), files.compared(files.real(path.parent) / path.name)}
+    names = {DISK.compared(DISK.real(path)), DISK.compared(DISK.real(path.parent) / path.name)}
     keys: list[Key] = [("name", name) for name in sorted(names)]
     try:
-        status = files.status_behind(path)
+        status = DISK.status_behind(path)
         keys.append(("file", status.st_dev, status.st_ino))
     except OSError:  # not there yet
         pass
     return keys
 
 
-def _refuse(name: str, path: Path, file: Path, other: str, other_path: Path, files: FileSystem) -> None:
-    if file == path and set(_identities(file, files)) & set(_identities(other_path, files)):
+def _refuse(name: str, path: Path, file: Path, other: str, other_path: Path) -> None:
+    if file == path and set(_identities(file)) & set(_identities(other_path)):
         raise InputError(
             tr(
                 "{name} and {other} are the same file, {path}: choose another place for one.",

@@ -32,7 +32,7 @@ def refuse_if_not_replaceable(file: Path, name: str, files: FileSystem = DISK) -
         ) from error
 
 
-def check_nameable(name: str, path: Path, written: list[Path], files: FileSystem = DISK) -> None:
+def check_nameable(name: str, path: Path, written: list[Path]) -> None:
     """Raise InputError where the names of an output's files cannot be had in its folder, such as too long ones.
 
     name : of the output, for the message; path : its file; written : all files of it, this one included
@@ -40,7 +40,7 @@ def check_nameable(name: str, path: Path, written: list[Path], files: FileSystem
     journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
     for file in [*written, *journal]:
         try:
-            files.status(file)
+            DISK.status(file)
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:

@@ -67,11 +67,11 @@ def refuse_if_held(target: Path, name: str, files: FileSystem = DISK) -> None:
     )
 
 
-def refuse_if_closed(file: Path, name: str, files: FileSystem = DISK) -> None:
+def refuse_if_closed(file: Path, name: str) -> None:
     """Raise InputError where a table cannot be added to a file now, since it is locked or closed; it stays as it is."""
     try:
         with closing(
-            sqlite3.connect(files.uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+            sqlite3.connect(DISK.uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
         ) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
@@ -130,9 +130,10 @@ def _tables_of_copy(target: Path, files: FileSystem) -> list[str]:
     The copy stays in the folder of the file, since it holds the same rows.
     """
     try:
-        with own_folder(target.parent, BESIDE, files) as folder:
+        kept = files.with_journals(target)
+        with own_folder(kept.parent, BESIDE, files) as folder:
             for suffix in ("", "-wal", "-journal"):
-                part = target.with_name(target.name + suffix)
+                part = kept.with_name(kept.name + suffix)
                 if files.is_file(part):
                     files.copy(part, folder / f"copy{suffix}")
             return _tables(folder.absolute() / "copy", "mode=rw", target, files)
@@ -173,8 +174,9 @@ def _tables(file: Path, mode: str, target: Path, files: FileSystem) -> list[str]
 
 def _open_journals(target: Path, files: FileSystem) -> bool:
     """Whether a write-ahead log or rollback journal that holds something stands beside a database."""
+    kept = files.with_journals(target)
     for suffix in ("-wal", "-journal"):
-        journal = target.with_name(target.name + suffix)
+        journal = kept.with_name(kept.name + suffix)
         if files.is_file(journal) and (suffix == "-wal" or files.status_behind(journal).st_size):
             return True
     return False
@@ -182,5 +184,6 @@ def _open_journals(target: Path, files: FileSystem) -> bool:
 
 def _in_use(target: Path, files: FileSystem) -> bool:
     """Whether another program, or this QGIS, works in a database: writes into it, or has its log open."""
-    parts = [part for part in (target, target.with_name(target.name + "-shm")) if files.is_file(part)]
+    kept = files.with_journals(target)
+    parts = [part for part in (kept, kept.with_name(kept.name + "-shm")) if files.is_file(part)]
     return files.is_worked_in(parts, read_too=_open_journals(target, files))

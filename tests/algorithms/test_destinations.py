@@ -389,6 +389,24 @@ def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
         refused("CROSSWALK: another run is writing to .*a.csv", CROSSWALK=str(tmp_path / "sub" / ".." / "a.csv"))
 
 
+def test_a_second_run_on_a_database_is_refused_by_another_name_too(refused, grid, tmp_path):
+    """A link and the file that it leads to are one database: what another run writes there is not taken for left."""
+    from vbas.core.publish.locks import one_run_on
+
+    place, link = tmp_path / "real.gpkg", tmp_path / "link.gpkg"
+    save(grid[1], place, "GPKG", "survey")
+    link.symlink_to(place)
+    with one_run_on(place, "CROSSWALK"):
+        refused("CROSSWALK: another run is writing to .*real.gpkg", CROSSWALK=f"ogr:dbname='{link}' table=\"t\"")
+
+
+def test_a_link_that_leads_nowhere_is_no_database(refused, tmp_path):
+    link = tmp_path / "link.gpkg"
+    link.symlink_to(tmp_path / "away.gpkg")
+    words = "CROSSWALK: .*link.gpkg is a symbolic link to .*away.gpkg, which is not there"
+    refused(words, CROSSWALK=f"ogr:dbname='{link}' table=\"t\"")
+
+
 def test_no_folder_for_temporary_files(anonymize, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(QgsProcessingException, match="temporary folder"):

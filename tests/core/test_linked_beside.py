@@ -215,8 +215,10 @@ def test_a_register_keeps_that_linked_tables_were_released_and_stops_a_second_ti
     assert chain_of(register).problems
 
 
-def test_why_a_second_time_is_stopped_two_releases_that_hold_show_one_person_together() -> None:
-    """Whoever knows a month and a ward finds one person in two releases, joined by the days that both keep."""
+@pytest.mark.parametrize("again", ["the same rows", "rows of a new year"])
+def test_why_a_second_time_is_stopped_two_releases_that_hold_show_one_person_together(again: str) -> None:
+    """Whoever knows a month and a ward, or a month of each year, finds one person in two releases, joined by the days
+    that both keep: as a chronic disease does, they come again each year."""
     n = 24
     days = list(combinations(range(8), 2))[:n]  # how long the two stays of each person were
     persons = {"id": list(range(n)), "area": ["a"] * n, "sex": ["F"] * n}
@@ -228,22 +230,25 @@ def test_why_a_second_time_is_stopped_two_releases_that_hold_show_one_person_tog
         "ward": [ward[i] for i in twice],
         "days": [of for own in days for of in own],
     }
+    of_next_year = {"id": stays["id"], "month": stays["ward"], "days": stays["days"]}
     found = {}
     for known in ("month", "ward"):
+        rows = of_next_year if (again, known) == ("rows of a new year", "ward") else stays
+        asked = known if known in rows else "month"
         release = anonymize_linked(
             AREAS,
             persons,
-            {"stays": stays},
+            {"stays": rows},
             key="id",
             area="area",
             quasi_identifiers="sex",
             k=5,
-            known={"stays": known},
+            known={"stays": asked},
             keep={"stays": "days"},
         )
         people: dict[int, tuple[str, list[int]]] = {}
         for row in rows_of(release.tables["stays"]):
-            people.setdefault(row["vbas_person"], (row[known], []))[1].append(row["days"])
+            people.setdefault(row["vbas_person"], (row[asked], []))[1].append(row["days"])
         found[known] = {tuple(sorted(own)): value for value, own in people.values()}
         assert min(Counter(found[known].values()).values()) >= 5
     assert set(found["month"]) == set(found["ward"]) == set(days)

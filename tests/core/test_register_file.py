@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import replace
 
@@ -12,10 +13,12 @@ from scipy.sparse import csr_matrix
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, VbasError
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.geopackage.making import make_geopackage
+from vbas.core.publish.leftovers import tidy_up
+from vbas.core.publish.locks import one_run_on
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.listing import releases_in, taking_out
 from vbas.core.publish.register.masked_points import maskings_in, new_masking
@@ -84,4 +87,47 @@ def test_of_a_register_that_cannot_be_made_nothing_stays(release, tmp_path, monk
         make_geopackage(tmp_path / "register.gpkg", entry.TABLES)
     with pytest.raises(InputError, match="cannot be written to: choose another folder"):
         new_entry(tmp_path / "register.gpkg", release, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_run_left_of_a_new_register_goes_with_the_next_and_a_living_one_is_let_be(release, tmp_path):
+    """It has the classes of a release that was never published."""
+    register = tmp_path / "register.gpkg"
+    first = new_entry(register, release, 0)
+    with pytest.raises(VbasError, match=r"another run is writing to .*register\.gpkg"):
+        new_entry(register, release, 0)
+    assert first.staged.is_file()
+    first.connection.close()
+    first.held.close()  # as its process ends
+    (left,) = tmp_path.iterdir()
+    new_entry(register, release, 0).put()
+    assert list(tmp_path.iterdir()) == [register]
+    os.link(register, left)  # killed when it had its name, and still the other
+    new_entry(register, release, 1).discard()
+    assert list(tmp_path.iterdir()) == [register] and len(read_register(register)) == 1
+
+
+def test_a_register_that_is_being_made_is_in_nobody_s_way(release, tmp_path):
+    made = new_entry(tmp_path / "city.gpkg", release, 0)
+    with one_run_on(tmp_path / "city.csv", "CROSSWALK"):
+        tidy_up(tmp_path / "city.csv")
+        made.put()
+    assert len(read_register(tmp_path / "city.gpkg")) == 1
+
+
+def test_a_link_that_leads_nowhere_is_no_register(release, tmp_path):
+    (tmp_path / "register.gpkg").symlink_to(tmp_path / "away.gpkg")
+    with pytest.raises(InputError, match="cannot be made: name a"):
+        new_entry(tmp_path / "register.gpkg", release, 0)
+
+
+def test_a_new_register_whose_entry_is_refused_leaves_nothing(tmp_path):
+    """Else classes of a release that was never published would lie hidden beside it."""
+
+    def refused(connection):
+        connection.execute("CREATE TABLE classes (records)")
+        raise InputError("refused")
+
+    with pytest.raises(InputError, match="refused"):
+        entry.written_entry(tmp_path / "register.gpkg", refused)
     assert list(tmp_path.iterdir()) == []

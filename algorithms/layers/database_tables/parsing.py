@@ -56,6 +56,16 @@ def parse(name: str, text: str) -> DatabaseTable:
         check_table_name(name, table.parts.table())
         if not os.path.exists(table.file):  # noqa: PTH110 - that of Path fails for names that are too long
             check_file_name(name, table.file.name)
+            if os.path.islink(table.file):  # noqa: PTH114 - likewise
+                raise InputError(
+                    tr(
+                        "{name}: {file} is a symbolic link to {path}, which is not there: give the name of the "
+                        "file itself.",
+                        name=name,
+                        file=table.file,
+                        path=os.path.realpath(table.file),
+                    )
+                )
     if provider == "ogr" and table.file is not None and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from ....core.errors import VbasError
@@ -12,6 +12,7 @@ from ....core.language import tr
 from ....core.publish.files import DISK
 from ....core.publish.names_aside import is_aside
 from ....core.publish.sqlite_targets import JOURNALS, other_tables
+from ....core.records.sqlite_file import quoted
 from .address import DatabaseTable
 from .swapping import TablePlace
 
@@ -74,8 +75,39 @@ class SqlitePlace(TablePlace):
         self._rename(name, self._final)
 
     def _left(self) -> list[tuple[str, bool]]:
-        there = self._run(lambda connection: [table.tableName() for table in connection.tables()])
-        return [(name, True) for name in sorted(there) if is_aside(name)]
+        return [(name, True) for name in sorted(self._there()) if is_aside(name)]
+
+    def _exists(self, table: str) -> bool:
+        return table.lower() in (name.lower() for name in self._there())
+
+    def _drop(self, table: str) -> None:
+        """Drop a table, even one that a GeoPackage does not list."""
+        try:
+            super()._drop(table)
+        except VbasError:
+            with self._opened() as connection:
+                if _is_listed(connection, table):
+                    raise
+                connection.execute(" ".join(("DROP TABLE IF EXISTS", quoted(table))))
+
+    def _there(self) -> list[str]:
+        """The tables and views, by SQLite itself: QGIS does not see one that was half made or half renamed."""
+        if not self._file.exists():
+            return []
+        with self._opened() as connection:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+        return [str(name) for (name,) in rows]
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """The file, open. Raises VbasError where SQLite refuses something."""
+        try:
+            with closing(
+                sqlite3.connect(DISK.uri(self._file, "mode=rw"), uri=True, isolation_level=None)
+            ) as connection:
+                yield connection
+        except sqlite3.Error as error:
+            raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=error)) from error
 
     def _into_the_file(self) -> None:
         """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.
@@ -92,3 +124,12 @@ class SqlitePlace(TablePlace):
                 connection.execute(
                     "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
                 )
+
+
+def _is_listed(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a GeoPackage lists a table: without its entries there it may not go."""
+    try:
+        rows = connection.execute("SELECT 1 FROM gpkg_contents WHERE lower(table_name) = lower(?)", (table,))
+    except sqlite3.OperationalError:  # no GeoPackage
+        return False
+    return rows.fetchone() is not None

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 from ...errors import InputError, VbasError
 from ...language import as_data, tr
-from ...records.sqlite_uri import sqlite_uri
-from ..files import DISK
+from ..files import DISK, FileSystem
 from ..free_names import give_free_name
 from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
+from ..leftovers import NEW, hidden_beside, left_beside, tidy_up
+from ..locks import lock_on, one_run_on
 from ..names import check_file_name
 from .chain import Link
 
@@ -62,6 +61,7 @@ TAKE_OUT = {
     RELEASES: "DELETE FROM vbas_releases WHERE release = ?",
 }
 IS_USED = "SELECT EXISTS (SELECT 1 FROM vbas_releases) OR EXISTS (SELECT 1 FROM vbas_maskings)"
+IS_IN = "SELECT EXISTS (SELECT 1 FROM vbas_chain WHERE hash = ?)"
 SECONDS_TO_WAIT = 5.0
 Statement = tuple[str, tuple[object, ...]]
 
@@ -76,6 +76,7 @@ class Entry:
     problem : what to say where it cannot be made, with places for the file and the error
     number : of the release that it adds, 0 for other changes; chained : the hash of its entry in the chain, empty where
     it has none; entries : how many the chain has then
+    files : the file system; held : what is left once it is put or discarded
     """
 
     path: Path
@@ -86,9 +87,11 @@ class Entry:
     number: int = 0
     chained: str = ""
     entries: int = 0
+    files: FileSystem = DISK
+    held: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        self._opened, self._is_made = self.staged.stat(), False
+        self._opened, self._is_made, self._is_unsure = self.files.status_behind(self.staged), False, False
 
     @property
     def name(self) -> str:
@@ -111,28 +114,71 @@ class Entry:
     def put(self) -> None:
         """Make the change. Raises VbasError."""
         try:
-            if self.staged == self.path and not os.path.samestat(self.path.stat(), self._opened):
+            if self.staged == self.path and not os.path.samestat(self.files.status_behind(self.path), self._opened):
                 raise InputError(_changed_meanwhile(self.path))
-            self.connection.execute("COMMIT")
+            self._commit()
             self._is_made = self.staged == self.path
             self.connection.close()
             if not self._is_made:
-                if not give_free_name(self.staged, self.path):
+                self._is_unsure = True
+                is_given = give_free_name(self.staged, self.path, self.files)
+                self._is_unsure = False
+                if not is_given:
                     raise InputError(_changed_meanwhile(self.path))
                 self._is_made = True
+                self.files.keep_names(self.path.parent)
+                self.held.close()
         except (sqlite3.Error, OSError) as error:
             raise VbasError(self.problem.format(path=self.path, error=error)) from error
+
+    def _commit(self) -> None:
+        """Have SQLite keep the change. A network may do what it is asked and not be able to say so: the chain says what
+        whoever opens the register finds."""
+        try:
+            self.connection.execute("COMMIT")
+        except sqlite3.Error:
+            with suppress(sqlite3.Error):
+                self.connection.close()
+            self._is_unsure = self.staged == self.path
+            is_in = self._is_in(self.staged)
+            self._is_unsure = False
+            if not is_in:
+                raise
+
+    def _is_in(self, file: Path) -> bool:
+        """Whether a register has this entry. Raises sqlite3.Error where that cannot be seen."""
+        with closing(_opened(file, self.files)) as connection:
+            return bool(connection.execute(IS_IN, (self.chained,)).fetchone()[0])
+
+    def _has_come_in(self) -> bool:
+        """Whether the register has this entry after all. Raises sqlite3.Error or OSError where that cannot be seen."""
+        if self.staged != self.path:
+            try:
+                self.files.status(self.path)
+            except FileNotFoundError:
+                return False
+        return self._is_in(self.path)
 
     def check(self) -> None:
         """SQLite has said that it is done."""
 
     def undo(self) -> list[str]:
         """Take it out again; of a register that was made for it, nothing stays."""
-        if not self._is_made:
+        if not (self._is_made or self._is_unsure):
             return []
         try:
-            self._take_back()
+            if self._is_made or self._has_come_in():
+                self._take_back()
         except (sqlite3.Error, OSError) as error:
+            if self._is_unsure:
+                return [
+                    tr(
+                        "{path} may have this change, which was not to be made alone, and it cannot be seen ({error}): "
+                        "look once it can be reached.",
+                        path=self.path,
+                        error=error,
+                    )
+                ]
             return [
                 tr(
                     "{path} has this release, which was not written, and it could not be taken out again ({error}): "
@@ -154,15 +200,12 @@ class Entry:
         if self.staged != self.path:
             for ending in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):
-                    DISK.remove(self.staged.with_name(self.staged.name + ending), missing_ok=True)
+                    self.files.remove(self.staged.with_name(self.staged.name + ending), missing_ok=True)
+        self.held.close()
         return []
 
     def _take_back(self) -> None:
-        with closing(
-            sqlite3.connect(
-                sqlite_uri(self.path.absolute(), "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None
-            )
-        ) as connection:
+        with closing(_opened(self.path, self.files)) as connection:
             connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
             connection.execute("BEGIN EXCLUSIVE")
             for statement, values in self.taken_back_by:
@@ -170,11 +213,11 @@ class Entry:
             mark_changed(connection)
             is_needed = self.staged == self.path or connection.execute(IS_USED).fetchone()[0]
             # While it is held: whoever waits to add a release to it will see that it has gone.
-            if not is_needed and sys.platform != "win32":
-                DISK.remove(self.path)
+            if not is_needed and not self.files.holds_what_is_open:
+                self.files.remove(self.path)
             connection.execute("COMMIT")
-        if not is_needed and sys.platform == "win32":  # where an open file cannot be removed
-            DISK.remove(self.path)
+        if not is_needed and self.files.holds_what_is_open:
+            self.files.remove(self.path)
 
 
 def chained(entry: Entry, link: Link) -> Entry:
@@ -187,23 +230,21 @@ def _changed_meanwhile(path: Path) -> str:
     return tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path)
 
 
-def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Statement]]) -> Entry:
+def written_entry(
+    path: Path, write: Callable[[sqlite3.Connection], Sequence[Statement]], files: FileSystem = DISK
+) -> Entry:
     """Write to a register, which is made if there is none, without making it visible yet.
 
     write : writes, and gives the statements that take it back. Raises InputError for a file that is not a register or
     that another program holds, and what `write` raises.
+
+    Until it has its name, a new one is hidden beside it and held: what a killed run left so, with classes of a release
+    that was never published, goes with the next run on the register.
     """
-    staged = path
-    if not path.exists():
-        if not path.parent.is_dir() or path.suffix.lower() != ".gpkg":
-            raise InputError(
-                tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path)
-            )
-        check_file_name("REGISTER", path.name)
-        staged = path.with_name(f".vbas-{secrets.token_hex(8)}.gpkg")
-        _make(staged)
-    connection = sqlite3.connect(staged, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    entry = Entry(path, staged, connection)
+    with ExitStack() as stack:
+        staged = _staged(path, stack, files)
+        connection = _opened_for(staged, path, files)
+        entry = Entry(path, staged, connection, files=files, held=stack.pop_all())
     try:
         connection.execute("BEGIN IMMEDIATE")
         check_register(connection, path)
@@ -211,24 +252,55 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Sta
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.discard()
-        raise InputError(
-            tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
-        ) from error
+        raise _closed(path, error) from error
     except VbasError:
         entry.discard()
         raise
     return entry
 
 
-def written_for_good(path: Path, write: Callable[[sqlite3.Connection], None], problem: str) -> Entry:
+def _staged(path: Path, stack: ExitStack, files: FileSystem) -> Path:
+    """The register, or an empty one that is hidden beside its place and held until the stack is closed."""
+    # No output is called so: a register is not in the way of an output whose name begins alike.
+    aside = path.with_name(f"{path.stem}\n{path.suffix}")
+    if files.is_folder(path.parent):
+        _tidy_up(path, aside, files)
+    if files.is_file(path):
+        return path
+    if files.is_there(path) or not files.is_folder(path.parent) or path.suffix.lower() != ".gpkg":
+        raise InputError(tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path))
+    check_file_name("REGISTER", path.name)
+    stack.enter_context(one_run_on(aside, "REGISTER", files, path))
+    staged = hidden_beside(aside, aside, NEW)
+    _make(staged)
+    return staged
+
+
+def _tidy_up(path: Path, aside: Path, files: FileSystem) -> None:
+    """Remove what a killed run left, unless another run is making the register."""
+    if left_beside(aside, files) or files.is_there(lock_on(aside)):
+        with suppress(VbasError), one_run_on(aside, "REGISTER", files, path) as sure:
+            if sure:
+                tidy_up(aside, files)
+
+
+def _opened(file: Path, files: FileSystem) -> sqlite3.Connection:
+    return sqlite3.connect(
+        files.uri(file.absolute(), "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None
+    )
+
+
+def written_for_good(
+    path: Path, write: Callable[[sqlite3.Connection], None], problem: str, files: FileSystem = DISK
+) -> Entry:
     """Take something out of a register that is there, without that being visible yet, and so that nothing of it stays
     in the file; it cannot be taken back once it is `put`.
 
     problem : what to say where it cannot be made, with places for path and error. Raises VbasError for a file that
     another program holds.
     """
-    connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    entry = Entry(path, path, connection, problem=problem)
+    connection = _opened_for(path, path, files)
+    entry = Entry(path, path, connection, problem=problem, files=files)
     try:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
@@ -236,10 +308,22 @@ def written_for_good(path: Path, write: Callable[[sqlite3.Connection], None], pr
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.discard()
-        raise VbasError(
-            tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
-        ) from error
+        raise _closed(path, error) from error
     return entry
+
+
+def _closed(path: Path, error: Exception) -> InputError:
+    return InputError(
+        tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
+    )
+
+
+def _opened_for(file: Path, path: Path, files: FileSystem) -> sqlite3.Connection:
+    """The register, or what is to become it, open; path : the register, for the message."""
+    try:
+        return _opened(file, files)
+    except sqlite3.Error as error:
+        raise _closed(path, error) from error
 
 
 def new_register(path: Path) -> str:

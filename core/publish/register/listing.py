@@ -32,7 +32,8 @@ LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "
     "(SELECT count(*) FROM vbas_counts AS c WHERE c.release = r.release), "
     "(SELECT coalesce(sum(records), 0) FROM vbas_counts AS c WHERE c.release = r.release), "
-    "(SELECT group_concat(DISTINCT field) FROM vbas_values AS v WHERE v.release = r.release) "
+    "(SELECT group_concat(DISTINCT field) FROM vbas_values AS v WHERE v.release = r.release "
+    "AND field NOT LIKE 'vbas_rows [%') "  # which is no field, see ROWS
     "FROM vbas_releases AS r ORDER BY release"
 )
 RENAME = "UPDATE vbas_releases SET title = ? WHERE release = ?"

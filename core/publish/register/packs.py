@@ -19,6 +19,7 @@ import numpy as np
 
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.published import Published
+from ...disclosure.shown_rows import all_values, apart, is_of_rows
 from ...disclosure.values import Values
 from ...errors import InputError
 from ...language import tr
@@ -81,7 +82,7 @@ def read_pack(content: bytes) -> Pack:
 def is_large(release: Published) -> bool:
     """Whether a release is packed, as it has many rows."""
     rows = len(release.areas) * len(release.levels) + len(release.records)
-    return rows + sum(len(values.records) for values in release.sensitive) > ROWS_THAT_STAY
+    return rows + sum(len(values.records) for values in all_values(release)) > ROWS_THAT_STAY
 
 
 def add_packed(connection: sqlite3.Connection, number: int, release: Published) -> None:
@@ -112,11 +113,11 @@ def packs_of(release: Published) -> dict[str, Pack]:
         )
     }
     parts = {REGIONS: regions, CLASSES: classes, COUNTS: Pack(columns=counts)}
-    if release.sensitive:
+    if all_values(release):
         position = np.argsort(order)
-        texts: dict[str, Sequence[str]] = {"fields": [values.field for values in release.sensitive]}
+        texts: dict[str, Sequence[str]] = {"fields": [values.field for values in all_values(release)]}
         columns: dict[str, np.ndarray] = {}
-        for i, values in enumerate(release.sensitive, 1):
+        for i, values in enumerate(all_values(release), 1):
             texts[f"values {i}"] = values.categories.tolist()
             of_count = position[values.equivalence_class]
             by_count = np.lexsort((values.value, of_count))
@@ -158,7 +159,8 @@ class Unpacked:
         _within(class_of, len(classes))
         if not len(level) == len(region) == len(class_of) == len(records):
             raise ValueError  # columns of different lengths
-        sensitive = _values(read_pack(parts[VALUES][1]), records) if VALUES in parts else ()
+        values = _values(read_pack(parts[VALUES][1]), records) if VALUES in parts else ()
+        sensitive, rows = apart(values)
         return replace(
             release,
             areas=areas,
@@ -170,6 +172,7 @@ class Unpacked:
             class_of=class_of,
             records=records,
             sensitive=sensitive,
+            rows=rows,
         )
 
     def _regions(self, name: str, content: bytes) -> tuple[np.ndarray, Levels]:
@@ -217,7 +220,7 @@ def size_of(connection: sqlite3.Connection, number: int) -> tuple[int, int, str]
         return None
     records = read_pack(parts[COUNTS]).columns["records"]
     fields = read_pack(parts[VALUES]).texts["fields"] if VALUES in parts else []
-    return len(records), int(records.sum()), ",".join(fields)
+    return len(records), int(records.sum()), ",".join(name for name in fields if not is_of_rows(name))
 
 
 def changed_packs(connection: sqlite3.Connection) -> set[str]:

@@ -17,6 +17,7 @@ from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.in_series import in_all_periods
 from ...disclosure.published import Published
+from ...disclosure.shown_rows import all_values, apart
 from ...disclosure.values import Values
 from ...errors import InputError
 from ...generalising.rules import HierarchyRule
@@ -263,7 +264,7 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
         )
     rows = list(_count_rows(number, release))
     connection.executemany(ADD[COUNTS], rows)
-    for values in release.sensitive:
+    for values in all_values(release):
         connection.executemany(
             ADD[VALUES],
             (
@@ -303,7 +304,8 @@ def _release(
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
         packed = unpacked.release(connection, number, release)
         if packed is None:
-            release = replace(release, sensitive=_sensitive(counts, values))
+            sensitive, shown_rows = apart(_sensitive(counts, values))
+            release = replace(release, sensitive=sensitive, rows=shown_rows)
         elif regions or counts or values or len(packed.levels) != int(n_levels):
             raise ValueError  # rows beside packs
         else:
