@@ -44,6 +44,10 @@ ORDER BY ALL) TO '{{out}}' (FORMAT parquet)
 """
 
 
+# The same by someone who makes enumerations of the text first.
+COPY_ENUM = COPY.replace("FROM '{path}' JOIN", "FROM (SELECT area, {cast} FROM '{path}') JOIN")
+
+
 class Clock:
     """The CPU seconds of this process, by part."""
 
@@ -84,6 +88,43 @@ def copy(folder: Path) -> int:
         duck.execute(COPY.format(path=folder / "people.parquet", out=folder / "copied.parquet", areas=areas))
         ((rows,),) = duck.sql(f"SELECT count(*) FROM '{folder / 'copied.parquet'}'").fetchall()
         return rows
+
+
+def copy_enum(folder: Path) -> int:
+    people, out = folder / "people.parquet", folder / "copied as enumerations.parquet"
+    texts = (*QUASI, "diagnosis")
+    with connection(folder) as duck:
+        ((areas,),) = duck.sql(f"SELECT count(DISTINCT area) FROM '{people}'").fetchall()
+        for name in texts:
+            values = f"SELECT DISTINCT {name} FROM '{people}' WHERE {name} IS NOT NULL ORDER BY 1"
+            duck.execute(f"CREATE TYPE as_{name} AS ENUM ({values})")
+        cast = ", ".join(f"cast({name} AS as_{name}) AS {name}" for name in texts)
+        duck.execute(COPY_ENUM.format(path=people, out=out, areas=areas, cast=cast))
+        ((rows,),) = duck.sql(f"SELECT count(*) FROM '{out}'").fetchall()
+        return rows
+
+
+def plain_polars(folder: Path) -> int:
+    import polars  # type: ignore[import-not-found, unused-ignore]
+
+    by = ("area", *QUASI)
+    rows = polars.scan_parquet(folder / "people.parquet").select(polars.col(*by).cast(polars.Categorical))
+    return rows.group_by(*by).len().collect(engine="streaming").height
+
+
+def copy_polars(folder: Path) -> int:
+    import polars
+
+    out, by = folder / "copied by polars.parquet", ("region", *QUASI)
+    rows = polars.scan_parquet(folder / "people.parquet")
+    areas = rows.select(polars.col("area").unique().sort()).collect().with_row_index("position", offset=1)
+    region = polars.col("position").cast(polars.Int64) * REGIONS // (1 + areas.height)
+    rows = rows.with_columns(polars.col(*QUASI, "diagnosis").cast(polars.Categorical))
+    rows = rows.join(areas.select("area", region=region).lazy(), on="area").select(*by, "diagnosis")
+    large = rows.group_by(*by).len().filter(polars.col("len") >= K).drop("len")
+    released = rows.join(large, on=by, nulls_equal=True, how="semi").sort(*by, "diagnosis")
+    released.sink_parquet(out, engine="streaming")
+    return polars.scan_parquet(out).select(polars.len()).collect().item()
 
 
 def ours(folder: Path, address: str, table: str, destination: str) -> Found:

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
-from .records.columns import Column, combine_codes, number_keys
+from .records.columns import (
+    LARGEST_INT32,
+    LARGEST_INT64,
+    Column,
+    combine_codes,
+    count_combinations,
+    number_keys,
+    stretches,
+)
 from .scientific import sparse
 
 
@@ -54,22 +63,31 @@ def profile_records(
     area_codes : (N,) position of each record's area, -1 for records of no known area (not counted)
     record_counts : (N,) how many records each row stands for; ones where None
 
-    Returns the profile and the cell in which each row is counted, (N,) int64: its position among those that `counts`
-    stores; -1 for rows that are not counted. Vectorised, without sorting where few cells are possible.
+    Returns the profile and the cell in which each row is counted, (N,) int32 where that holds all cells, else int64:
+    its position among those that `counts` stores; -1 for rows that are not counted. Vectorised, without sorting where
+    few cells are possible, some rows at once.
     """
     columns = list(quasi_identifiers.values())
-    class_codes, classes = combine_codes([c.codes for c in columns], [len(c.categories) for c in columns])
-    inside = area_codes >= 0
-    n_classes = len(classes)
-    key = area_codes[inside].astype(np.int64) * n_classes + class_codes[inside]
-    cells, position = number_keys(key, n_areas * n_classes)
-    # bincount adds in floating point: exact up to 2**53 records.
-    weights = None if record_counts is None else record_counts[inside]
-    totals = np.bincount(position, weights=weights, minlength=len(cells)).astype(np.int64)
-    kept = totals > 0
-    rows, cols = np.divmod(cells[kept], max(n_classes, 1))
-    counts = sparse.csr_matrix((totals[kept], (rows, cols)), shape=(n_areas, n_classes))
-    number = np.where(kept, np.cumsum(kept) - 1, -1)
-    cell_of = np.full(len(inside), -1, np.int64)
-    cell_of[inside] = number[position]
+    sizes = [max(len(column.categories), 1) for column in columns]
+    if prod(sizes) * (n_areas + 1) > LARGEST_INT64:
+        class_codes, classes = combine_codes([c.codes for c in columns], sizes)
+        numbered = [class_codes]
+        sizes = [max(len(classes), 1)]
+    else:
+        numbered, classes = [column.codes for column in columns], None
+    # Those of no known area come first: they are in no cell, but their classes are known.
+    cells, totals, cell_of = count_combinations([area_codes, *numbered], [n_areas, *sizes], record_counts, least=-1)
+    area, of_class = np.divmod(cells, prod(sizes))
+    occurring, column_of = number_keys(of_class, prod(sizes))
+    if classes is None:
+        classes = np.column_stack(np.unravel_index(occurring, sizes)).astype(np.int64)
+    kept = (area > 0) & (totals > 0)
+    # The cells are in the order of a sparse matrix by rows already.
+    index = np.int32 if max(len(cells), len(classes)) <= LARGEST_INT32 else np.int64
+    ends = np.cumsum(np.bincount(area[kept] - 1, minlength=n_areas))
+    held = totals[kept], column_of[kept].astype(index), np.append(0, ends).astype(index)
+    counts = sparse.csr_matrix(held, shape=(n_areas, len(classes)))
+    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(cell_of.dtype)
+    for rows in stretches(len(cell_of)):
+        cell_of[rows] = number[cell_of[rows]]
     return Profile(counts, classes, tuple(c.categories for c in columns), tuple(quasi_identifiers)), cell_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .areas import Areas
+from .disclosure.shown_rows import rows_beside
 from .disclosure.values import KeptValues, kept_values
 from .generalising.hierarchies import Hierarchy
 from .generalising.texts import with_values_as_text
@@ -71,6 +72,9 @@ class Source(Protocol):
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released."""
 
+    def rows_beside(self) -> KeptValues | None:
+        """What rows show together beside quasi-identifiers; None where that is not known, or what these fields tell."""
+
     def counted_rows(self) -> CountedRows | None:
         """The rows that stand for several records each; None where every row is a record."""
 
@@ -128,6 +132,10 @@ class RecordSource:
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released."""
         return kept_values(self.records, requirement)
+
+    def rows_beside(self) -> KeptValues | None:
+        """What rows show together beside quasi-identifiers; None where the sensitive fields tell the same."""
+        return rows_beside(self.records)
 
     def counted_rows(self) -> CountedRows | None:
         """The rows that stand for several records each; None where every row is a record."""

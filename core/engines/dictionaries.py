@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import objects
 from ..records.columns import category_order
 from . import steps
 from .engine import Arrow, Engine, Expression
@@ -39,8 +40,7 @@ def coded_values(batches: Sequence[Arrow], field: int, name: str) -> tuple[Arrow
     every = pa.chunked_array(parts, kind).combine_chunks()
     known = every.to_pylist()
     order = sorted(range(len(known)), key=lambda i: category_order(known[i]))
-    values = np.empty(len(known), dtype=object)
-    values[:] = [known[i] for i in order]
+    values = objects([known[i] for i in order])
     codes = pa.array(np.arange(len(known), dtype=np.int32))
     return pa.table({f"v_{name}": every.take(pa.array(order, pa.int64())), f"c_{name}": codes}), values
 

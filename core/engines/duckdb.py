@@ -21,13 +21,13 @@ from ..language import tr
 from ..progress import Progress
 from ..publish.files import DISK
 from ..publish.folders import BESIDE, clear_dead, own_folder, temporary_folder
-from ..publish.free_names import give_free_name
+from ..publish.together import give_free_names
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
 from .duckdb_failures import without_values
 from .duckdb_files import file_state, files_named, free_place, nothing_written_into
 from .duckdb_reading import refuse_unlike, table_of_files
-from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 
 ROWS = 250_000  # of a batch
 # What these types hold is written in one way only where it is equal; all else is compared as text.
@@ -44,6 +44,7 @@ class DuckDb:
 
     title = "DuckDB"
     decodes = True
+    packs = True
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         self._states = files_named(address.place)
@@ -85,7 +86,8 @@ class DuckDb:
             self._own.close()
 
     def check_free(self, destination: str) -> None:
-        """See `Engine`."""
+        """See `Engine`. What a run that was killed has put there in part is taken away first."""
+        clear_dead(Path(destination).absolute().parent)
         free_place(destination)
 
     def source(self, names: Mapping[str, str]) -> Expression:
@@ -152,13 +154,21 @@ class DuckDb:
                 return
             yield batch
 
-    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+    def stage(
+        self,
+        expression: Expression,
+        destination: str,
+        dictionaries: Mapping[str, Expression],
+        occurring: Mapping[str, np.ndarray] = NOTHING,
+    ) -> Expression:
         """See `Engine`."""
         final = free_place(destination)
         staged = self._own.enter_context(_folder_beside(final)) / f"staged{final.suffix.lower()}"
         self._staged.append((staged, final))
         rows = self._connection.sql(ibis.to_sql(expression, dialect="duckdb"))
-        rows = rows.project(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
+        rows = rows.project(
+            *(self._decoded(name, dictionaries.get(name), occurring.get(name)) for name in rows.columns)
+        )
         if staged.suffix == ".parquet":
             self._guarded(lambda: rows.write_parquet(str(staged)))
         else:
@@ -200,13 +210,11 @@ class DuckDb:
         """See `Engine`."""
         if not self._staged:
             raise EngineError(tr("Nothing was staged."))
-        first, there = self._staged[0][1], list[Path]()
-        for staged, final in reversed(self._staged):  # the records last: whoever sees them, sees all
-            if not give_free_name(staged, final):
-                for path in there:
-                    DISK.remove(path, missing_ok=True)
-                raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=final))
-            there.append(final)
+        first = self._staged[0][1]
+        named = self._staged[::-1]  # the records last: whoever sees them, sees all
+        taken = give_free_names(named, named[-1][0].parent)
+        if taken is not None:
+            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=taken))
         self._staged = []
         return str(first)
 
@@ -254,17 +262,38 @@ class DuckDb:
             return text
         return sge.Collate(this=sge.Paren(this=text), expression=sg.to_identifier("binary", quoted=True))
 
-    def _decoded(self, name: str, dictionary: Expression | None) -> Any:
+    def _decoded(self, name: str, dictionary: Expression | None, occurring: np.ndarray | None) -> Any:
         """A field of what is written; of codes, the value in a list, which keeps the order as no join would."""
         column: sge.Expression = sg.column(name, quoted=True)
         if dictionary is not None:
             value, code = dictionary.columns
             variable = f"vbas_list_{value}"
-            listed = ibis.to_sql(dictionary.aggregate(v=dictionary[value].collect(order_by=dictionary[code])), "duckdb")
+            if occurring is not None and len(occurring):
+                listed = self._listed_as_enum(dictionary, occurring)
+            else:
+                by_code = dictionary.aggregate(v=dictionary[value].collect(order_by=dictionary[code]))
+                listed = ibis.to_sql(by_code, "duckdb")
             self._guarded(lambda: self._connection.execute(f"SET VARIABLE {variable} = ({listed})"))
             position = sge.Add(this=column, expression=sge.Literal.number(1))
             column = sg.func("list_extract", sg.func("getvariable", sge.Literal.string(variable)), position)
         return duckdb.SQLExpression(column.sql("duckdb")).alias(name)
+
+    def _listed_as_enum(self, dictionary: Expression, occurring: np.ndarray) -> str:
+        """A query of the values by code, as an enumeration of those that occur: a third of the cost of text.
+
+        A Parquet file lists every value of an enumeration, whether a row has it or not.
+        """
+        value, code = dictionary.columns
+        name = f"vbas_values_{value}"
+        there = self.upload(f"vbas_occurring_{value}", {"there": np.sort(occurring)})
+        joined = dictionary.left_join(there, dictionary[code] == there.there)
+        text = joined.there.isnull().ifelse(ibis.null("string"), joined[value])
+        listed = self.keep(f"vbas_listed_{value}", joined.select(code=joined[code], text=text))
+        values = ibis.to_sql(listed.filter(listed.text.notnull()).order_by("code").select("text"), dialect="duckdb")
+        self._guarded(lambda: self._connection.execute(f"CREATE TEMP TYPE {name} AS ENUM ({values})"))
+        of_kind = sge.Cast(this=sg.column("text"), to=sge.DataType.build(name, udt=True))
+        by_code = sge.Order(this=of_kind, expressions=[sg.column("code").asc()])
+        return sg.select(sge.ArrayAgg(this=by_code)).from_(f"vbas_listed_{value}").sql("duckdb")
 
     def _named(self, name: str, kind: str, query: str) -> Expression:
         """A temporary view or table of this name."""

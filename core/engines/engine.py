@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Thread
+from types import MappingProxyType
 from typing import Any, Callable, Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ Expression = Any  # of Ibis
 Arrow = Any  # a table or a batch of Arrow
 Result = TypeVar("Result")
 POLL = 0.2  # seconds
+NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 class EngineError(VbasError):
@@ -39,11 +41,13 @@ class Engine(Protocol):
     """An open engine over one table; leaving its context undoes what was not published.
 
     title : what the user knows it as; decodes : whether it writes values in place of codes
+    packs : whether rows that are to be released are kept as whole numbers, their kept fields of few values too
     fields : the fields of the table and their types, as Ibis names them
     """
 
     title: str
     decodes: bool
+    packs: bool
     fields: Mapping[str, str]
 
     def __enter__(self) -> Engine: ...
@@ -84,11 +88,19 @@ class Engine(Protocol):
     def fetch(self, expression: Expression) -> Iterator[Arrow]:
         """The rows of an expression, as batches of Arrow."""
 
-    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+    def stage(
+        self,
+        expression: Expression,
+        destination: str,
+        dictionaries: Mapping[str, Expression],
+        occurring: Mapping[str, np.ndarray] = NOTHING,
+    ) -> Expression:
         """Write an expression next to its destination, which must be free; and what reads it back. Several may be
         staged, the records themselves first.
 
         dictionaries : of the fields that hold codes, which are values where they are written; none without `decodes`
+        occurring : the codes that the rows have, of those of these fields of text whose values may be listed in what is
+        written: a value that no row has is nowhere in it; none without `packs`
         """
 
     def unchanged(self) -> None:
@@ -102,8 +114,29 @@ def arrow_table(columns: Mapping[str, Any]) -> Arrow:
     """Numpy arrays by name as a table of Arrow; objects are text, None is missing."""
     import pyarrow as pa
 
-    kinds = {name: pa.string() if values.dtype == object else None for name, values in columns.items()}
-    return pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
+    return pa.table({name: _arrow_array(values) for name, values in columns.items()})
+
+
+def _arrow_array(values: np.ndarray) -> Arrow:
+    """An array of Arrow; of whole numbers without a copy, and without pandas, which Arrow loads where it converts."""
+    import pyarrow as pa
+
+    if values.dtype == object:
+        return pa.array(values, pa.string())
+    if values.dtype.kind != "i":
+        return pa.array(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def whole_numbers_of(array: Arrow) -> np.ndarray:
+    """Whole numbers of Arrow as an array; without a copy, and without pandas, where none is missing."""
+    import pyarrow as pa
+
+    if not len(array) or array.null_count or not pa.types.is_integer(array.type):
+        return array.to_numpy(zero_copy_only=False)
+    kind = np.dtype(str(array.type))
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
 def in_background(

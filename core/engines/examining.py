@@ -10,7 +10,8 @@ from ..plan import Plan
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_rows
 from ..records.columns import Column, column_from_values, smallest_integers
-from .engine import Arrow, Expression
+from .dictionaries import values_of
+from .engine import Arrow, Expression, whole_numbers_of
 from .in_place import InPlace, Matched
 
 NOT_LOOKED_AT = -1
@@ -29,12 +30,19 @@ def examined_in_place(
     named = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
     fine = {name: f"o_{named[name]}" for name in in_place.coarsened}
     shown = {name: f"c_{key}" for name, key in named.items()} if coarser is not None else {}
+    coded = {key: f"c_{key}" for key in in_place.kept_values}
     looked_at = placed.filter(placed.l_look != NOT_LOOKED_AT).select(
-        "c_a", "l_look", *kept, *fine.values(), *shown.values()
+        "c_a", "l_look", *(coded.get(key, key) for key in kept), *fine.values(), *shown.values()
     )
     batches = list(in_place.engine.fetch(looked_at))
     numbers = {name: whole_numbers(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
-    columns = {name: encoded(batches, key) for key, name in zip(kept, in_place.fields.kept)}
+    columns = {}
+    for key, name in zip(kept, in_place.fields.kept):
+        if key in coded:
+            values = values_of(in_place.engine, in_place.kept_values[key], key)
+            columns[name] = _column(values.tolist(), whole_numbers(batches, coded[key]))
+        else:
+            columns[name] = encoded(batches, key)
     area, equivalence_class = matched.area_of[numbers["c_a"]], numbers["l_look"]
     originals = {name: numbers[key] for name, key in fine.items()}
     if coarser is None:
@@ -58,10 +66,15 @@ def encoded(batches: list, name: str) -> Column:
         return column_from_values([])
     every = pa.chunked_array([batch.column(name) for batch in batches]).dictionary_encode().unify_dictionaries()
     values = _different(every.chunk(0).dictionary)
-    of_values = column_from_values([*values, None])  # the last one is that of rows without a value
     codes = np.concatenate(
         [part.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for part in every.chunks]
     )
+    return _column(values, codes)
+
+
+def _column(values: list, codes: np.ndarray) -> Column:
+    """Rows by the codes of their values as a column; the code that follows them is that of rows without a value."""
+    of_values = column_from_values([*values, None])
     there = np.zeros(len(of_values.categories), bool)
     there[of_values.codes[codes]] = True
     place = np.cumsum(there) - 1
@@ -80,5 +93,5 @@ def _different(values: Arrow) -> list:
 
 def whole_numbers(batches: list, name: str) -> np.ndarray:
     """A field of whole numbers of all batches, (r,) int64."""
-    parts = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for batch in batches]
+    parts = [whole_numbers_of(batch.column(name)).astype(np.int64) for batch in batches]
     return np.concatenate(parts) if parts else np.empty(0, np.int64)

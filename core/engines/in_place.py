@@ -28,6 +28,7 @@ class InPlace:
     classes : (C, Q) codes of the categories; class_keys : (C,) the number of each class in the engine
     categories : of each quasi-identifier, as `Profile` has them; codes : the code of each category in the engine
     coarsened : by name, the quasi-identifiers that are shown coarser; `original` has each of its values once
+    kept_values : the dictionaries of kept fields of few values, by their names in the steps; none without `packs`
     """
 
     engine: Engine
@@ -45,6 +46,7 @@ class InPlace:
     categories: tuple[np.ndarray, ...]
     codes: tuple[np.ndarray, ...]
     coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
+    kept_values: Mapping[str, Expression] = field(default_factory=dict)
 
     @property
     def quasi(self) -> list[str]:

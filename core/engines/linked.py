@@ -227,10 +227,10 @@ class _Work:
         """Refuse persons without a key, and keys of several. Raises InputError."""
         found = self._one(linked_steps.keys(self.everybody))
         if found["missing"]:
-            raise keys_missing("KEY", int(found["missing"]))
+            raise keys_missing(int(found["missing"]))
         if found["different"] < found["rows"]:
             twice = self.engine.fetch(linked_steps.keys_twice(self.everybody))
-            raise keys_twice("KEY", [row["p"] for batch in twice for row in batch.to_pylist()])
+            raise keys_twice([row["p"] for batch in twice for row in batch.to_pylist()])
 
     def _read(self, position: int, table: LinkedFields, persons: Expression) -> _Table:
         """A table with the codes of what is known of its rows. Raises InputError for rows of nobody."""

@@ -26,7 +26,7 @@ from ..publish.names import check_length, check_name
 from ..secrecy import without_secrets
 from .addresses import Address
 from .dictionaries import kept_dictionary
-from .engine import Arrow, EngineError, Expression, arrow_table, in_background
+from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background
 
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
 PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
@@ -49,6 +49,7 @@ class Postgres:
 
     title = "PostgreSQL"
     decodes = False
+    packs = False
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
@@ -151,7 +152,13 @@ class Postgres:
             with suppress(Exception):
                 cursor.close()
 
-    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+    def stage(
+        self,
+        expression: Expression,
+        destination: str,
+        dictionaries: Mapping[str, Expression],
+        occurring: Mapping[str, np.ndarray] = NOTHING,
+    ) -> Expression:
         """See `Engine`. The table stands in its place at once, where nobody sees it before the transaction ends."""
         schema, table = self._place(destination)
         into = sg.table(table, db=schema, quoted=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ..areas import Areas, identifier_text
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..plan import stretches
@@ -20,10 +20,11 @@ from ..records.fields import RecordFields
 from ..records.matching import STOP, area_copy, match_areas
 from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
 from . import steps
-from .engine import Arrow, Engine, EngineError, Expression
+from .engine import Arrow, Engine, EngineError, Expression, whole_numbers_of
 from .fields import checked
 from .in_place import InPlace, Matched
 
+FEW_VALUES = 4096  # of a kept field, up to which rows have its codes
 LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found by a table
 
 
@@ -56,10 +57,11 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
                 "group their values first."
             )
         )
+    kept_values = _few_values(engine, source, fields, tables) if released and engine.packs else {}
     rows = steps.coded(source, {column: tables[column] for column in values}, sizes, quasi)
     if released:
         rows = engine.again("vbas_rows", rows.drop("a", *(quasi if engine.decodes else ())))
-    others = {column: _size(engine, tables[column]) for column in (*members, *sensitive)}
+    others = {column: size_of(engine, tables[column]) for column in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
     reach = steps.reach(sizes, quasi)
@@ -93,7 +95,27 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         class_keys[order],
         categories,
         codes,
+        kept_values=kept_values,
     )
+
+
+def _few_values(
+    engine: Engine, source: Expression, fields: RecordFields, known: Mapping[str, Expression]
+) -> dict[str, Expression]:
+    """The dictionaries of kept fields of text that have few values, by their names in the steps.
+
+    known : dictionaries that there are already
+    """
+    texts = [f"k{i}" for i in range(len(fields.kept)) if source[f"k{i}"].type().is_string()]
+    if not texts:
+        return {}
+    about = source.aggregate(**{column: source[column].approx_nunique() for column in texts})
+    (number,) = (row for batch in engine.fetch(about) for row in batch.to_pylist())
+    return {
+        column: known[column] if column in known else engine.keep(f"vbas_{column}", steps.dictionary(source, column))
+        for column in texts
+        if 0 < number[column] <= FEW_VALUES
+    }
 
 
 def _values_of(
@@ -254,7 +276,8 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
     return int(records)
 
 
-def _size(engine: Engine, dictionary: Expression) -> int:
+def size_of(engine: Engine, dictionary: Expression) -> int:
+    """How many values a dictionary has."""
     (sizes,) = (row for batch in engine.fetch(dictionary.aggregate(n=dictionary.count())) for row in batch.to_pylist())
     return int(sizes["n"])
 
@@ -268,7 +291,7 @@ def _collected(batches: Iterable[Arrow], kinds: Sequence[type]) -> list[np.ndarr
         for position in range(len(columns)):
             if end > len(columns[position]):
                 columns[position].resize(max(end, len(columns[position]) * 3 // 2), refcheck=False)
-            columns[position][size:end] = batch.column(position).to_numpy(zero_copy_only=False)
+            columns[position][size:end] = whole_numbers_of(batch.column(position))
         size = end
     for column in columns:
         column.resize(size, refcheck=False)
@@ -320,8 +343,7 @@ def _in_order(
         order = sorted(range(len(every)), key=lambda i: category_order(every[i]))
         rank = np.empty(len(every), np.int64)
         rank[order] = np.arange(len(every))
-        sorted_values = np.empty(len(every), dtype=object)
-        sorted_values[:] = [every[i] for i in order]
+        sorted_values = objects([every[i] for i in order])
         codes.insert(0, rank[code])
         categories.insert(0, sorted_values)
         orders.insert(0, np.array(order, np.int64))

@@ -22,9 +22,9 @@ from ..records.table import PERSONS
 from ..release import Release, values_in_common
 from . import steps
 from .engine import Engine, EngineError, Expression
-from .examining import NOT_LOOKED_AT, examined_in_place
-from .in_place import Matched
-from .profiling import code_of_values
+from .examining import NOT_LOOKED_AT, examined_in_place, whole_numbers
+from .in_place import InPlace, Matched
+from .profiling import FEW_VALUES, code_of_values, size_of
 from .showing import Showing, equivalence_classes_of_cells, showing
 
 
@@ -113,6 +113,8 @@ def stage_in_place(
     shows = showing(in_place, plan, coarser)
     tables = tables_of_plan(matched, plan, coarser, look)
     placed = steps.placed(in_place.rows, *tables, bool(fields.count))
+    if engine.packs:
+        placed = _packed(in_place, placed)
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
     with_others = shows.of(steps.placed(in_place.with_others, *tables, bool(fields.count)))
@@ -121,12 +123,46 @@ def stage_in_place(
         _check_values(matched, requirement, with_others)
     progress(0.2)
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
-    written = engine.stage(steps.shown(shows.of(placed), fields, nested, engine.decodes), destination, decoded)
+    kept_names = {f"k{i}": name for i, name in enumerate(fields.kept)}
+    decoded |= {kept_names[key]: values for key, values in in_place.kept_values.items()}
+    rows = steps.shown(shows.of(placed), fields, nested, engine.decodes, in_place.kept_values)
+    written = engine.stage(rows, destination, decoded, _occurring(in_place, shows, placed))
     progress(0.7)
     levels, rows = counted_once_more(engine, plan, shows, fields, nested, written)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
+
+
+def _packed(in_place: InPlace, placed: Expression) -> Expression:
+    """Placed rows, kept in the engine as whole numbers for whoever looks at them and for what is written."""
+    engine, fields = in_place.engine, in_place.fields
+    kept = [f"k{i}" for i in range(len(fields.kept))]
+    plain = [key for key in kept if key not in in_place.kept_values] + (["n"] if fields.count else [])
+    plain += ["c_a", "l_look"] if kept else []
+    named = dict(zip(fields.quasi_identifiers, in_place.quasi))
+    plain += [f"o_{named[name]}" for name in in_place.coarsened]
+    sizes = {**in_place.sizes, **{key: size_of(engine, values) for key, values in in_place.kept_values.items()}}
+    return engine.keep("vbas_placed", steps.packed(placed, sizes, in_place.kept_values, plain))
+
+
+def _occurring(in_place: InPlace, shows: Showing, packed: Expression) -> dict[str, np.ndarray]:
+    """The codes that packed rows have of each field of text with few values, by its name where it is written.
+
+    Where levels show other values than the rows were counted by, those of quasi-identifiers are not looked for.
+    """
+    if not in_place.engine.packs:
+        return {}
+    few = [key for key in in_place.quasi if in_place.sizes[key] <= FEW_VALUES and not shows.maps]
+    tables = {key: shows.dictionaries[key] for key in few}
+    names = dict(zip(in_place.quasi, in_place.fields.quasi_identifiers))
+    names |= {f"k{i}": name for i, name in enumerate(in_place.fields.kept)}
+    codes = {}
+    for key, values in {**tables, **in_place.kept_values}.items():
+        if values[f"v_{key}"].type().is_string():
+            there = packed.select(there=packed[f"c_{key}"].cast("int64")).distinct()
+            codes[names[key]] = whole_numbers(list(in_place.engine.fetch(there)), "there")
+    return codes
 
 
 def counted_once_more(

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..nesting.coarser_places import Places
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..profile import Profile
-from ..records.columns import category_order
+from ..records.columns import category_order, typed
 from . import steps
 from .coarsening import class_numbers, values_by_code
 from .engine import Expression
@@ -46,16 +46,16 @@ def showing(in_place: InPlace, plan: Plan, coarser: CoarserLevels | None) -> Sho
     places, maps, codes = coarser.places, {}, []
     for position, key in enumerate(in_place.quasi):
         known = {
-            _key(value): code for value, code in zip(in_place.categories[position], to_list(in_place.codes[position]))
+            typed(value): code for value, code in zip(in_place.categories[position], to_list(in_place.codes[position]))
         }
         if places.nodes[-1][position]:
             values = _values_of_all_levels(places, position)
-            known = {_key(value): code for code, value in enumerate(to_list(values))}
+            known = {typed(value): code for code, value in enumerate(to_list(values))}
             sizes[key] = sum(value is not None for value in to_list(values))
             dictionaries[key] = in_place.engine.upload(f"vbas_shown_values_{key}", values_by_code(key, values))
             maps[key] = in_place.engine.upload(f"vbas_shown_{key}", _map(in_place, places, position, known))
         categories = plan.profile.categories[position]
-        codes.append(np.array([known[_key(value)] for value in to_list(categories)], np.int64))
+        codes.append(np.array([known[typed(value)] for value in to_list(categories)], np.int64))
     return Showing(dictionaries, sizes, class_numbers(plan.profile.classes, codes, list(sizes.values())), maps)
 
 
@@ -68,10 +68,8 @@ def equivalence_classes_of_cells(plan: Plan, coarser: CoarserLevels | None) -> t
 
 def _values_of_all_levels(places: Places, position: int) -> np.ndarray:
     """The values of a quasi-identifier that any level shows, in the order of every column, the missing one last."""
-    every = {_key(value): value for level in range(len(places.levels)) for value in places.categories(level, position)}
-    values = np.empty(len(every), dtype=object)
-    values[:] = sorted(every.values(), key=category_order)
-    return values
+    every = {typed(value): value for level in range(len(places.levels)) for value in places.categories(level, position)}
+    return objects(sorted(every.values(), key=category_order))
 
 
 def _map(
@@ -84,11 +82,6 @@ def _map(
     return {
         f"s_{key}": np.repeat(np.arange(1, len(levels) + 1, dtype=np.int16), len(original)),
         f"o_{key}": np.tile(original, len(levels)),
-        f"c_{key}": np.array([known[_key(value)] for value in to_list(values)], np.int32),
+        f"c_{key}": np.array([known[typed(value)] for value in to_list(values)], np.int32),
         f"v_{key}": values,
     }
-
-
-def _key(value: object) -> tuple[type, object]:
-    """Values of different types are different, as everywhere in a column."""
-    return type(value), value

@@ -63,6 +63,9 @@ class EngineSource:
         """What is asked of every class of these records. Raises InputError."""
         return requirement_in_place(self.matched, k, l_diversity, max_share)
 
+    def rows_beside(self) -> None:
+        """Not known: the rows stay in the engine."""
+
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released, with what their codes stand for."""
         in_place = self.matched.in_place

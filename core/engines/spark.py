@@ -24,7 +24,7 @@ from ..progress import Progress
 from . import steps
 from .addresses import Address
 from .dictionaries import coded_values, listed
-from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 from .spark_destinations import Destination, destination_of, is_path, quoted
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, in_words, lost, sentence
 from .spark_session import opened_session
@@ -58,6 +58,7 @@ class Spark:
 
     title = "Spark"
     decodes = True
+    packs = False
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
@@ -161,7 +162,13 @@ class Spark:
         rows = self._frame(expression)
         yield from self._guarded(rows.toArrow).to_batches()
 
-    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+    def stage(
+        self,
+        expression: Expression,
+        destination: str,
+        dictionaries: Mapping[str, Expression],
+        occurring: Mapping[str, np.ndarray] = NOTHING,
+    ) -> Expression:
         """See `Engine`. A folder of Parquet files for a destination with a slash in it, else a table."""
         place = self._free(destination)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")

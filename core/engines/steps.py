@@ -7,7 +7,7 @@ everything is whole numbers: engines join those fast, and no two of them disagre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Callable
 
@@ -193,10 +193,32 @@ def placed(rows: Expression, places: Expression, plan: Expression, weighted: boo
     return there.inner_join(plan, [there.p_place == plan.l_place, there.key == plan.l_key])
 
 
-def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) -> Expression:
+def packed(
+    rows: Expression, sizes: Mapping[str, int], kept: Mapping[str, Expression], plain: Sequence[str]
+) -> Expression:
+    """Placed rows as whole numbers, as narrow as they can be.
+
+    sizes : the values of the quasi-identifiers and of the kept fields that get codes; kept : the dictionaries of these;
+    plain : further columns that are needed as they are
+    """
+    for column, values in kept.items():
+        rows = rows.left_join(values, rows[column] == values[f"v_{column}"])
+    codes = {f"c_{column}": rows[f"c_{column}"].fill_null(size).cast(_kind_for(size)) for column, size in sizes.items()}
+    return rows.select("key", "l_level", "l_region", *plain, **codes)
+
+
+def _kind_for(size: int) -> str:
+    """The narrowest type for codes up to that of a missing value, and one more, at which engines count lists from."""
+    return next(kind for kind, most in (("int8", 2**7), ("int16", 2**15), ("int32", 2**31)) if size + 1 < most)
+
+
+def shown(
+    rows: Expression, fields: RecordFields, nested: bool, as_codes: bool, coded: Collection[str] = ()
+) -> Expression:
     """What is released of placed rows, sorted by what it shows, so that the order tells nothing.
 
-    as_codes : whether quasi-identifiers are still codes, which sort in a fraction of the memory.
+    as_codes : whether quasi-identifiers are still codes, which sort in a fraction of the memory; coded : the names in
+    the steps of the kept fields that are
 
     Rows with counts that show the same are added up for the same reason. The number of the class stands for the
     quasi-identifiers in the order: it ascends with their values.
@@ -209,7 +231,7 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     selection = rows.select(
         *places,
         *quasi,
-        *(rows[f"k{i}"].name(name) for i, name in enumerate(fields.kept)),
+        *(rows[f"c_k{i}" if f"k{i}" in coded else f"k{i}"].name(name) for i, name in enumerate(fields.kept)),
         rows.key.name(of_class),
         *([rows["n"].cast("int64").name(unused_name("vbas_n", names))] if fields.count else []),
     )

@@ -376,7 +376,7 @@ def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
         f"Spark: the connection to “sc://127.0.0.1:{line.port}” was lost. “{destination}” was not made, but what was "
         f"written for it may still be there as “{staged[0]}”, which has passed no second count: remove it."
     )
-    assert left(tmp_path) == []
+    assert set(left(tmp_path)) <= {Path(staged[0]).name}  # by now, or not yet
     if kind == "table":
         until = time.monotonic() + 60
         while staged != tables(spark) and time.monotonic() < until:

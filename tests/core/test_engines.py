@@ -174,6 +174,25 @@ def test_rows_are_in_an_order_that_tells_nothing(tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("codes", [4096, 0])
+def test_a_value_that_no_released_row_has_is_nowhere_in_the_file(codes, tmp_path, monkeypatch):
+    """A Parquet file may list values that no row has: whoever opens it would read those of suppressed records."""
+    monkeypatch.setattr(profiling, "FEW_VALUES", codes)
+    monkeypatch.setattr(releasing, "FEW_VALUES", codes)
+    rows = [("00", sex, "odd", 1, diagnosis) for sex in "FM" for diagnosis in ("flu", None) for _ in range(K)]
+    rare = [("00", "M", "unheard of", 1, "as rare")]  # suppressed, with what nobody else has
+    names = ("area", *QUASI, "diagnosis")
+    source = cases.write_parquet(dict(zip(names, map(list, zip(*rows, *rare)))), tmp_path / "rare.parquet")
+    _, done = run(source, tmp_path / "out.parquet")
+    texts = ("sex", "odd", "diagnosis")
+    listed = pq.read_table(done.place, read_dictionary=list(texts))
+    assert [sorted(listed[name].chunk(0).dictionary.to_pylist()) for name in texts] == [["F", "M"], ["odd"], ["flu"]]
+    group = pq.ParquetFile(done.place).metadata.row_group(0)
+    told = str([group.column(position).statistics for position in range(group.num_columns)])
+    assert "rare" not in told and "unheard" not in told
+    assert Counter(row[1:] for row in released(done.place)) == Counter(row[1:] for row in rows)
+
+
 @pytest.mark.slow
 def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     n = 400_000
