@@ -227,8 +227,9 @@ MONTHLY = Chain(
             "updaterelease",
             "1 Release this month",
             (
-                *(*RECORDS, "PERIOD", "CROSSWALK", "CROSSWALK_ID", "REGISTER", "ENTRY", "UPDATE", "K", "PERSON_ID"),
-                *("SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "UNMATCHED", *REGIONS, "LOSS", "ALIASES"),
+                *(*RECORDS, "PERIOD", "CROSSWALK", "CROSSWALK_ID", "REGISTER", "ENTRY", "UPDATE", "K"),
+                *("KEEP_FIELDS", "PERSON_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "UNMATCHED", *REGIONS, "LOSS"),
+                "ALIASES",
             ),
             {},
             outputs=("RELEASED_RECORDS", "RELEASE_REPORT"),

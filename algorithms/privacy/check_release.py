@@ -70,7 +70,9 @@ class CheckRelease(VbasAlgorithm):
             k_parameter(),
             *protection_parameters(),
             *(shared.optional(shared.advanced(parameter)) for parameter in area_parameters(with_population=False)),
-            shared.yes("STOP", tr("Error where classes fall short"), True, tr("So that a script stops there too.")),
+            shared.yes(
+                "STOP", tr("Stop with an error where classes fall short"), True, tr("So that a script stops there too.")
+            ),
             shared.sink(CHECK, optional=True),
             shared.report(tr("A page with the verdict, the risk, and what the other fields reveal.")),
         )

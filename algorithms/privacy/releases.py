@@ -16,6 +16,7 @@ from ...core.crosswalk import number_compactly
 from ...core.disclosure.published import Published, publish_rows
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
+from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.publish.register.published_releases import read_register
 from ...core.records.table import counts_of
@@ -157,12 +158,12 @@ def releases_of(form: Form) -> ReleasesToCompare:
 
 
 def _names(form: Form, parameter: str) -> list[str]:
-    return [name.strip() for name in form.text(parameter).split(";") if name.strip()]
+    return parts_of(form.text(parameter))
 
 
 def _each_k(form: Form, n_releases: int) -> list[int]:
     """The k that each release was made with."""
-    given = [part.strip() for part in form.text("EACH_K").split(";") if part.strip()]
+    given = parts_of(form.text("EACH_K"))
     if not given:
         return [form.whole("K")] * n_releases
     if len(given) != n_releases or not all(part.isdecimal() and int(part) >= SMALLEST_K for part in given):

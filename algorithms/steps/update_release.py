@@ -127,7 +127,22 @@ class UpdateRelease(VbasAlgorithm):
 
 
 def _protection() -> Iterable[QgsProcessingParameterDefinition]:
-    """PERSON_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE, as far as an update knows them."""
+    """KEEP_FIELDS, PERSON_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE, as far as an update knows them."""
+    yield shared.field(
+        "KEEP_FIELDS",
+        tr("Additional fields to release"),
+        "RECORDS",
+        tr(
+            "Columns that the earlier releases of the register showed, too. Between any two releases those of a class "
+            "of a region who came or left by what their rows show, in all of these fields and the sensitive ones "
+            "together, are nobody or at least k. So a class stays only where somebody with the same values takes the "
+            "place of each who left. Where values are rare, somebody who knows that a certain person left may read "
+            "that person's values out of two releases: keep few fields, of few values, that seldom change."
+        ),
+        several=True,
+        optional=True,
+        advanced=True,
+    )
     yield shared.field(
         "PERSON_ID",
         tr("Person identifier, to see that each has one row"),
@@ -144,10 +159,11 @@ def _protection() -> Iterable[QgsProcessingParameterDefinition]:
         tr("Sensitive field that is released (diagnosis, say)"),
         "RECORDS",
         tr(
-            "One field, which was in SENSITIVE of the earlier releases, too: between any two releases those of a class "
-            "of a region who came or left by its values are nobody or at least k. So a class stays only where somebody "
-            "with the same value takes the place of each who left. Ask in the two settings below for what you asked of "
-            "the earlier releases: the register does not keep that."
+            "Fields that the earlier releases showed, too. As with KEEP_FIELDS, those of a class of a region who came "
+            "or left by their rows are nobody or at least k between any two releases. Where a value is rare, or all "
+            "who left have the same, somebody who knows that a certain person left may read that person's value out "
+            "of two releases. Ask in the two settings below "
+            "for what you asked of the earlier releases: the register does not keep that."
         ),
         several=True,
         optional=True,

@@ -24,7 +24,7 @@ from .class_rests import left_of_classes
 from .counts import CELL, DIFFERENCE, HIDDEN, KINDS, REST, SUM
 from .overlay import NONE, Overlay
 from .programs import Table
-from .small_counts import Asked, pairs_by_row, within_of
+from .small_counts import SmallCounts, memberships, pairs_by_row, within_of
 
 AT_ONCE = 2_000_000  # places x groups
 MOST_UNIONS = 300  # of the regions of a level
@@ -34,7 +34,7 @@ MOST_NAMED = 1_000  # of those that are more than that
 KEY_OF_TAKEN = 0x9E3779B97F4A7C15 - 2**64  # odd, and as irregular as the keys
 
 
-def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
+def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> SmallCounts:
     """Everything that is asked of a chunk and ruled out neither by its bounds nor by a table of people who fit it.
 
     tables : see `Table`; where None, only what the bounds pin is given, and the rest counted
@@ -61,7 +61,7 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
     few = order[np.cumsum(sizes[order]) <= MOST_MEMBERS]
     by_class = list(left_of_classes(chunk))
     members = pairs_by_row(places.members[place[few]], groups.members[group[few]], chunk.n_joint)
-    return Asked(
+    return SmallCounts(
         sparse.vstack([members, *(part.members for part in by_class)]).tocsr(),
         **{
             name: np.concatenate([values[few], *(getattr(part, name) for part in by_class)])
@@ -83,7 +83,7 @@ def _left_out(
 
 @dataclass(frozen=True, eq=False)
 class _Open:
-    """Counts that may hold 1 to k-1 people, (q,) arrays: place and group, the fields of Asked, and a key.
+    """Counts that may hold 1 to k-1 people, (q,) arrays: place and group, the fields of SmallCounts, and a key.
 
     key : the same for counts of the same unknowns, less what is taken away; n_tried : so many were looked at
     """
@@ -298,7 +298,8 @@ _CELL, _OTHER, _BESIDE = range(3)
 
 def _picked(rows: np.ndarray, n: int) -> sparse.csr_matrix:
     """(r, n) matrix that picks these rows."""
-    return sparse.csr_matrix((np.ones(len(rows), np.int64), (np.arange(len(rows)), rows)), shape=(len(rows), n))
+    ends = np.arange(len(rows) + 1, dtype=np.int32)
+    return sparse.csr_matrix((np.ones(len(rows), np.int64), rows.astype(np.int32), ends), shape=(len(rows), n))
 
 
 def _unions(
@@ -365,7 +366,7 @@ class _Known:
     def __init__(self, chunk: Chunk, number: int, groups: _Groups) -> None:
         family, bounds = chunk.families[number], chunk.bounds
         self.release = family.release
-        self._regions, classes = family.members()[:-1], _rows(family.class_of, family.low.shape[1] - 1)
+        self._regions, classes = family.members[:-1], _rows(family.class_of, family.low.shape[1] - 1)
         self._groups = within_of(groups.members, classes)
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
@@ -461,9 +462,7 @@ def _combined(divisions: Sequence[np.ndarray]) -> np.ndarray:
 
 def _rows(part_of: np.ndarray, n: int | None = None) -> sparse.csr_matrix:
     """(n, things) matrix of 0 and 1: which things are in each part; part_of : NONE for those in none."""
-    there = np.flatnonzero(part_of >= 0)
-    n = int(part_of.max(initial=NONE)) + 1 if n is None else n
-    return sparse.csr_matrix((np.ones(len(there), np.int64), (part_of[there], there)), shape=(n, len(part_of)))
+    return memberships(part_of, int(part_of.max(initial=NONE)) + 1 if n is None else n)
 
 
 def _different(rows: sparse.csr_matrix, kinds: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:

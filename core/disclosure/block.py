@@ -45,10 +45,6 @@ class Family:
         for room in (self.down, self.up):
             room[-1], room[:, -1] = MANY, MANY
 
-    def is_true(self) -> bool:
-        """Whether the people fit what is known."""
-        return bool((self.down >= 0).all() and (self.up >= 0).all())
-
 
 @dataclass(frozen=True, eq=False)
 class Storeys:

@@ -65,7 +65,7 @@ class _Adder:
     """Adds unknowns up to the rows of one family."""
 
     def __init__(self, family: Sums) -> None:
-        self._family, self._members = family, family.members()
+        self._family, self._members = family, family.members
         plain = np.array_equal(family.class_of, np.arange(family.low.shape[1] - 1))
         self._classes = None if plain else self._classes_of(family.class_of)
 

@@ -18,10 +18,10 @@ from ..scientific import sparse
 from .chunk import Chunk
 from .counts import REST
 from .overlay import NONE
-from .small_counts import Asked, pairs_by_row, within_of
+from .small_counts import SmallCounts, pairs_by_row, within_of
 
 
-def left_of_classes(chunk: Chunk) -> Iterator[Asked]:
+def left_of_classes(chunk: Chunk) -> Iterator[SmallCounts]:
     """What is left of each class of each release, where that is 1 to k-1 people: nothing is open of it."""
     releases = chunk.over.releases
     shown = [_Shown(chunk, release) for release in range(len(releases))]
@@ -44,7 +44,7 @@ class _Shown:
         cells, records, class_of = [], [], []
         for family in families:
             equivalence_class, region, joint = chunk.equivalence_classes_of(family)
-            cells.append(family.members()[:-1][region])
+            cells.append(family.members[:-1][region])
             records.append(chunk.over.releases[release].records[equivalence_class])
             class_of.append(family.class_of[joint])
         self.release, self.joint_class = release, families[0].class_of
@@ -63,7 +63,7 @@ class _Shown:
 @dataclass(frozen=True, eq=False)
 class _Left:
     """A place and a class, and how many are left there. order : by class, other release, and equivalence classes;
-    cells : those that may hold them; class_of, other, left, taken : as in Asked
+    cells : those that may hold them; class_of, other, left, taken : as in SmallCounts
     """
 
     order: tuple[int, int, list[int]]
@@ -132,7 +132,7 @@ def _once(rows: sparse.csr_matrix) -> sparse.csr_matrix:
     return rows[some[np.unique(keys, return_index=True)[1]]]
 
 
-def _asked(chunk: Chunk, own: _Shown, lefts: list[_Left]) -> Asked:
+def _asked(chunk: Chunk, own: _Shown, lefts: list[_Left]) -> SmallCounts:
     """What is left of the classes of a release, as it is asked about."""
     sizes = np.array([len(one.cells) for one in lefts])
     cell = np.concatenate([one.cells for one in lefts])
@@ -140,7 +140,7 @@ def _asked(chunk: Chunk, own: _Shown, lefts: list[_Left]) -> Asked:
     people = sparse.csr_matrix((ones, (row, cell)), shape=(len(lefts), chunk.over.n_cells))
     joint = np.array([one.order[0] for one in lefts])[:, None] == own.joint_class
     left, taken = (np.array([getattr(one, name) for one in lefts], np.int64) for name in ("left", "taken"))
-    return Asked(
+    return SmallCounts(
         pairs_by_row(people, sparse.csr_matrix(joint.astype(np.int64)), chunk.n_joint),
         left,
         left,

@@ -26,7 +26,7 @@ from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
 from .sensitive import sensitive_fields, tell_values
-from .small_counts import Asked, pairs_by_row, within_of
+from .small_counts import SmallCounts, pairs_by_row, within_of
 
 MEMBERS_AT_ONCE = 1_000_000
 
@@ -266,7 +266,7 @@ def _open_rows(chunk: Chunk, family: Sums, free: np.ndarray) -> tuple[sparse.csr
     return rows, (family.low.ravel() - fixed)[needed], known_high[needed]
 
 
-def _taken_by(chunk: Chunk, asked: Asked, rows: np.ndarray) -> dict[int, np.ndarray]:
+def _taken_by(chunk: Chunk, asked: SmallCounts, rows: np.ndarray) -> dict[int, np.ndarray]:
     """Of some rows of what is asked, the equivalence classes of their releases that lie whole within them.
 
     Only of releases of several levels: what one level leaves over is told otherwise, see `_left`.
@@ -297,7 +297,7 @@ def _members_of(chunk: Chunk, family: Sums) -> tuple[np.ndarray, sparse.csr_matr
     shape = (family.low.shape[1], chunk.n_joint)
     class_of = np.where(family.class_of >= 0, family.class_of, shape[0] - 1)
     joint = sparse.csr_matrix((np.ones(chunk.n_joint, np.int64), (class_of, np.arange(chunk.n_joint))), shape=shape)
-    return equivalence_class, pairs_by_row(family.members()[region], joint[column], chunk.n_joint)
+    return equivalence_class, pairs_by_row(family.members[region], joint[column], chunk.n_joint)
 
 
 def _less(chunk: Chunk, count: Count, taken: np.ndarray) -> Count:

@@ -71,11 +71,11 @@ def _missed(
     k: int,
 ) -> np.ndarray | None:
     """The positions of the soft rows that the cheapest table misses; None where none is found."""
-    matrix = sparse.vstack([rows for rows, _, _ in soft]).tocsr()
-    m = matrix.shape[0]
-    fixed = sparse.vstack([*(rows for rows, _, _ in hard), wish[0]])
-    eye, none = sparse.identity(m, format="csr"), sparse.csr_matrix((fixed.shape[0], 2 * m))
-    rows = sparse.bmat([[fixed, none], [matrix, sparse.hstack([eye, -eye])]]).tocsr()
+    sums = sparse.vstack([*(rows for rows, _, _ in hard), wish[0], *(rows for rows, _, _ in soft)], format="csr")
+    m = len(cost)
+    more = np.concatenate([np.zeros(sums.shape[0] - m, np.int64), 2 * np.arange(m + 1)])  # none of the hard rows
+    by_row = np.tile([1, -1], m), np.stack([np.arange(m), m + np.arange(m)], axis=1).ravel(), more
+    rows = sparse.hstack([sums, sparse.csr_matrix(by_row, shape=(sums.shape[0], 2 * m))], format="csr")
     low = np.concatenate([*(low for _, low, _ in hard), [wish[1]], *(low for _, low, _ in soft)]).astype(float)
     high = np.concatenate([*(high for _, _, high in hard), [wish[2]], *(high for _, _, high in soft)]).astype(float)
     high[high >= MANY] = np.inf

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations, product
 from math import prod
 
@@ -21,6 +22,7 @@ from ..records.columns import combine_codes
 from ..scientific import sparse
 from .in_series import nobody
 from .published import Published, check_areas
+from .small_counts import memberships
 
 UNBOUNDED = np.int64(2**40)
 """Stands for any number of people; sums of a hundred thousand of them are still exact."""
@@ -49,11 +51,10 @@ class Sums:
     high: np.ndarray
     exact: bool
 
+    @cached_property
     def members(self) -> sparse.csr_matrix:
         """(n_regions + 1, cells) matrix of 0 and 1: which cells each region holds."""
-        ones = np.ones(len(self.region), np.int64)
-        row = np.where(self.region >= 0, self.region, self.n_regions)
-        return sparse.csr_matrix((ones, (row, np.arange(len(row)))), shape=(self.n_regions + 1, len(row)))
+        return memberships(np.where(self.region >= 0, self.region, self.n_regions), self.n_regions + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class Published:
     period : of a release whose classes are the same in all periods the quasi-identifier that says which; empty for
     others: see `in_series`
     linked : the names of the linked tables that were released with the persons, none where there were none
+    rows : what rows show together in all fields beside quasi-identifiers (`shown_rows`); None where that is not known,
+    or is what `sensitive` tells
     """
 
     title: str
@@ -68,6 +70,7 @@ class Published:
     linked: tuple[str, ...] = ()
     period: str = ""
     updates: tuple[int, str] | None = None
+    rows: Values | None = None
 
     @property
     def nested(self) -> bool:
@@ -95,9 +98,10 @@ def publish(
     title: str = "",
     sensitive: Sequence[KeptValues] = (),
     coarsened: Mapping[str, int] = AS_THEY_ARE,
+    rows: KeptValues | None = None,
 ) -> Published:
     """What the release of a plan publishes; areas : those of its profile; sensitive : fields that are released;
-    coarsened : as in Published.
+    coarsened, rows : as in Published.
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
@@ -108,7 +112,7 @@ def publish(
     used = np.union1d(plan.class_of[released], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
     categories, codes = _shown_categories(profile.categories, profile.classes[used])
-    position = np.append(np.where(released, np.cumsum(released) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
+    position = _positions_shown(plan)
     return Published(
         title or tr("this release"),
         plan.k,
@@ -124,10 +128,24 @@ def publish(
         bounded,
         whole,
         held_back,
-        tuple(values_of_cells(sensitive_field, position[plan.equivalence_class_of]) for sensitive_field in sensitive),
+        tuple(values_of_cells(sensitive_field, position) for sensitive_field in sensitive),
         coarsened,
         in_zones=plan.in_zones,
+        rows=None if rows is None else values_of_cells(rows, position),
     )
+
+
+def with_rows(release: Published, plan: Plan, rows: KeptValues | None) -> Published:
+    """What a plan publishes, with what its rows show together beside quasi-identifiers."""
+    return release if rows is None else replace(release, rows=values_of_cells(rows, _positions_shown(plan)))
+
+
+def _positions_shown(plan: Plan) -> np.ndarray:
+    """Of each cell the position of its equivalence class among those that are released, SUPPRESSED for none."""
+    released = plan.released
+    position = np.append(np.where(released, np.cumsum(released) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
+    of_cells: np.ndarray = position[plan.equivalence_class_of]
+    return of_cells
 
 
 def publish_rows(

@@ -10,7 +10,7 @@ from ..scientific import sparse
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class SmallCounts:
     """Counts that may hold 1 to k-1 people as far as propagation can tell, and those that must.
 
     members : (q, cells * u) matrix of 0 and 1; low, high : (q,) int64 bounds; taken : (q,) int64, what is taken away
@@ -29,6 +29,16 @@ class Asked:
     n_left_out: int
     left_out: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     n_tried: int = 0
+
+
+def memberships(part_of: np.ndarray, n: int) -> sparse.csr_matrix:
+    """(n, things) matrix of 0 and 1: which things are in each part; part_of : (things,), negative for those in none."""
+    there = np.flatnonzero(part_of >= 0)
+    there = there[np.argsort(part_of[there], kind="stable")]
+    ends = np.append(0, np.cumsum(np.bincount(part_of[there], minlength=n)))
+    # Whole numbers as scipy keeps them: others are looked through for what is too large.
+    indices, ends = there.astype(np.int32), ends.astype(np.int32)
+    return sparse.csr_matrix((np.ones(len(there), np.int64), indices, ends), shape=(n, len(part_of)))
 
 
 def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -116,16 +116,12 @@ def members_of(
     block: Block, places: Sequence[Places], owner: np.ndarray, number: np.ndarray, areas: np.ndarray
 ) -> sparse.csr_matrix:
     """(q, areas * u) matrix of 0 and 1: who is in each count."""
-    rows, columns = [], []
-    for row, (of, at) in enumerate(zip(owner.tolist(), number.tolist())):
+    columns = []
+    for of, at in zip(owner.tolist(), number.tolist()):
         some = places[of]
         class_of = int(some.class_of[at])
-        here = np.flatnonzero(some.part_of[areas, class_of] == some.part[at])
-        rows.append(np.full(len(here), row))
-        columns.append(here * block.u + class_of)
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    shape = (len(number), len(areas) * block.u)
-    return sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=shape)
+        columns.append(np.flatnonzero(some.part_of[areas, class_of] == some.part[at]) * block.u + class_of)
+    return _ones(np.concatenate(columns), np.array([len(column) for column in columns]), len(areas) * block.u)
 
 
 def problem_of(block: Block, areas: np.ndarray, asked: sparse.csr_matrix) -> Problem:
@@ -156,14 +152,22 @@ def rows_of(
     """
     people = block.people[areas][:, :-1].ravel()
     key = (family.region[areas][:, None] * (family.n_groups + 1) + family.group[:-1]).ravel()
-    used, row = np.unique(key, return_inverse=True)
+    used, row, size = np.unique(key, return_inverse=True, return_counts=True)
+    row = row.reshape(-1)
     region, group = np.divmod(used, family.n_groups + 1)
-    sums = np.bincount(row.reshape(-1), people, len(used)).astype(np.int64)
+    sums = np.bincount(row, people, len(used)).astype(np.int64)
     down, up = family.down[region, group], family.up[region, group]
     kept = (sums > down) | (up < MANY // 2)  # else nothing is known that these people could break
     kept &= (region < family.n_regions) & (group < family.n_groups)
-    size = (len(used), len(people))
-    matrix = sparse.csr_matrix((np.ones(len(people), np.int64), (row.reshape(-1), np.arange(len(people)))), size)
+    here = np.flatnonzero(kept[row])
+    matrix = _ones(here[np.argsort(row[here], kind="stable")], size[kept], len(people))
     low = np.maximum(sums - np.minimum(down, sums), 0)
     high = np.where(up >= MANY // 2, MANY, sums + up)
-    return matrix[kept], low[kept], high[kept], region[kept], group[kept]
+    return matrix, low[kept], high[kept], region[kept], group[kept]
+
+
+def _ones(columns: np.ndarray, size: np.ndarray, n_columns: int) -> sparse.csr_matrix:
+    """A matrix of 0 and 1; columns : of the 1 of each row, ascending, row by row; size : of each row, so many."""
+    ends = np.append(0, np.cumsum(size)).astype(np.int32)  # otherwise looked through for what is too large
+    ones = np.ones(len(columns), np.int64)
+    return sparse.csr_matrix((ones, columns.astype(np.int32), ends), shape=(len(size), n_columns))

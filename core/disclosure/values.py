@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -68,9 +69,22 @@ def values_of_rows(
 
 def as_text(values: Sequence[object]) -> list[str]:
     """Values as text by which releases are compared; values that only their type tells apart are told apart."""
-    texts = [MISSING if value is None else (identifier_text(value) or "''") for value in values]
-    twice = {text for text in texts if texts.count(text) > 1}
+    texts = [_text(value) for value in values]
+    twice = {text for text, times in Counter(texts).items() if times > 1}
     return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
+
+
+def told_by_type_alone(values: Sequence[object]) -> list[str]:
+    """Of different values the texts that several have, as 1 has that of “1”."""
+    return sorted(text for text, times in Counter(map(_text, values)).items() if times > 1)
+
+
+def _text(value: object) -> str:
+    """A value as text, other than that of each other value of its type; quotes in pairs stand for an empty text."""
+    if value is None:
+        return MISSING
+    text = identifier_text(value) or ""
+    return text + "''" if text == "''" * (len(text) // 2) else text
 
 
 def _added(

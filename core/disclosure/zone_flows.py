@@ -34,10 +34,9 @@ class Tables:
         room: np.ndarray,
         order: np.ndarray,
         table: np.ndarray | None = None,
-        seed: int = 0,
     ) -> None:
         self.zone, self.area, self.count, self.room, self._order = zone, area, count, room, order
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(0)
         self.starts = np.searchsorted(zone, np.arange(len(count) + 1))
         self.table: np.ndarray | None = None
         self.spare = room  # people of each area whom the table at hand leaves, (n,)

@@ -88,7 +88,7 @@ class Zones:
 
     shown : (z,) which of what is shown each is; count : (z,) its records
     zone, area : (p,) int64 the areas of each zone, ascending
-    room : (n,) people of each area who are in no zone of one area; n_single : so many zones have one area
+    room : (n,) people of each area who are in no zone of one area
     """
 
     shown: np.ndarray
@@ -96,7 +96,6 @@ class Zones:
     zone: np.ndarray
     area: np.ndarray
     room: np.ndarray
-    n_single: int
 
     @property
     def contradicted(self) -> bool:
@@ -125,7 +124,6 @@ def zones_of(shown: Shown, people: np.ndarray) -> Zones:
         renumbered[zone[~single]],
         area[~single],
         room,
-        int((size == 1).sum()),
     )
 
 

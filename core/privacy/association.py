@@ -56,11 +56,6 @@ class Disclosed:
 NOTHING_DISCLOSED = Disclosed(0, 0, 0)
 
 
-def disclosed_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: int = 0) -> Disclosed:
-    """What the values disclose of the area beyond the region; seed : of the areas dealt out anew."""
-    return Ground(region, area, seed).disclosed_by(value)
-
-
 @dataclass(frozen=True, eq=False)
 class Agreement:
     """Of each value, (n_values,), how far rows that share it lie in one area; nan where no two rows share it.
@@ -104,11 +99,6 @@ class Agreement:
         """
         common, rare = self.stands & ~self.rare, self.stands & self.rare
         return tuple(int(self.times[values].sum()) for values in (common, rare, self.says_more))  # type: ignore[return-value]
-
-
-def agreement_by_value(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> Agreement:
-    """How far the rows that share a value lie in one area."""
-    return Places(region, area).agreement(value)
 
 
 class Places:
@@ -159,12 +149,11 @@ class Places:
 class Ground:
     """Rows and their areas, against which one field after another is held: what they have in common is made once.
 
-    region, area : (r,); seed : of the areas dealt out anew
+    region, area : (r,)
     """
 
-    def __init__(self, region: np.ndarray, area: np.ndarray, seed: int = 0) -> None:
+    def __init__(self, region: np.ndarray, area: np.ndarray) -> None:
         self.places = Places(region, area)
-        self._seed = seed
         several = (np.bincount(self.places.region_of) > 1)[self.places.region_of][self.places.place]
         self._several: slice | np.ndarray = slice(None) if several.all() else np.flatnonzero(several)
 
@@ -179,7 +168,7 @@ class Ground:
     @cached_property
     def _dealt(self) -> list[np.ndarray]:
         """The places, dealt out anew among the rows of each region."""
-        rng = np.random.default_rng(self._seed)
+        rng = np.random.default_rng(0)
         region, place = self._of_several.region, self._of_several.place
         in_order = np.argsort(region, kind="stable")
         every = []

@@ -29,7 +29,7 @@ MOST_TURNS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class TablesBeside:
     """What a release stands beside: tables of the people of these areas.
 
     requirement, loss, ties, progress : as for `hold_against_counts`, the ties as they are asked for
@@ -63,7 +63,7 @@ def tables_beside(
 
 
 def hold_beside(
-    plan: Plan, coarser: CoarserLevels | None, beside: Beside, log: Log = QUIET
+    plan: Plan, coarser: CoarserLevels | None, beside: TablesBeside, log: Log = QUIET
 ) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
     """The plan from which nothing below k was found to follow beside the tables; what it was made from, where last
     levels show coarser values; sentences on that, for the report; and which counts were tried."""
@@ -89,7 +89,7 @@ def hold_beside(
 def hold_beside_and_together(
     plan: Plan,
     coarser: CoarserLevels | None,
-    beside: Beside,
+    beside: TablesBeside,
     people: np.ndarray | None,
     log: Log = QUIET,
     moved: bool = False,

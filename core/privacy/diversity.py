@@ -96,8 +96,9 @@ class Tally:
 
     def largest_share(self) -> np.ndarray:
         """Of the people, those who have the value that most have, per cent, (n_equivalence_classes,)."""
-        largest = np.zeros(len(self.people))
-        np.maximum.at(largest, self.equivalence_class, self.share)
+        largest, first = np.zeros(len(self.people)), np.flatnonzero(np.diff(self.equivalence_class, prepend=-1))
+        if len(first):
+            largest[self.equivalence_class[first]] = np.maximum.reduceat(self.share, first)
         return 100.0 * largest
 
 

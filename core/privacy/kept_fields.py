@@ -27,24 +27,24 @@ ROWS_FOR_PREFIXES = 100_000
 NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
 
 
-def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[KeptField]:
-    """Look at every kept field of a release; seed : of the classes that are looked at where it is very large."""
+def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
+    """Look at every kept field of a release."""
     table = records.table
     if not table.kept:
         return []
     equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
-    rows = rows_looked_at(equivalence_class, len(plan.records), seed)
+    rows = rows_looked_at(equivalence_class, len(plan.records))
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
     fine = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     return examine_rows(plan, equivalence_class[rows], area, columns, fine)
 
 
-def rows_looked_at(equivalence_class: np.ndarray, n_equivalence_classes: int, seed: int) -> np.ndarray:
+def rows_looked_at(equivalence_class: np.ndarray, n_equivalence_classes: int) -> np.ndarray:
     """The rows that are in an equivalence class, or where there are very many those of some drawn at random."""
     rows = np.flatnonzero(equivalence_class != SUPPRESSED)
     if len(rows) > ROWS_LOOKED_AT:
-        drawn = np.random.default_rng(seed).random(n_equivalence_classes) < ROWS_LOOKED_AT / len(rows)
+        drawn = np.random.default_rng(0).random(n_equivalence_classes) < ROWS_LOOKED_AT / len(rows)
         rows = rows[drawn[equivalence_class[rows]]]
     return rows
 

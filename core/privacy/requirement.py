@@ -118,7 +118,7 @@ def members_of(kind: str, cell_of: np.ndarray, codes: np.ndarray) -> Members:
     """The members of each cell from the rows; cell_of : (N,) -1 for rows in none; codes : (N,)."""
     inside = cell_of >= 0
     n_members = int(codes.max(initial=0)) + 1
-    cell, member = np.divmod(np.unique(cell_of[inside] * n_members + codes[inside]), n_members)
+    cell, member = np.divmod(np.unique(cell_of[inside].astype(np.int64) * n_members + codes[inside]), n_members)
     return Members(kind, cell, member)
 
 

@@ -52,7 +52,9 @@ def counted_rows(records: Records) -> CountedRows:
     """The rows of records; without counts each stands for one."""
     counts = np.ones(len(records.cell_of), np.int64) if records.table.counts is None else records.table.counts
     there = np.flatnonzero((records.cell_of >= 0) & (counts > 0))
-    return CountedRows(records.profile, records.cell_of[there], counts[there], np.ones(len(there), np.int64))
+    return CountedRows(
+        records.profile, records.cell_of[there].astype(np.int64), counts[there], np.ones(len(there), np.int64)
+    )
 
 
 def classes_on_few_rows(plan: Plan, rows: CountedRows) -> tuple[int, int]:

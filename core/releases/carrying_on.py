@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..areas import Areas
+from ..disclosure.shown_rows import names_beside
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
@@ -25,8 +26,9 @@ from .updating import (
     Update,
     changed,
     check_update,
-    check_updated_fields,
+    check_updated_members,
     check_updated_releases,
+    check_updated_values,
     places_of,
     under_levels,
     updated,
@@ -76,14 +78,15 @@ def carried_on(
         raise InputError(tr("An update takes records that are read, and not yet those that stay in an engine."))
     if not earlier.releases:
         raise InputError(tr("REGISTER has no release in it that could be updated: name the register that has."))
-    check_updated_fields(records.table)
+    check_updated_members(records.table)
+    check_updated_values(records.table)
     records = replace(records, table=replace(records.table, members={}))  # a row each, so that k rows are k persons
     table, profile = records.table, records.profile
     now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})
     same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)
     positions = check_update(same.earlier, now, update)
     others = [same.earlier[at] for at in positions]
-    check_updated_releases(others, table.sensitive[0] if table.sensitive else "")
+    check_updated_releases(others, names_beside(table))
     requirement = requirement_of(records, wanted.k, wanted.l_diversity, wanted.max_share)
     if loss is None:
         own = suppress(profile, levels.crosswalks[0], wanted.k, requirement)

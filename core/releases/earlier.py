@@ -10,7 +10,7 @@ from .. import counted
 from ..areas import Areas
 from ..disclosure.certificate import Family
 from ..disclosure.in_series import as_series
-from ..disclosure.published import Published, publish
+from ..disclosure.published import Published, publish, with_rows
 from ..disclosure.values import KeptValues
 from ..errors import PrivacyError
 from ..generalising.rules import HierarchyRule
@@ -74,24 +74,27 @@ def held_against_earlier(
     log: Log = QUIET,
     tables: Sequence[Published] = (),
     progress: Progress = silent,
+    rows: KeptValues | None = None,
 ) -> HeldAgainst:
     """The plan, from which no count below k was found to follow together with earlier releases.
 
     table : the records or their cells, of which names and values are looked at; sensitive : their sensitive fields;
     also : what else must hold of a plan that is repaired, a function that suppresses further equivalence classes where
     it does not; tables : of counts that others publish, which are known together with the earlier releases; progress :
-    begins anew with each check, and raises to cancel. Raises
+    begins anew with each check, and raises to cancel; rows : what rows show together beside quasi-identifiers, which is
+    compared with the earlier releases only where these are updated. Raises
     PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases
     contradict each other; InputError where somebody has to say which fields are the same.
     """
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: column.level for name, column in table.coarsened.items()}
     of_persons = requirement.has_several(plan.profile.n_records)
-    published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
+    compared = rows if earlier.updated else None
+    published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened, compared)
     published = replace(as_series(published, plan, requirement.series), of_persons=of_persons)
     if not earlier.releases:
         log.warn(earlier.warning)
-        return HeldAgainst(plan, published, (earlier.warning,))
+        return HeldAgainst(plan, with_rows(published, plan, rows), (earlier.warning,))
     homogeneous = requirement.asks_for_values
     same = related([*earlier.releases, *tables], published, table, earlier.aliases, earlier.tables, earlier.rules)
     log.info(*same.matched.said)
@@ -118,11 +121,12 @@ def held_against_earlier(
             coarsened=published.coarsened,
             requirement=requirement,
             updated=earlier.updated,
+            rows=compared,
         )
         plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, of_persons, log)
-    return HeldAgainst(plan, published, tuple(notes), findings.families)
+    return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families)
 
 
 def refuse_linked_again(earlier: Earlier | None) -> None:

@@ -174,6 +174,7 @@ def _silent(release: Published) -> Published:
         whole=False,
         held_back=None,
         sensitive=(),
+        rows=None,
     )
 
 
@@ -236,6 +237,11 @@ class AllExamined:
         return [] if self.disclosed is None else [count for count in self.disclosed.counts if count.kind != HOMOGENEOUS]
 
 
+def _carried_on(first: Published, second: Published) -> bool:
+    """Whether one of two releases is an update, which is made so that rows, too, change by nobody or by k and more."""
+    return first.updates is not None or second.updates is not None
+
+
 def examine_all(releases: Sequence[Published], k: int | None = None, progress: Progress = silent) -> AllExamined:
     """Hold all releases, the earliest first, against each other; k : the least k of theirs where None.
 
@@ -244,7 +250,10 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     k = min(release.k for release in releases) if k is None else k
     comparing = Comparing(releases)
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
-    both_of = {(i, j): comparing.compare(releases[i], releases[j], k) for i, j in pairs}
+    both_of = {}
+    for i, j in pairs:
+        first, second = releases[i], releases[j]
+        both_of[i, j] = comparing.compare(first, second, k, _carried_on(first, second))
     compared = [(i, j, both) for (i, j), both in both_of.items() if both is not None]
     changes = [(i, j, both.few) for i, j, both in compared if len(both.few)]
     homogeneous = [(i, j, both.homogeneous) for i, j, both in compared if len(both.homogeneous)]

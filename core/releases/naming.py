@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..disclosure.published import Published, check_areas
+from ..disclosure.shown_rows import with_field_names, with_field_values
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from .aliases import Aliases
@@ -57,7 +58,8 @@ def with_names(release: Published, name_of: Mapping[str, str]) -> Published:
         quasi_identifiers=tuple(name_of.get(name, name) for name in release.quasi_identifiers),
         coarsened={name_of.get(name, name): level for name, level in release.coarsened.items()},
         period=name_of.get(release.period, release.period),
-        sensitive=tuple(replace(field, field=name_of.get(field.field, field.field)) for field in release.sensitive),
+        sensitive=tuple(with_field_names(field, name_of) for field in release.sensitive),
+        rows=None if release.rows is None else with_field_names(release.rows, name_of),
     )
 
 
@@ -73,11 +75,9 @@ def with_values(release: Published, name: str, value_of: Mapping[str, str]) -> P
         written(texts) if quasi_identifier == name else texts
         for quasi_identifier, texts in zip(release.quasi_identifiers, release.categories)
     )
-    sensitive = tuple(
-        replace(field, categories=written(field.categories)) if field.field == name else field
-        for field in release.sensitive
-    )
-    return replace(release, categories=categories, sensitive=sensitive)
+    sensitive = tuple(with_field_values(field, name, value_of) for field in release.sensitive)
+    rows = None if release.rows is None else with_field_values(release.rows, name, value_of)
+    return replace(release, categories=categories, sensitive=sensitive, rows=rows)
 
 
 def names_in(release: Published) -> list[str]:

@@ -73,6 +73,7 @@ def repair(
     requirement: Requirement | None = None,
     fewest: bool = True,
     updated: Collection[int] = (),
+    rows: KeptValues | None = None,
 ) -> Repaired:
     """Suppress or coarsen equivalence classes of a plan until nothing is given away.
 
@@ -83,7 +84,7 @@ def repair(
     are comparable already, and keeps the equivalence classes in their order; coarsened : as in Published; requirement :
     what is asked of equivalence classes beside k records
     fewest : whether under one level the fewest records are looked for; else the smallest equivalence class goes first
-    updated : as `Examiner` takes it
+    updated : as `Examiner` takes it; rows : what rows show together, where that is compared, too
     What the earlier releases give away without this one stays as it is; what is not decided is taken to be given away.
     What is asked of equivalence classes is looked at again once some were joined, as those that hold by themselves need
     not hold together, nor of the same class in other periods (`holding_together`). Every round suppresses or coarsens
@@ -91,7 +92,7 @@ def repair(
     """
     examiner = Examiner(earlier, homogeneous=homogeneous, updated=updated)
     series = None if requirement is None else requirement.series
-    work = _Work(areas, title, tuple(sensitive), coarsened, relate, examiner, progress, ties, series)
+    work = _Work(areas, title, tuple(sensitive), coarsened, relate, examiner, progress, ties, series, rows)
     published = work.published(plan, True)
     before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0
@@ -137,10 +138,11 @@ class _Work:
     progress: Progress
     ties: Ties
     series: Series | None
+    rows: KeptValues | None
 
     def published(self, plan: Plan, by_size: bool) -> Published:
         """What a plan publishes: with what only somebody inside can know of it, or without."""
-        published = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
+        published = publish(plan, self.areas, self.title, self.sensitive, self.coarsened, self.rows)
         published = as_series(published, plan, self.series)
         return published if by_size else replace(published, bounded=False, held_back=None)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import counted
-from ..language import plural, tr
+from ..disclosure.published import Published
+from ..disclosure.shown_rows import names_shown
+from ..language import all_of, plural, tr
 from ..log import Log
 from .updating import FURTHER, Changed, Update
 
@@ -63,3 +67,37 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
     )
     log.warn(anew)
     return (*said, later, anew)
+
+
+def say_who_can_be_followed(release: Published, n: int, k: int, log: Log) -> tuple[str, ...]:
+    """Say how many rows whoever compares months may know again, and give the sentence for the report; none for none."""
+    if not n:
+        return ()
+    followed = plural(
+        "{n} row of this release and the one before can be followed from month to month: fewer than {k} rows of its "
+        "class show what it shows in {fields}. Somebody who knows that a certain person left may read that person's "
+        "values out of the two: group the values, or keep fewer fields.",
+        "{n} rows of this release and the one before can be followed from month to month: fewer than {k} rows of their "
+        "class show what they show in {fields}. Somebody who knows that a certain person left may read that person's "
+        "values out of the two: group the values, or keep fewer fields.",
+        n,
+        k=k,
+        fields=all_of([f"“{name}”" for name in names_shown(release)]),
+    )
+    log.warn(followed)
+    return (followed,)
+
+
+def say_what_is_in_new_words(fields: Sequence[str], k: int, log: Log) -> tuple[str, ...]:
+    """Say of which fields values may be written in other words, and give the sentence for the report; none for none."""
+    if not fields:
+        return ()
+    said = tr(
+        "{fields}: a value that {k} rows or more of the release before show is gone, and another is new. If the one is "
+        "the other in other words, changes of a few people among them are not seen, and whoever knows both words may "
+        "see them: write values as before.",
+        fields=all_of([f"“{name}”" for name in fields]),
+        k=k,
+    )
+    log.warn(said)
+    return (said,)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..disclosure.published import Published
+from ..disclosure.shown_rows import all_values, fields_of, is_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,28 +70,6 @@ def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
     return old_numbers
 
 
-def visible_changes(old: Published, new: Published, k: int | None = None) -> Changes | None:
-    """The counts shown by both releases that differ by 1 to k-1 people, or whose values do; see `compare`."""
-    changes = compare(old, new, k)
-    return None if changes is None else changes[0]
-
-
-def compare(old: Published, new: Published, k: int | None = None) -> tuple[Changes, Changes] | None:
-    """The counts shown by both releases that differ by 1 to k-1 people; and those by k or more who came, or who left,
-    all with one sensitive value. None where the regions are not the same.
-
-    k : the smaller one of theirs where None. A count that only one of them shows has changed by an unknown number.
-    """
-    found = Comparing().compare(old, new, min(old.k, new.k) if k is None else k)
-    return None if found is None else (found.few, found.homogeneous)
-
-
-def differs(old: Published, new: Published) -> bool:
-    """Whether releases of the same regions show any count or value differently: they are of other people."""
-    found = Comparing().compare(old, new, 1)
-    return found is not None and found.differs
-
-
 @dataclass(frozen=True, eq=False)
 class Compared:
     """Two releases of the same regions.
@@ -141,8 +120,11 @@ class Comparing:
         self._classes: dict[tuple[str, ...], int] = {}
         self._values: dict[str, int] = {}
 
-    def compare(self, old: Published, new: Published, k: int) -> Compared | None:
-        """Two releases held against each other, None where their regions, levels or quasi-identifiers differ."""
+    def compare(self, old: Published, new: Published, k: int, rows: bool = True) -> Compared | None:
+        """Two releases held against each other, None where their regions, levels or quasi-identifiers differ.
+
+        rows : whether what rows show together is compared, too, where both are known to show the same fields
+        """
         if old.counts_from is not None or new.counts_from is not None:
             return None
         (regions, before), (others, after) = self._shown(old), self._shown(new)
@@ -155,7 +137,8 @@ class Comparing:
         changed = people > 0
         one_value: list[tuple[np.ndarray, np.ndarray]] = []
         differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
-        for name in sorted(before.fields.keys() & after.fields.keys()):
+        names = before.fields.keys() & after.fields.keys()
+        for name in sorted(name for name in names if rows or not is_of_rows(name)):
             place, value, number = _difference(before, after, name, in_old, in_new)
             came, left = (
                 np.bincount(place[side], np.abs(number[side]), len(people)).astype(np.int64)
@@ -163,7 +146,9 @@ class Comparing:
             )
             people = np.maximum(people, np.maximum(came, left))
             changed[place] = True
-            differences.append((name, place, value, number))
+            differences.append((_said(name), place, value, number))
+            if is_of_rows(name):
+                continue  # each sensitive field of it is looked at by itself
             alone = np.bincount(place, minlength=len(people))[place] == 1
             one_value.append((place[alone], np.abs(number[alone])))
         few = (people >= 1) & (people < k)
@@ -249,7 +234,7 @@ class Comparing:
         position = position.reshape(-1)
         records = np.bincount(position, np.tile(release.records, len(columns)), len(key)).astype(np.int64)
         fields: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
-        for one in release.sensitive:
+        for one in all_values(release):
             values = np.array([self._values.setdefault(text, len(self._values)) for text in to_list(one.categories)])
             for turn in range(len(columns)):
                 place = position[one.equivalence_class + turn * len(release.records)]
@@ -271,6 +256,11 @@ class Comparing:
                 self._first.append(release)
             self._numbers[told] = (release.areas, release.levels), position, own
         return self._numbers[told][1:]
+
+
+def _said(field: str) -> str:
+    """What is said of whose values differ: all fields whose values are compared together."""
+    return " + ".join(fields_of(field))
 
 
 def _difference(

@@ -1,7 +1,7 @@
 """An update: the people of now under the geography of an earlier release, from which no change of a few follows.
 
 What each label shows is worked out by `keeping`; who of those who live there is shown with it is drawn in secret, each
-as likely as the others. See docs/methods.md, section 20.
+as likely as the others. See docs/methods.md, “Updates”.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.values import Values, as_text
+from ..disclosure.shown_rows import column_beside, known_fields, names_beside, parts_of, shown_in, written_as
+from ..disclosure.values import Values, as_text, told_by_type_alone
 from ..errors import InputError, first_values
 from ..language import all_of, as_data, plural, tr
 from ..levels import Levels
@@ -54,6 +55,7 @@ class Changed:
     n_up : people who are shown in a
     larger region than by a plan of their own; n_lost : people who are suppressed, and are not by a plan of their own
     n_records : people of now
+    n_followed : rows of the release, and of the last one before that shows its fields, of values that are rare there
     """
 
     same: int
@@ -63,6 +65,7 @@ class Changed:
     n_up: int
     n_lost: int
     n_records: int
+    n_followed: int = 0
 
     @property
     def percent(self) -> float:
@@ -140,29 +143,8 @@ def check_update(earlier: Sequence[Published], now: Published, update: Update) -
     return [*(at for at in same if at != update.entry), update.entry]
 
 
-def check_updated_fields(table: RecordTable) -> None:
-    """Refuse what an update cannot keep the same. Raises InputError."""
-    fields = list(table.kept)
-    for name in fields:
-        if name not in table.sensitive:
-            raise InputError(
-                tr(
-                    "An update cannot show “{field}” as KEEP_FIELDS: where somebody leaves and somebody comes, the "
-                    "rows of a class would change by one, and the register does not keep what rows show beside "
-                    "quasi-identifiers and sensitive fields. Name it in SENSITIVE, in the first release too, or leave "
-                    "it out.",
-                    field=name,
-                )
-            )
-    if len(fields) > 1:
-        raise InputError(
-            tr(
-                "An update can show one sensitive field, and not {fields}: the register keeps the values of each, and "
-                "not which stood in one row, so that a change of one person would not be seen. Join them to one field "
-                "in all releases, or leave one.",
-                fields=all_of([f"“{name}”" for name in fields]),
-            )
-        )
+def check_updated_members(table: RecordTable) -> None:
+    """Refuse persons with several rows, and households. Raises InputError."""
     if PERSONS in table.members:
         codes = table.members[PERSONS].codes
         several = len(codes) - len(np.unique(codes))
@@ -188,10 +170,26 @@ def check_updated_fields(table: RecordTable) -> None:
         )
 
 
-def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
+def check_updated_values(table: RecordTable) -> None:
+    """Refuse values beside quasi-identifiers that only their type tells apart: an earlier release may have had one of
+    them only, under the name of both. Raises InputError."""
+    for name, column in table.kept.items():
+        alike = told_by_type_alone(column.categories.tolist())
+        if alike:
+            raise InputError(
+                tr(
+                    "“{name}” has values that only their type tells apart ({first}), so that an update "
+                    "cannot know which of them earlier releases showed: write them alike.",
+                    name=name,
+                    first=first_values(alike),
+                )
+            )
+
+
+def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -> None:
     """Refuse earlier releases of which an update cannot know what they told. Raises InputError.
 
-    earlier : those of its geography; field : the sensitive field that it shows, empty for none
+    earlier : those of its geography; names : the fields that it shows beside quasi-identifiers
     """
     for release in earlier:
         if release.period:
@@ -211,17 +209,27 @@ def check_updated_releases(earlier: Sequence[Published], field: str) -> None:
                     release=release.title.capitalize(),
                 )
             )
-        # An update shows no field that the register does not keep: it is known to have shown none.
-        if field and release.updates is None and field not in [one.field for one in release.sensitive]:
+        # An update shows no field that the register does not keep: it is known to have shown none of these.
+        none_shown = release.updates is not None and not known_fields(release) & set(names)
+        if names and not none_shown and shown_in(release, names) is None:
             raise InputError(
                 tr(
-                    "{release} has no “{field}” among its sensitive fields in the register, so that nobody knows "
-                    "whether and how its rows showed it: leave SENSITIVE empty, or begin a register with a release "
-                    "that names the field in SENSITIVE.",
-                    release=release.title.capitalize(),
-                    field=field,
+                    "Of {release} the register does not keep what its rows showed in {fields}, so that a change of one "
+                    "person would not be seen: leave these out of KEEP_FIELDS and SENSITIVE, or begin a register with "
+                    "a release that shows all of them.",
+                    release=release.title,
+                    fields=all_of([f"“{name}”" for name in names]),
                 )
             )
+    if names and earlier and all(shown_in(release, names) is None for release in earlier):
+        raise InputError(
+            tr(
+                "No release of the register is known to have shown {fields} in its rows, and what they showed under "
+                "other names would not be seen: leave these out of KEEP_FIELDS and SENSITIVE, or begin a register with "
+                "a release that shows all of them.",
+                fields=all_of([f"“{name}”" for name in names]),
+            )
+        )
 
 
 def updated(
@@ -245,13 +253,13 @@ def updated(
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
     there, n_classes = np.arange(len(cell)), max(len(profile.classes), 1)
-    if nested or records.table.sensitive:
+    if nested or records.table.kept:
         fewer = held_back(places, rng)
         region = levels.crosswalks[0].region_of[area]
         own = np.where(region >= 0, _positions(places[0].key, region * n_classes + class_of), NOBODY)
         there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
     level_of = np.full(len(cell), SUPPRESSED, np.int8)
-    if records.table.sensitive:
+    if records.table.kept:
         told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
         level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
     else:
@@ -281,22 +289,23 @@ def _by_value(
     places: Sequence[Places],
     areas: Areas,
 ) -> tuple[list[Told], People]:
-    """The places of each level by the values of the sensitive field, and where people of now are among them.
+    """The places of each level by what rows show beside quasi-identifiers, and where people of now are among them.
 
     row, area, class_of : of each person
     """
-    field, n_classes = records.table.sensitive[0], max(len(records.profile.classes), 1)
-    column = records.table.kept[field]
+    names, n_classes = names_beside(records.table), max(len(records.profile.classes), 1)
+    column = column_beside(records.table, row)
     number: dict[str, int] = {}
-    own_value = np.array([number.setdefault(text, len(number)) for text in as_text(column.categories.tolist())], int)
-    value = own_value[column.codes[row]]
+    own_value = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], int)
+    value = own_value[column.codes]
     shown = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
-        one = next((values for values in release.sensitive if values.field == field), NOT_SHOWN)
+        one = written_as(shown_in(release, names) or NOT_SHOWN, column.categories.tolist())
         at = one.equivalence_class
         theirs = np.array([number.setdefault(text, len(number)) for text in one.categories.tolist()], int)
         shown.append((level[at], region[at], of_class[at], theirs[one.value], one.records))
+    parts_of_values = _sensitive_parts(list(number), names, records.table.sensitive)
     keys: list[np.ndarray] = []
     pair_keys: list[np.ndarray] = []
     told, place_of = [], []
@@ -323,7 +332,8 @@ def _by_value(
             np.add.at(labels[:, turn], at, np.where(here, numbers, 0)[known])
         of_place, of_value = np.divmod(key, len(number))
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
-        told.append(Told(of_place, of_value, now, np.full(len(key), NOBODY), labels, within))
+        of_fields = [part_of[of_value] for part_of in parts_of_values]
+        told.append(Told(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
         keys.append(key)
         pair_keys.append(pair)
         place_of.append(place)
@@ -333,6 +343,17 @@ def _by_value(
         told[height] = replace(told[height], parent=np.where(around >= 0, parent, NOBODY))
     pairs = [np.where(pair >= 0, np.searchsorted(key, pair), NOBODY) for key, pair in zip(keys, pair_keys)]
     return told, People(place_of, pairs)
+
+
+def _sensitive_parts(texts: Sequence[str], names: Sequence[str], sensitive: Sequence[str]) -> list[np.ndarray]:
+    """For each sensitive field, which of its values each text of `column_beside` has, (V,) int64."""
+    columns = list(zip(*(parts_of(text, len(names)) for text in texts)))
+    parts = []
+    for name in sensitive:
+        number: dict[str, int] = {}
+        own = columns[names.index(name)] if columns else ()
+        parts.append(np.array([number.setdefault(text, len(number)) for text in own], np.int64))
+    return parts
 
 
 def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], areas: Areas) -> list[Places]:
@@ -433,7 +454,7 @@ def _people(records: Records) -> tuple[np.ndarray, np.ndarray]:
     row = np.flatnonzero(records.cell_of >= 0)
     if records.table.counts is not None:
         row = np.repeat(row, records.table.counts[row])
-    return records.cell_of[row], row
+    return records.cell_of[row].astype(np.int64), row
 
 
 def levels_drawn(

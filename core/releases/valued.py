@@ -16,7 +16,7 @@ import numpy as np
 from ..plan import SUPPRESSED
 from ..privacy.diversity import Tally
 from ..progress import Progress, silent
-from .keeping import NOBODY, Places, kept
+from .keeping import NOBODY, Places, families, kept
 
 MOST_TURNS = 16  # in which a family of regions may show fewer and fewer, before it shows nothing
 
@@ -25,9 +25,12 @@ MOST_TURNS = 16  # in which a family of regions may show fewer and fewer, before
 class Told:
     """The places of one level by value: P pairs of a place and a value that anybody has there now, or had.
 
+    A value is what a row shows in all its fields beside quasi-identifiers together.
+
     place, value : (P,) int64, ascending; people : (P,) int64, who live there now and have it
     parent : (P,) int64, the position of the same value at the place around, NOBODY for none
     shown : (P, R) int64, what each earlier release shows with this label; within : (P, R), and in the regions within
+    parts : for each sensitive field (P,) int64, which of its values that is
     """
 
     place: np.ndarray
@@ -36,6 +39,7 @@ class Told:
     parent: np.ndarray
     shown: np.ndarray
     within: np.ndarray
+    parts: Sequence[np.ndarray] = ()
 
 
 @dataclass(frozen=True)
@@ -90,18 +94,24 @@ def levels_with_values(
     return work.level_of
 
 
-def by_changes(now: np.ndarray, before: np.ndarray, place: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
-    """Of n places the people who came and who left by what values tell, and how many values each is of: four (n,).
+def by_changes(now: np.ndarray, before: np.ndarray, place: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of n places the people who came and who left by what values tell: two (n,).
 
     now, before, place : (P,), of each value of a place
     """
     more, fewer = np.maximum(now - before, 0), np.maximum(before - now, 0)
-    return (
-        np.bincount(place, more, n).astype(np.int64),
-        np.bincount(place, fewer, n).astype(np.int64),
-        np.bincount(place, more > 0, n).astype(np.int64),
-        np.bincount(place, fewer > 0, n).astype(np.int64),
-    )
+    return np.bincount(place, more, n).astype(np.int64), np.bincount(place, fewer, n).astype(np.int64)
+
+
+def of_one_value(some: np.ndarray, part: np.ndarray, place: np.ndarray, n: int) -> np.ndarray:
+    """Of n places whether all of some rows show the same value of a field, (n,) bool; not so where there are none.
+
+    some : (P,) bool, of each value of a place; part : (P,) which value of the field that is
+    """
+    least, largest = np.full(n, np.iinfo(np.int64).max), np.full(n, NOBODY)
+    np.minimum.at(least, place[some], part[some])
+    np.maximum.at(largest, place[some], part[some])
+    return np.asarray(least == largest)
 
 
 class _Work:
@@ -121,17 +131,8 @@ class _Work:
         self.within = [np.zeros(len(of_level), np.int64) for of_level in places]
         self.values = [np.zeros(len(of_level.place), np.int64) for of_level in told]
         self.values_within = [np.zeros(len(of_level.place), np.int64) for of_level in told]
-        self.top = self._tops()
+        self.top = families(places)
         self.caps = [self._first_caps(level) for level in range(len(places))]
-
-    def _tops(self) -> list[np.ndarray]:
-        """The number of the outermost place around each place, unique over all levels: its family."""
-        first = np.cumsum([0, *(len(places) for places in self.places)])
-        top = [first[at] + np.arange(len(places)) for at, places in enumerate(self.places)]
-        for at in reversed(range(len(self.places) - 1)):
-            parent = self.places[at].parent
-            top[at] = np.where(parent >= 0, top[at + 1][parent], top[at])
-        return top
 
     def _first_caps(self, level: int) -> np.ndarray:
         """The people of each place, or fewer where these cannot all be shown, nor as many as before, as a value is
@@ -274,10 +275,12 @@ class _Work:
         for release in range(places.shown.shape[1]):
             before = (places.within if all_within else places.shown)[:, release]
             valued = (told.within if all_within else told.shown)[:, release]
-            came, left, values_came, values_left = by_changes(values, valued, told.place, len(now))
+            came, left = by_changes(values, valued, told.place, len(now))
             bad = ((came > 0) & (came < k)) | ((left > 0) & (left < k))
             if self.wanted.of_values:
-                bad |= (values_came == 1) | (values_left == 1)
+                for part in told.parts:
+                    bad |= of_one_value(values > valued, part, told.place, len(now))
+                    bad |= of_one_value(values < valued, part, told.place, len(now))
             bad &= (before > 0) & (now > 0)
             common = self._common(level, people, valued)
             back = np.where((common == before) & (now > before), before, np.minimum(common, before - k))
@@ -286,12 +289,16 @@ class _Work:
 
     def _lacks_values(self, level: int) -> np.ndarray:
         """Whether a label shows other values than are asked for, (K,) bool."""
-        shown = self.values[level] > 0
-        told, number = self.told[level], self.values[level][shown]
-        tally = Tally(told.place[shown], told.value[shown], number, number, np.maximum(self.shown[level], 1))
-        lacks: np.ndarray = tally.largest_share() > self.wanted.max_share * (1 + 1e-12)
-        if self.wanted.l_diversity > 1:
-            lacks = lacks | (tally.fewest_values() < self.wanted.l_diversity)
+        some, told = np.flatnonzero(self.values[level] > 0), self.told[level]
+        lacks = np.zeros(len(self.shown[level]), bool)
+        for part in told.parts if self.wanted.of_values else ():
+            width = int(part.max(initial=0)) + 1
+            keys, at = np.unique(told.place[some] * width + part[some], return_inverse=True)
+            number = np.bincount(at.reshape(-1), self.values[level][some], len(keys)).astype(np.int64)
+            tally = Tally(*np.divmod(keys, width), number, number, np.maximum(self.shown[level], 1))
+            lacks |= tally.largest_share() > self.wanted.max_share * (1 + 1e-12)
+            if self.wanted.l_diversity > 1:
+                lacks |= tally.fewest_values() < self.wanted.l_diversity
         return lacks & (self.shown[level] > 0)
 
 

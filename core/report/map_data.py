@@ -54,12 +54,13 @@ def before_and_after(
     here = drawn(map_data.areas)
     before = density(records[here], map_data.areas[here])
     if here.any():
-        labels = [
-            tr("{name}: {value}", name=name, value=counted.records(count))
-            for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
-        ]
+        names, counts = identifiers[here].tolist(), to_list(records[here])
+
+        def label(area: int) -> str:
+            return tr("{name}: {value}", name=names[area], value=counted.records(counts[area]))
+
         caption = tr("Before: {n_records} areas, all records.", n_records=shown(len(records)))
-        pictures.append(region_map(map_data.areas[here], before, labels, caption, unit=PER_KM2, north=map_data.north))
+        pictures.append(region_map(map_data.areas[here], before, label, caption, unit=PER_KM2, north=map_data.north))
     pictures.append(released_map(map_data, numbers, released, before if here.any() else None))
     return Section(tr("Before and after"), (text,) if len(pictures) > 1 else (), pictures=pictures)
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..language import tr
 from .numbers import exactly
 from .page import Section, time_taken
+
+
+def now() -> str:
+    """Date and time here."""
+    here = datetime.now().astimezone()
+    return f"{here:%Y-%m-%d %H:%M} ({here:%Z})"
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,8 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(found)))]
     if requirement.shares:
         rows.append((tr("Sensitive fields"), _sensitive(account)))
+    if account.changed is not None and account.changed.n_followed:
+        rows.append((tr("Rows that can be followed"), _followed(account.changed.n_followed)))
     if ask.least_population:
         rows.append((tr("Least population"), tr("{people:,.0f} people in every region", people=ask.least_population)))
     rows.append(("RULE", tr("none: numbers of the house") if ask.rule == NO_RULE else ask.rule))
@@ -214,6 +216,14 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows.append(("REGISTER", signing.register or none))
     rows += [(tr("Policy"), f"{policy.path} (SHA-256 {policy.sha256})") for policy in account.policies]
     return rows
+
+
+def _followed(n: int) -> str:
+    return tr(
+        "{n}: whoever knows that a certain person left may read that person's values out of this release and the one "
+        "before",
+        n=n,
+    )
 
 
 def _sensitive(account: Account) -> str:

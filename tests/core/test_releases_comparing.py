@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.crosswalk import number_compactly
-from vbas.core.disclosure.published import Published
+from vbas.core.anonymise import Ask, anonymise
+from vbas.core.crosswalk import crosswalk_from_table, number_compactly
+from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.values import Values
+from vbas.core.errors import PrivacyError
 from vbas.core.levels import Levels
-from vbas.core.releases.updates import Comparing, compare, differs, same_regions
+from vbas.core.plan import suppress
+from vbas.core.releases.earlier import REPAIR, STOP, Earlier
+from vbas.core.releases.examining import AllExamined
+from vbas.core.releases.updates import Comparing, same_regions
+from vbas.core.synthetic.hamlet import hamlet
 
 
 @st.composite
@@ -136,6 +142,13 @@ def rows_of(changes, old, new):
     ]
 
 
+def differs(old: Published, new: Published) -> bool:
+    """Whether releases of the same regions show any count or value differently."""
+    compared = Comparing().compare(old, new, 1)
+    assert compared is not None
+    return compared.differs
+
+
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(releases(), st.integers(2, 7))
@@ -143,15 +156,15 @@ def test_all_counts_at_once_are_as_one_by_one(several, k):
     kept = Comparing(several[:-1])
     for old in several:
         for new in several:
-            expected, found = one_by_one(old, new, k), compare(old, new, k)
+            expected, found = one_by_one(old, new, k), Comparing().compare(old, new, k)
             again = kept.compare(old, new, k)
             assert (found is None) == (expected is None) == (again is None)
             if expected is None or found is None or again is None:
                 continue
             few, homogeneous, other = expected
-            assert rows_of(found[0], old, new) == few == rows_of(again.few, old, new)
-            assert rows_of(found[1], old, new) == homogeneous == rows_of(again.homogeneous, old, new)
-            assert differs(old, new) == other == again.differs
+            assert rows_of(found.few, old, new) == few == rows_of(again.few, old, new)
+            assert rows_of(found.homogeneous, old, new) == homogeneous == rows_of(again.homogeneous, old, new)
+            assert found.differs == other == again.differs
 
 
 @settings(max_examples=20, deadline=None)
@@ -181,3 +194,21 @@ def test_a_value_that_changes_alone_is_a_difference():
         )  # fmt: skip
 
     assert differs(with_ill(4), with_ill(3)) and not differs(with_ill(4), with_ill(4))
+
+
+def test_fewer_than_two_releases_give_nothing_away_together():
+    nothing = AllExamined(None, (0,), [], [])
+    assert (nothing.n_counts, nothing.n_homogeneous, nothing.n_values, nothing.n_persons) == (0, 0, 0, 0)
+    assert (nothing.n_contradicted, nothing.n_undecided) == (0, 0)
+
+
+def test_what_no_population_makes_true_together_is_refused_whatever_the_register_says():
+    """Nobody could say what the two give away: one woman fewer lives in all areas than in both regions."""
+    areas, records, crosswalk = hamlet()
+    whole = crosswalk_from_table(areas, list("abcd"), [1, 1, 1, 1])
+    earlier = publish(suppress(records.profile, whole, 2), areas, "first")
+    for action in (STOP, REPAIR):
+        with pytest.raises(PrivacyError, match="contradict each other"):
+            held = Earlier([replace(earlier, records=earlier.records - 1)], action=action)
+            anonymise(areas, records, Levels((crosswalk,)), Ask(k=2, earlier=held))
+        assert anonymise(areas, records, Levels((whole,)), Ask(k=2, earlier=Earlier([earlier], action=action)))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
+from vbas.core.disclosure.values import Values
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.releases.aliases import aliases_of
@@ -234,3 +235,18 @@ def test_parts_are_regions_of_the_same_areas_only():
     assert parts_of(new, old).n == 3
     fewer = replace(new, areas=np.array([*new.areas[:-1], "elsewhere"], dtype=object))
     assert parts_of(fewer, old).n == 2
+
+
+def test_values_are_written_otherwise_for_the_field_that_is_meant_alone():
+    """Else a diagnosis with the same codes as a sex would be matched as something that it is not."""
+    at = np.zeros(1, np.int64)
+    fields = [Values(name, np.array(["1", "2"], object), at, at, at + 5) for name in ("sex", "ill")]
+    renamed = with_values(replace(release(), sensitive=tuple(fields)), "ill", {"1": "flu"})
+    assert [values.categories.tolist() for values in renamed.sensitive] == [["1", "2"], ["flu", "2"]]
+
+
+def test_a_name_that_was_cut_or_written_large_is_said_to_be_taken_for_another():
+    """Whoever reads that can object: two fields might be taken for one without a word."""
+    both = [release(names=("SEX", "age")), release(names=("sex", "age"), seed=2)]
+    (said,) = match(both).said
+    assert "“SEX”" in said and "“sex”" in said

@@ -30,7 +30,7 @@ from vbas.core.releases import cheapest
 from vbas.core.releases.earlier import Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair
-from vbas.core.releases.updates import Changes, visible_changes
+from vbas.core.releases.updates import Changes, Comparing
 
 from ..exploring import tried
 from .nested_cases import profile_of, random_levels
@@ -241,9 +241,9 @@ def test_updates_change_by_nobody_or_by_k(case, seed):
 
 def changes_of(old: Published, new: Published) -> Changes:
     """The visible changes between two releases by the same regions."""
-    changes = visible_changes(old, new)
-    assert changes is not None
-    return changes
+    compared = Comparing().compare(old, new, new.k)
+    assert compared is not None
+    return compared.few
 
 
 def test_one_more_patient_is_seen_and_held_back():
@@ -274,7 +274,7 @@ def test_regions_are_the_same_whatever_they_are_called():
     changes = changes_of(publish(first, areas), renamed)
     assert changes.before.tolist() == [15] and changes.after.tolist() == [16]
     apart = suppress(profile_of(counts), number_compactly(np.array([0, 1, 1]))[0], 5)
-    assert visible_changes(publish(first, areas), publish(apart, areas)) is None
+    assert Comparing().compare(publish(first, areas), publish(apart, areas), 5) is None
 
 
 def test_the_cost_is_close_to_the_least_there_is():

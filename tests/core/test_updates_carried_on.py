@@ -21,7 +21,7 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.keeping import Places, kept
-from vbas.core.releases.updates import visible_changes
+from vbas.core.releases.updates import Comparing
 from vbas.core.releases.updating import Update
 from vbas.core.source import RecordSource
 
@@ -103,8 +103,8 @@ def test_no_change_of_a_few_is_seen_between_any_two_months(case):
     for later, account in enumerate(accounts):
         for earlier in accounts[:later]:
             assert earlier.published is not None and account.published is not None
-            changes = visible_changes(earlier.published, account.published, k)
-            assert changes is not None and not len(changes)
+            compared = Comparing().compare(earlier.published, account.published, k)
+            assert compared is not None and not len(compared.few)
 
 
 @pytest.mark.slow
@@ -188,7 +188,7 @@ def test_what_an_update_cannot_keep_is_refused():
     both = Levels((Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)))
     ill, who = column_from_values(["flu", "cold", "flu"] * 3), column_from_values(list("abcdefghi"))
     for table, more, given_levels, words in (
-        (replace(one.table, kept={"ill": ill}), {}, levels, "cannot show “ill”"),
+        (replace(one.table, kept={"ill": ill}), {}, levels, "does not keep what its rows showed in “ill”"),
         (replace(one.table, members={"households": who}), {}, levels, "not households"),
         (one.table, {"earlier": Earlier([])}, levels, "no release in it"),
         (one.table, {}, both, "has other regions than CROSSWALK"),

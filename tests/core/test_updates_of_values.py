@@ -215,9 +215,8 @@ def test_what_is_not_known_of_values_is_refused():
     who, twice = column_from_values(list("abcdefghi")), column_from_values(list("abcdefghh"))
     both = {"kept": {"ill": ill, "job": ill}, "sensitive": ("ill", "job")}
     for before, changes, words in (
-        (with_ill, {"sensitive": ()}, "cannot show “ill” as KEEP_FIELDS"),
-        (with_ill, both, "one sensitive field, and not “ill” and “job”"),
-        (plain, {}, "has no “ill” among its sensitive fields"),
+        (with_ill, both, "does not keep what its rows showed in “ill” and “job”"),
+        (plain, {}, "does not keep what its rows showed in “ill”"),
         (replace(with_ill, of_persons=True), {}, "counts persons, who may have several rows"),
         (with_ill, {"members": {"persons": twice}}, "1 row is of a person who has another"),
         (with_ill, {"members": {"households": who}}, "not households"),

@@ -14,6 +14,7 @@ from .svg import FONT, GRID, INK, LETTER, QUIET, element, words
 WIDTH, HEIGHT = 660.0, 340.0
 LEFT, RIGHT, TOP, BOTTOM = 96.0, 30.0, 14.0, 56.0
 WIDE = 20.0  # so many times the median the largest value is an outlier, and the axis logarithmic
+STEPS = 6  # about so many of an axis
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,10 @@ def with_outliers(title: str, values: np.ndarray) -> Axis:
     return linear(title, known)
 
 
-def round_step(extent: float, about: int = 6) -> float:
-    """A step of 1, 2 or 5 times a power of ten, so that the extent has about so many."""
-    power = 10.0 ** np.floor(np.log10(max(extent, 1e-300) / about))
-    return float(min((digit * power for digit in (1, 2, 5, 10)), key=lambda step: abs(extent / step - about)))
+def round_step(extent: float) -> float:
+    """A step of 1, 2 or 5 times a power of ten, so that the extent has about six."""
+    power = 10.0 ** np.floor(np.log10(max(extent, 1e-300) / STEPS))
+    return float(min((digit * power for digit in (1, 2, 5, 10)), key=lambda step: abs(extent / step - STEPS)))
 
 
 @dataclass(frozen=True)

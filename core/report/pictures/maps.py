@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import shapely
@@ -31,7 +31,7 @@ EXAMPLE_WIDTH = 200.0
 def region_map(
     shapes: np.ndarray,
     values: np.ndarray,
-    labels: Sequence[str],
+    labels: Sequence[str] | Callable[[int], str],
     text: str,
     ramp: Sequence[str] = GREENS,
     unit: str = "",
@@ -42,10 +42,10 @@ def region_map(
 ) -> str:
     """A map of polygons coloured by class of value; pointing at one shows its label.
 
-    shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts; text : what the
-    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None for no
-    arrow; like : the values of another map, whose classes and colours are taken; most : points of all outlines;
-    most_shapes : where there are more, those of a class are drawn as one.
+    shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts, or what gives that
+    of each; text : what colours say, below the map; unit : of the values, above the key; north : degrees clockwise
+    from the top, None for no arrow; like : the values of another map, whose classes and colours are taken; most :
+    points of all outlines; most_shapes : where there are more, those of a class are drawn as one.
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
     if not np.isfinite(bounds).all():
@@ -60,11 +60,12 @@ def region_map(
         used = np.unique(place)
         local = np.array([_united(local[place == region]) for region in to_list(used)], dtype=object)
         place, labels = used, [names[region] for region in to_list(used)]
+    label_of = labels if callable(labels) else labels.__getitem__
     outlines = paths(local, SMALLEST_SEEN * GRID, min(most, MOST_POINTS))
     by_tone: dict[int, list[str]] = {}
-    for path, tone, label in zip(outlines, to_list(place), labels):
+    for position, (path, tone) in enumerate(zip(outlines, to_list(place))):
         if path:
-            by_tone.setdefault(tone, []).append(element("path", hint(label), d=path))
+            by_tone.setdefault(tone, []).append(element("path", hint(label_of(position)), d=path))
     drawn = "".join(element("g", "".join(own), fill=tones[tone]) for tone, own in sorted(by_tone.items()))
     # Outlines must not cover what they surround: thousands of regions on one map are a pixel each.
     line = min(0.5 * GRID, 0.08 * float(np.sqrt(np.median(shapely.area(local)))))

@@ -1,0 +1,312 @@
+"""Updates that show several fields: whoever compares the rows of months learns of no few who came or left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.anonymise import Account, Ask, anonymise
+from vbas.core.areas import Areas, make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import Published
+from vbas.core.disclosure.shown_rows import (
+    fields_of,
+    n_that_can_be_followed,
+    names_of,
+    shown_in,
+    with_field_names,
+    with_field_values,
+)
+from vbas.core.errors import InputError
+from vbas.core.levels import Levels
+from vbas.core.nesting.flattening import flatten
+from vbas.core.publish.register.listing import releases_in
+from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
+from vbas.core.records.columns import Column, column_from_values
+from vbas.core.records.matching import Records, match_records
+from vbas.core.records.table import RecordTable
+from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.examining import examine_all
+from vbas.core.releases.updating import Update
+from vbas.core.report.sign import Signing, sign_page
+
+from .nested_cases import random_levels
+
+ILL, JOB = np.array(["flu", "cold", None], dtype=object), np.array([1, 2, None, ""], dtype=object)
+Person = tuple[int, int, int, int]  # area, class, illness, job
+
+
+def town_of(people: list[Person], areas: Areas, sensitive: tuple[str, ...], kept: str = "ill job") -> Records:
+    """Records of people, who show what they have and do."""
+    area = column_from_values([areas.identifiers[a] for a, *_ in people])
+    columns = {"ill": Column(np.array([p[2] for p in people], np.int64), ILL)}
+    columns["job"] = Column(np.array([p[3] for p in people], np.int64), JOB)
+    columns = {name: columns[name] for name in kept.split()}
+    classes = Column(np.array([p[1] for p in people], np.int64), np.array(["u", "v"], dtype=object))
+    return match_records(RecordTable(area, {"q": classes}, columns, None, sensitive=sensitive), areas)
+
+
+@st.composite
+def towns(draw):
+    """Areas, levels, k, sensitive fields, what is asked of these, and the people of several months."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, k = draw(st.integers(2, 5)), draw(st.integers(2, 4))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 99, (n, 2)).astype(float), np.ones(n))
+    levels = random_levels(areas, rng, draw(st.integers(1, 3)), draw(st.booleans()))
+    rare = draw(st.sampled_from([0.1, 0.5]))
+
+    def person() -> Person:
+        return int(rng.integers(n)), int(rng.random() < 0.3), *((rng.random((2, 2)) < rare).sum(axis=1).tolist())
+
+    months = [[person() for _ in range(draw(st.integers(4 * k, 90)))]]
+    for _ in range(draw(st.integers(1, 3))):
+        stay = [one for one in months[-1] if rng.random() < 0.95]
+        moved = [(int(rng.integers(n)), *one[1:]) if rng.random() < 0.04 else one for one in stay]
+        changed = [(*one[:3], int(rng.integers(4))) if rng.random() < 0.02 else one for one in moved]
+        months.append(changed + [person() for _ in range(rng.integers(0, 9))])
+    sensitive = draw(st.sampled_from([(), ("ill",), ("ill", "job")]))
+    asked = draw(st.sampled_from([{}, {"l_diversity": 2}])) if sensitive else {}
+    return areas, levels, k, sensitive, asked, [month for month in months if len(month) >= 2 * k]
+
+
+def carried(areas: Areas, levels: Levels, k: int, sensitive: tuple[str, ...], asked: dict, months: list) -> list:
+    """The release of each month, which carries on the one before."""
+    accounts: list[Account] = []
+    for month in months:
+        published = [published_of(account) for account in accounts]
+        update = Update(len(published) - 1) if published else None
+        ask = Ask(k, earlier=Earlier(published), update=update, **asked)
+        try:
+            accounts.append(anonymise(areas, town_of(month, areas, sensitive), levels, ask))
+        except InputError as error:  # as anywhere, a value that stands for an area is refused
+            assert "stands for the area" in str(error)
+            break
+    return accounts
+
+
+def published_of(account: Account) -> Published:
+    """What a release published."""
+    assert account.published is not None
+    return account.published
+
+
+def told(account: Account) -> dict[tuple[str, int, int, int], Counter]:
+    """Of each label, and of each region with all within, how many rows of each class are alike: read from the rows."""
+    release, rows = account.release, dict[tuple[str, int, int, int], Counter]()
+    columns = [release.fields[name] for name in ("ill", "job")]
+    values = list(zip(*([repr(column.categories[code]) for code in column.codes.tolist()] for column in columns)))
+
+    def add(what: str, level: int, regions: np.ndarray, there: np.ndarray) -> None:
+        codes, counts = release.fields["q"].codes.tolist(), release.counts.tolist()
+        for here, region, code, value, count in zip(there.tolist(), regions.tolist(), codes, values, counts):
+            if here and region >= 0:
+                rows.setdefault((what, level, region, code), Counter())[value] += count
+
+    for level in range(len(account.levels)):
+        add("label", level, release.region, release.level == level)
+        inside = flatten(account.levels, release.level, release.region, level)
+        add("all", level, inside, inside >= 0)
+    return rows
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(towns())
+def test_no_few_came_or_left_by_their_rows_between_any_two_months(case):
+    areas, levels, k, sensitive, asked, months = case
+    accounts = carried(areas, levels, k, sensitive, asked, months)
+    numbers = [told(account) for account in accounts]
+    for later, new in enumerate(numbers):
+        for old in numbers[:later]:
+            for key in new.keys() & old.keys():
+                for change in (new[key] - old[key], old[key] - new[key]):
+                    assert change.total() == 0 or change.total() >= k, (key, old[key], new[key])
+                    if asked and change:
+                        for at in [("ill", "job").index(name) for name in sensitive]:
+                            assert len({values[at] for values in change}) > 1
+    if len(accounts) > 1:  # and so says the attacker who has what the register keeps
+        assert not examine_all([published_of(account) for account in accounts]).n_counts
+
+
+@pytest.mark.slow
+@settings(max_examples=8)
+@given(towns())
+def test_each_month_shows_rows_of_now_as_diverse_as_asked(case):
+    areas, levels, k, sensitive, asked, months = case
+    for month, account in zip(months, carried(areas, levels, k, sensitive, asked, months)):
+        for (what, level, region, code), rows in told(account).items():
+            inside = levels.crosswalks[level].region_of
+            there = Counter((repr(ILL[i]), repr(JOB[j])) for a, c, i, j in month if c == code and inside[a] == region)
+            assert not rows - there
+            if what == "label":
+                assert rows.total() >= k
+                for at in [("ill", "job").index(name) for name in sensitive]:
+                    assert len({values[at] for values in rows}) >= asked.get("l_diversity", 1)
+
+
+def test_a_change_that_only_rows_show_takes_k_along():
+    """k = 3: a cold with job 1 and a flu with job 2 become a cold with job 2 and a flu with job 1: by each field by
+    itself, nothing changed."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    people: list[Person] = [(a, 0, i % 2, i % 2) for a in range(2) for i in range(8)]
+    after = [(0, 0, 0, 1), (0, 0, 1, 0), *people[2:]]
+    first, now = carried(areas, levels, 3, (), {}, [people, after])
+    before, later = (told(one).get(("label", 0, 0, 0), Counter()) for one in (first, now))
+    assert before.total() == 8 and later.total() <= 5
+    # Had it been shown, whoever has what the register keeps of an update would have noticed.
+    alone = [
+        published_of(anonymise(areas, town_of(p, areas, ()), levels, Ask(3, earlier=Earlier([]))))
+        for p in (people, after)
+    ]
+    assert examine_all([alone[0], replace(alone[1], updates=(0, "updated"))]).n_counts == 1
+    assert not examine_all(alone).n_counts  # of releases that carry on none, rows are not compared
+    again = carried(areas, levels, 3, (), {}, [people, people])[1]
+    assert told(again) == told(first) or again.release.n_records < 16  # now and then somebody is held back
+
+
+def test_who_can_be_followed_from_month_to_month_is_counted():
+    """k = 3: of each class in all regions together, rows with values that one or two rows show."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    common: list[Person] = [(a, c, i % 2, 0) for a in range(2) for c in range(2) for i in range(8)]
+    rare: list[Person] = [(0, 0, 2, 1), (1, 0, 2, 1), (1, 1, 2, 2), (0, 1, 2, 3), (0, 1, 2, 3), (1, 1, 2, 3)]
+    accounts = carried(areas, levels, 3, (), {}, [common + rare, common + rare])
+    expected = 0
+    for release in (account.release for account in accounts):
+        shown = Counter[tuple]()
+        columns = [release.fields[name].codes.tolist() for name in ("q", "ill", "job")]
+        for *values, count in zip(*columns, release.counts.tolist()):
+            shown[tuple(values)] += count
+        expected += sum(count for count in shown.values() if count < 3)
+    first, now = map(published_of, accounts)
+    assert 0 < expected <= 6 and n_that_can_be_followed(now, [first], 3) == expected
+    assert accounts[1].changed is not None and accounts[1].changed.n_followed == expected
+    assert any("can be followed from month to month" in note for note in accounts[1].notes)
+    rows = dict(sign_page(accounts[1], Signing(), "", "", "").terms)
+    assert rows["Rows that can be followed"].startswith(f"{expected}: whoever knows that a certain person left")
+    # Who left is not shown any more, and was the only one with such values.
+    gone = carried(areas, levels, 3, (), {}, [common + rare[:1], common])[1]
+    assert n_that_can_be_followed(published_of(gone), [], 3) == 0
+    assert gone.changed is not None and gone.changed.n_followed == 1
+    plain = carried(areas, levels, 3, (), {}, [common, common])[1]
+    assert plain.changed is not None and plain.changed.n_followed == 0
+    assert "Rows that can be followed" not in dict(sign_page(plain, Signing(), "", "", "").terms)
+    assert not any("can be followed" in note for note in plain.notes)
+
+
+def test_a_register_keeps_what_rows_show_together(tmp_path):
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    people: list[Person] = [(a, 0, i % 3, i % 4) for a in range(2) for i in range(12)]
+    path = tmp_path / "register.gpkg"
+    for kept, sensitive, n_rows in (("ill", ("ill",), 0), ("job", (), 1), ("job ill", ("ill",), 1)):
+        town = town_of(people, areas, sensitive, kept)
+        add_release(path, anonymise(areas, town, levels, Ask(3, earlier=earlier_releases(path))))
+        last = read_register(path)[-1]
+        assert (last.rows is not None) == n_rows
+        names = tuple(sorted(kept.split()))
+        shown = shown_in(last, names)
+        assert shown is not None and names_of(shown) == names and shown.records.sum() == 24
+        assert releases_in(path)[-1].sensitive == ",".join(sensitive)
+    assert last.rows is not None
+    assert dict(zip(last.rows.categories.tolist(), np.bincount(last.rows.value, last.rows.records).tolist())) == {
+        f'["{ill}", {job}]': 2 for ill, job in zip(["flu", "cold", ""] * 4, ['"1"', '"2"', '""', "\"''\""] * 3)
+    }
+    alone = shown_in(last, ("job",))
+    assert alone is not None and fields_of(alone.field) == ("job",)
+    assert np.bincount(alone.value, alone.records).tolist() == [6, 6, 6, 6]
+    renamed = with_field_values(with_field_names(last.rows, {"ill": "later"}), "later", {"flu": "grippe"})
+    assert names_of(renamed) == ("job", "later") and '["1", "grippe"]' in renamed.categories.tolist()
+
+
+def test_what_rows_showed_has_to_be_known():
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    people: list[Person] = [(a, 0, i % 2, i % 2) for a in range(2) for i in range(8)]
+    both = town_of(people, areas, ("ill",))
+    full = published_of(anonymise(areas, both, levels, Ask(3, earlier=Earlier([]))))
+    ill = town_of(people, areas, ("ill",), "ill")
+    less = published_of(anonymise(areas, ill, levels, Ask(3, earlier=Earlier([]))))
+    for before, now, known in ((full, both, True), (full, ill, True), (less, ill, True), (less, both, False)):
+        ask = Ask(3, earlier=Earlier([before]), update=Update(0))
+        if known:
+            assert anonymise(areas, now, levels, ask).release.n_records
+            continue
+        with pytest.raises(InputError, match="does not keep what its rows showed in “ill” and “job”"):
+            anonymise(areas, now, levels, ask)
+    bare = match_records(replace(both.table, kept={}, sensitive=()), areas)
+    shown_less = published_of(anonymise(areas, bare, levels, Ask(3, earlier=Earlier([full]), update=Update(0))))
+    later = anonymise(areas, both, levels, Ask(3, earlier=Earlier([full, shown_less]), update=Update(1)))
+    assert later.release.n_records  # an update is known to show nothing that the register does not keep
+
+
+def typed_town(people: Sequence[tuple[str, object, object]], areas: Areas) -> Records:
+    """Records of one class who show an illness and a job as they were written; people : area, illness, job."""
+    area, ill, job = (column_from_values(list(values)) for values in zip(*people))
+    classes = column_from_values(["u"] * len(people))
+    return match_records(RecordTable(area, {"q": classes}, {"ill": ill, "job": job}, None), areas)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (("flu", "cold", 1, 2), ("FLU", " Cold", 1, 2)),
+        (("flu", "cold", 1.0, 2.0), ("flu", "cold", "1.0", "2.0")),
+        (("flu", "cold", 1, 2), ("flu", "cold", "01", "02")),
+        (("''", "", None, 'a"b'), ("''", "", None, 'a"b')),
+    ],
+)
+def test_one_change_is_seen_though_all_values_are_written_otherwise(before, now):
+    """k = 3: one of 16 in an area has another illness; had all of them, it would be a change of many."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    cases = [(a, i, j) for a in "ab" for i in (0, 1) for j in (2, 3) for _ in range(4)]
+    first = anonymise(
+        areas, typed_town([(a, before[i], before[j]) for a, i, j in cases], areas), levels, Ask(3, earlier=Earlier([]))
+    )
+    ask = Ask(3, earlier=Earlier([published_of(first)]), update=Update(0))
+    changed = [("a", 1, 2), *cases[1:]]
+    later = anonymise(areas, typed_town([(a, now[i], now[j]) for a, i, j in changed], areas), levels, ask)
+    assert later.release.counts[later.release.region == 0].sum() <= 13  # not 16 with one who has another illness
+
+
+def test_values_that_only_their_type_tells_apart_are_refused():
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    people: list[tuple[str, object, object]] = [("a", "flu", 1), ("b", "flu", 1)]
+    first = anonymise(areas, typed_town(people * 8, areas), levels, Ask(3, earlier=Earlier([])))
+    ask = Ask(3, earlier=Earlier([published_of(first)]), update=Update(0))
+    with pytest.raises(InputError, match="“job” has values that only their type tells apart"):
+        anonymise(areas, typed_town([("a", "flu", "1"), *(people * 8)[1:]], areas), levels, ask)
+
+
+def test_a_field_under_another_name_is_not_taken_for_a_new_one():
+    """The release that began the register was taken out of it; an update that shows `job` is left."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    people: list[Person] = [(a, 0, i % 2, i % 2) for a in range(2) for i in range(8)]
+    town = town_of(people, areas, (), "job")
+    left = replace(published_of(anonymise(areas, town, levels, Ask(3, earlier=Earlier([])))), updates=(-1, "updated"))
+    table = replace(town.table, kept={"work": town.table.kept["job"]})
+    ask = Ask(3, earlier=Earlier([left]), update=Update(0))
+    with pytest.raises(InputError, match="known to have shown “work”"):
+        anonymise(areas, match_records(table, areas), levels, ask)
+
+
+def test_values_that_may_be_the_same_in_other_words_are_told():
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    people = [(a, ill, job) for a in "ab" for ill in ("flu", "cold") for job in (1, 2) for _ in range(4)]
+    first = anonymise(areas, typed_town(people, areas), levels, Ask(3, earlier=Earlier([])))
+    ask = Ask(3, earlier=Earlier([published_of(first)]), update=Update(0))
+    for code, told_of in (("J10", True), ("FLU", False), ("flu", False)):
+        now = [(a, code if ill == "flu" else ill, job) for a, ill, job in people]
+        notes = anonymise(areas, typed_town(now, areas), levels, ask).notes
+        assert any("“ill”: a value that 3 rows or more" in note for note in notes) == told_of
