@@ -17,6 +17,7 @@ from .areas import Areas
 from .disclosure.certificate import Family
 from .disclosure.published import Published
 from .disclosure.published_tables import published_table
+from .disclosure.shown_rows import fields_in_new_words, n_that_can_be_followed
 from .errors import InputError, PrivacyError
 from .evaluation import Measures, RegionAudit, evaluate
 from .generalising.hierarchies import Hierarchy
@@ -34,7 +35,7 @@ from .nesting.series import check_series
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
-from .privacy.beside import Beside, hold_beside_and_together, tables_beside
+from .privacy.beside import TablesBeside, hold_beside_and_together, tables_beside
 from .privacy.count_rows import CountRows
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.in_each_period import with_series
@@ -49,7 +50,7 @@ from .records.table import PERSONS
 from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
 from .releases.earlier import REPAIR, Earlier, held_against_earlier, refuse_linked_again
-from .releases.update_said import say_what_changed
+from .releases.update_said import say_what_changed, say_what_is_in_new_words, say_who_can_be_followed
 from .releases.updating import Changed, Update
 from .releases.valued import Wanted
 from .source import RecordSource, ReleasedRows, Source
@@ -416,6 +417,12 @@ def anonymise(
         published = replace(published, linked=at_hand.linked_names)
     if published is not None and ask.update is not None:
         published = replace(published, updates=(ask.update.entry, ask.update.kind))
+    if published is not None and carried is not None and what_changed is not None and ask.earlier is not None:
+        others = [ask.earlier.releases[at] for at in carried.positions]
+        n_followed = n_that_can_be_followed(published, others, ask.k)
+        what_changed = replace(what_changed, n_followed=n_followed)
+        said = (*said, *say_who_can_be_followed(published, n_followed, ask.k, log))
+        said = (*said, *say_what_is_in_new_words(fields_in_new_words(published, others, ask.k), ask.k, log))
     clock.has_taken(MEASURES)
     return Account(
         ask,
@@ -559,7 +566,7 @@ def _held_against_published(
         return plan, coarser, _Held((), ())
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
-    beside = Beside(
+    beside = TablesBeside(
         areas,
         tables_beside(plan, areas, profile, ask.published_margins, ask.published_counts, levels),
         requirement,
@@ -584,6 +591,7 @@ def _held_against_published(
         log,
         [published_table(counts, areas, ask.k) for counts in beside.tables],
         progress,
+        source.rows_beside(),
     )
     return held.plan, coarser, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -14,7 +15,15 @@ from .privacy.diversity import shares_of
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from .privacy.requirement import Requirement
-from .records.columns import Column, combine_codes, number_keys, smallest_integers
+from .records.columns import (
+    LARGEST_INT64,
+    Column,
+    combine_codes,
+    count_combinations,
+    looked_up,
+    number_keys,
+    smallest_integers,
+)
 from .records.matching import Records
 from .records.table import RecordTable
 
@@ -102,26 +111,24 @@ def apply(
     refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
     # The last entry is for rows in no cell.
-    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
+    class_of_cell = smallest_integers(np.append(plan.equivalence_class_of, SUPPRESSED), len(plan.level))
+    equivalence_class = looked_up(class_of_cell, records.cell_of)
     rows = np.flatnonzero(equivalence_class != SUPPRESSED)
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]
-    level, region = plan.level[equivalence_class[rows]], plan.region[equivalence_class[rows]]
+    equivalence_class = equivalence_class[rows]
+    n_regions = max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)
+    level = looked_up(smallest_integers(plan.level, len(plan.levels)), equivalence_class)
+    region = looked_up(smallest_integers(plan.region, n_regions), equivalence_class)
     released = {**table.quasi_identifiers, **table.kept}
     fields = {name: Column(c.codes[rows], c.categories) for name, c in released.items()}
     # Codes follow the sorted categories, so their order is that of the values shown.
-    shown_as, distinct = combine_codes(
+    shown_as, distinct, counts = _different_rows(
         [level, region, *(column.codes for column in fields.values())],
-        [
-            len(plan.levels),
-            max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks),
-            *(len(column.categories) for column in fields.values()),
-        ],
+        [len(plan.levels), n_regions, *(len(column.categories) for column in fields.values())],
+        None if table.counts is None else table.counts[rows],
     )
-    # bincount adds in floating point: exact up to 2**53 records.
-    weights = None if table.counts is None else table.counts[rows]
-    counts = np.bincount(shown_as, weights=weights, minlength=len(distinct)).astype(np.int64)
-    level, region, *codes = distinct.T
+    level, region, *codes = distinct
     different = {
         name: Column(smallest_integers(code, len(column.categories)), column.categories)
         for (name, column), code in zip(fields.items(), codes)
@@ -140,6 +147,25 @@ def apply(
         class_of, n_classes = _classes_of_rows(result, len(table.quasi_identifiers))
         _check_values(requirement, table, rows, class_of[shown_as], n_classes)
     return result
+
+
+def _different_rows(
+    codes: Sequence[np.ndarray], sizes: Sequence[int], weights: np.ndarray | None
+) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Which different row each shows, (r,); of each column its codes in these, (R,) int64, in lexicographic order; and
+    how many records show each, (R,) int64. weights : (r,), how many records rows stand for, None for one"""
+    sizes = [max(int(size), 1) for size in sizes]
+    if prod(sizes) <= LARGEST_INT64:
+        numbers, counts, shown_as = count_combinations(codes, sizes, weights)
+        distinct = []
+        for size in reversed(sizes):
+            numbers, code = np.divmod(numbers, size)
+            distinct.append(code)
+        return shown_as, distinct[::-1], counts
+    shown_as, rows = combine_codes(codes, sizes)
+    # bincount adds in floating point: exact up to 2**53 records.
+    counts = np.bincount(shown_as, weights=weights, minlength=len(rows)).astype(np.int64)
+    return shown_as, list(rows.T), counts
 
 
 def _check_values(

@@ -15,6 +15,7 @@ from .plan import area_of_cells
 from .privacy.requirement import Requirement
 from .privacy.series import whole_coarser_series, whole_series
 from .profile import Profile
+from .records.columns import number_keys
 
 # With FAIR no group may lose more than so many times what may be suppressed of all records.
 FAIR_FACTOR = 3.0
@@ -88,8 +89,8 @@ def _equivalence_classes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The equivalence class of each entry, and the records of each equivalence class."""
     n_classes = int(class_of.max(initial=0)) + 1
-    keys, equivalence_class = np.unique(region * n_classes + class_of, return_inverse=True)
-    equivalence_class = equivalence_class.reshape(-1)
+    n_regions = int(region.max(initial=0)) + 1
+    keys, equivalence_class = number_keys(region * n_classes + class_of, n_regions * n_classes)
     return equivalence_class, np.bincount(equivalence_class, records, len(keys)).astype(np.int64)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..areas import Areas
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
@@ -18,7 +18,7 @@ from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
-from ..records.columns import Column, category_order, combine_codes
+from ..records.columns import Column, category_order, combine_codes, typed
 from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
 from ..release import Release, apply
@@ -96,13 +96,13 @@ def release_coarser(
     return replace(release, region=region)
 
 
-def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0) -> list[KeptField]:
-    """Look at every kept field of such a release; seed : as for `examine_kept_fields`."""
+def examine_coarser(plan: Plan, places: Places, records: Records) -> list[KeptField]:
+    """Look at every kept field of such a release."""
     table = records.table
     if not table.kept:
         return []
     equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
-    rows = rows_looked_at(equivalence_class, len(plan.records), seed)
+    rows = rows_looked_at(equivalence_class, len(plan.records))
     area = area_of_cells(places.profile)[records.cell_of[rows]]
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
@@ -198,14 +198,14 @@ def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, 
     codes = np.zeros(len(level), np.int64)
     for shown_at in range(target + 1):
         here = np.flatnonzero(level == shown_at)
-        fine = {_key(value): code for code, value in enumerate(places.categories(shown_at, position))}
+        fine = {typed(value): code for code, value in enumerate(places.categories(shown_at, position))}
         above = np.zeros(len(fine), np.int64)
         above[places.codes(shown_at, position)] = places.codes(target, position)
         used = np.unique(column.codes[here])
-        if any(_key(column.categories[code]) not in fine for code in used.tolist()):
+        if any(typed(column.categories[code]) not in fine for code in used.tolist()):
             raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
         coarser = np.zeros(len(column.categories), np.int64)
-        coarser[used] = [above[fine[_key(column.categories[code])]] for code in used.tolist()]
+        coarser[used] = [above[fine[typed(column.categories[code])]] for code in used.tolist()]
         codes[here] = coarser[column.codes[here]]
     return codes
 
@@ -217,23 +217,17 @@ def _shown(plan: Plan, places: Places, records: Records) -> RecordTable:
     columns = {}
     for position, (name, column) in enumerate(table.quasi_identifiers.items()):
         every = {
-            _key(value): value
+            typed(value): value
             for own_level in range(len(places.levels))
             for value in places.categories(own_level, position)
         }
         order = sorted(every, key=lambda key: category_order(every[key]))
         at = {key: i for i, key in enumerate(order)}
-        categories = np.empty(len(order), dtype=object)
-        categories[:] = [every[key] for key in order]
+        categories = objects([every[key] for key in order])
         codes = np.zeros(len(table), np.int64)
         for own_level in range(len(places.levels)):
             here = np.flatnonzero(level == own_level)
-            number = np.array([at[_key(value)] for value in places.categories(own_level, position)], np.int64)
+            number = np.array([at[typed(value)] for value in places.categories(own_level, position)], np.int64)
             codes[here] = number[places.codes(own_level, position)][column.codes[here]]
         columns[name] = Column(codes, categories)
     return replace(table, quasi_identifiers=columns)
-
-
-def _key(value: object) -> tuple[type, object]:
-    """Values of different types are different, as everywhere in a column."""
-    return type(value), value

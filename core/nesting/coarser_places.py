@@ -33,7 +33,7 @@ class Places:
     class_of : of each level, (C,) the class there of each class of the profile
     of_cells : the places of each cell: crosswalks of the m cells
     cells : the m cells by coarsest class, a profile whose cells stand in the same order
-    region, class_in : of each level, (n_places,) the region and the class of each place
+    region : of each level, (n_places,) the region of each place
     """
 
     profile: Profile
@@ -44,7 +44,6 @@ class Places:
     of_cells: Levels
     cells: Profile
     region: tuple[np.ndarray, ...]
-    class_in: tuple[np.ndarray, ...]
 
     @property
     def n_coarser(self) -> np.ndarray:
@@ -81,7 +80,7 @@ def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierar
     for node in nodes:
         checked_node(hierarchies, profile.quasi_identifiers, node)
     area, fine = area_of_cells(profile), profile.counts.indices
-    class_of, of_cells, regions, classes = [], [], [], []
+    class_of, of_cells, regions = [], [], []
     for crosswalk, node in zip(levels.crosswalks, nodes):
         coarse, here = generalise_profile(profile, hierarchies, node)
         n_classes = max(len(coarse.classes), 1)
@@ -89,10 +88,8 @@ def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierar
         keys, place = np.unique(np.where(region >= 0, region * n_classes + here[fine], -1), return_inverse=True)
         place, left_out = place.reshape(-1), int(len(keys) > 0 and keys[0] < 0)
         of_cells.append(Crosswalk(np.where(region >= 0, place - left_out, LEFT_OUT), len(keys) - left_out))
-        in_region, in_class = np.divmod(keys[left_out:], n_classes)
         class_of.append(here)
-        regions.append(in_region)
-        classes.append(in_class)
+        regions.append(keys[left_out:] // n_classes)
     return Places(
         profile,
         hierarchies,
@@ -102,7 +99,6 @@ def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierar
         Levels(tuple(of_cells)),
         _by_coarsest_class(profile, class_of[-1]),
         tuple(regions),
-        tuple(classes),
     )
 
 

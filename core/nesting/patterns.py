@@ -11,6 +11,8 @@ import numpy as np
 
 EMPTY = 0  # the pattern of no cells
 MOST_STATES = 1 << 24  # of all patterns together, beyond which they are forgotten between two calls
+# How many cells of a row are taken one by one before it is asked whether the rest may be taken at once, and again.
+AT_A_TIME = 32
 
 
 class Patterns:
@@ -27,6 +29,15 @@ class Patterns:
 
     def __init__(self, k: int, parts: int) -> None:
         self.k, self.parts = k, parts
+        passed, digit = np.arange(k + 1), np.arange(k + 1)[:, None]
+        # By the records of a cell and what is passed on with it: what was passed on without it, k + 1 where none was.
+        self._came_from = np.where((passed >= digit) & (passed < k), passed - digit, k + 1)
+        self._reaches_k = passed >= k - digit  # by the records of a cell and what is passed on without it
+        # A row whose cells can release, or pass on, any number of records beside k of the other: so it stays.
+        self._settled = np.zeros((parts + 1, k + 1), bool)
+        self._settled[:, k] = True
+        if parts:
+            self._settled[parts] = True
         self._forget()
 
     def make_room(self) -> None:
@@ -46,6 +57,10 @@ class Patterns:
             number[rows] = self._following(number[rows], digits[first[rows] + turn])
             turn += 1
             rows = rows[length[rows] > turn]
+            if turn % AT_A_TIME == 0 and len(rows):
+                rest = rows[self._alone(number[rows], digits[first[rows] + turn])]
+                number[rest] = self._chained(number[rest], digits, first[rest] + turn, length[rest] - turn)
+                rows = np.setdiff1d(rows, rest, assume_unique=True)
         return number
 
     def released(self, number: np.ndarray, state: np.ndarray, first: np.ndarray, n_cells: int) -> np.ndarray:
@@ -80,12 +95,39 @@ class Patterns:
             successors[new] = self._next[number[new], digit[new]]
         return successors
 
+    def _alone(self, number: np.ndarray, digit: np.ndarray) -> np.ndarray:
+        """Which rows are settled, and go on where no row has gone: neither an earlier one nor another of these."""
+        _, position, n_rows = np.unique(number, return_inverse=True, return_counts=True)
+        settled = (self.reach[number] == self._settled).all(axis=(1, 2))
+        return settled & (n_rows[position.reshape(-1)] == 1) & (self._next[number, digit] < 0)
+
+    def _chained(self, number: np.ndarray, digits: np.ndarray, first: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """The patterns of settled rows with all their other cells, each one more than the one before."""
+        if not len(number):
+            return number
+        stops = np.cumsum(length)
+        turn = np.arange(stops[-1]) - np.repeat(stops - length, length)
+        digit = digits[np.repeat(first, length) + turn]
+        last = self._size - 1 + np.arange(stops[-1])
+        last[stops - length] = number
+        every = np.arange(self.k + 1)
+        settled = np.repeat(self._settled[None], len(every), axis=0)
+        reach, before, here = self._with_one_more(settled, every)
+        ends, origin = self._ends(reach[:1])
+        lengths = np.repeat(self.length[number], length) + turn + 1
+        self._keep(last, digit, lengths, reach[:1], ends, origin, before[digit], here[digit])
+        return self._size - stops[-1] + stops - 1
+
     def _add(self, last: np.ndarray, digit: np.ndarray) -> None:
         """Add patterns, each by the one that it follows and the records of its last cell."""
-        start, self._size = self._size, self._size + len(last)
-        self._next[last, digit] = np.arange(start, self._size)
-        passed, origin = self._passed_on(self.reach[last], digit)
-        reach, rows, states = passed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
+        reach, before, here = self._with_one_more(self.reach[last], digit)
+        ends, origin = self._ends(reach)
+        self._keep(last, digit, self.length[last] + 1, reach, ends, origin, before, here)
+
+    def _with_one_more(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`reach`, `before` and `here` of patterns with one more cell; reach : without it."""
+        passed, origin = self._passed_on(reach, digit)
+        reach, rows, states = passed, len(digit), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
         before = states[:, :1] + origin
         here = np.zeros_like(passed)
         if self.parts:  # to release is the same as to pass to the parent, the other way round
@@ -93,15 +135,29 @@ class Patterns:
             reach = passed | here
             before = np.where(here, origin.swapaxes(1, 2) * (self.k + 1) + states[:1], before)
         before = np.where(reach, before, states)
-        ends, closing = self._ends(reach)
+        return reach, before.reshape(rows, -1), here.reshape(rows, -1)
+
+    def _keep(
+        self,
+        last: np.ndarray,
+        digit: np.ndarray,
+        length: np.ndarray,
+        reach: np.ndarray,
+        ends: np.ndarray,
+        origin: np.ndarray,
+        before: np.ndarray,
+        here: np.ndarray,
+    ) -> None:
+        """Keep new patterns: each by the one that it follows, the records of its last cell, and what is to be known."""
+        start, self._size = self._size, self._size + len(last)
         for name, new in (
             ("reach", reach),
             ("ends", ends),
-            ("origin", closing),
-            ("before", before.reshape(rows, -1)),
-            ("here", here.reshape(rows, -1)),
+            ("origin", origin),
+            ("before", before),
+            ("here", here),
             ("last", last),
-            ("length", self.length[last] + 1),
+            ("length", length),
             ("_next", -1),
         ):
             known = getattr(self, name)
@@ -110,6 +166,7 @@ class Patterns:
                 larger[:start] = known[:start]
                 setattr(self, name, larger)
             getattr(self, name)[start : self._size] = new
+        self._next[last, digit] = np.arange(start, self._size)
 
     def _passed_on(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The states once the last cell is passed to the parent, and how many were passed to the parent without it,
@@ -118,14 +175,12 @@ class Patterns:
         reach : without it. Of several ways to k and more it is the one of fewest records.
         """
         k = self.k
-        reach_above, origin = np.zeros_like(reach), np.zeros(reach.shape, np.int64)
-        for shift in np.unique(digit):
-            rows = np.flatnonzero(digit == shift)
-            enough = reach[rows, :, k - shift :]
-            reach_above[rows, :, shift:k] = reach[rows, :, : k - shift]
-            reach_above[rows, :, k] = enough.any(axis=2)
-            origin[rows] = np.arange(k + 1) - shift
-            origin[rows, :, k] = k - shift + enough.argmax(axis=2)
+        room = np.concatenate([reach, np.zeros((*reach.shape[:2], 1), bool)], axis=2)  # its last column: no such state
+        reach_above = np.take_along_axis(room, self._came_from[digit][:, None], axis=2)
+        enough = reach & self._reaches_k[digit][:, None]
+        reach_above[:, :, k] = enough.any(axis=2)
+        origin = np.repeat(self._came_from[digit][:, None], reach.shape[1], axis=1)
+        origin[:, :, k] = enough.argmax(axis=2)
         return reach_above, origin
 
     def _ends(self, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

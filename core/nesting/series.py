@@ -25,6 +25,7 @@ from .promoting import promote
 from .recount import classes_of
 from .series_optimum import SeriesCells, best_levels_of_series
 from .tree import tree_of
+from .whole_classes import whole_classes
 
 
 def levels_of_series(
@@ -66,18 +67,7 @@ def levels_of_series(
         progress(stop / max(base.counts.nnz, 1))
     if conditions is None and requirement.asks_for_more:
         level_of = promote(base, levels, level_of, asked.holds)
-    return _whole(base, levels, level_of, requirement)[series.cell]
-
-
-def _whole(base: Profile, levels: Levels, level_of: np.ndarray, requirement: Requirement) -> np.ndarray:
-    """The levels of the cells of a base with every class of a coarsest region suppressed of which some are, unless more
-    is asked of values: then what is shown may be a part."""
-    if requirement.asks_for_values:
-        return level_of
-    region = levels.crosswalks[-1].region_of[area_of_cells(base)]
-    key = region * max(base.counts.shape[1], 1) + base.counts.indices
-    gone = np.unique(key[(level_of == SUPPRESSED) & (region >= 0)])
-    return np.where(np.isin(key, gone), SUPPRESSED, level_of).astype(np.int8)
+    return whole_classes(base, levels, level_of, requirement)[series.cell]
 
 
 def together(
@@ -90,9 +80,11 @@ def together(
     base, last = series.base, len(levels)
     coarsest = np.zeros(base.counts.nnz, np.int8)
     np.maximum.at(coarsest, series.cell, np.where(level_of == SUPPRESSED, last, level_of).astype(np.int8))
-    coarsest = _whole(base, levels, np.where(coarsest == last, SUPPRESSED, coarsest).astype(np.int8), requirement)
+    coarsest = whole_classes(
+        base, levels, np.where(coarsest == last, SUPPRESSED, coarsest).astype(np.int8), requirement
+    )
     asked = InEachPeriod(profile, requirement, series)
-    return _whole(base, levels, promote(base, levels, coarsest, asked.holds), requirement)[series.cell]
+    return whole_classes(base, levels, promote(base, levels, coarsest, asked.holds), requirement)[series.cell]
 
 
 def keep_together(plan: Plan, requirement: Requirement) -> Plan:

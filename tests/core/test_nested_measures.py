@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
+from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate, evaluate_by_value, mean_distances
@@ -23,7 +24,7 @@ from vbas.core.records.matching import SUPPRESS, match_records
 from vbas.core.release import apply
 
 from ..exploring import tried
-from .nested_cases import random_levels, row_by_row
+from .nested_cases import profile_of, random_levels, row_by_row
 from .strategies import regions, tables
 
 
@@ -195,3 +196,12 @@ def test_one_level_of_a_crosswalk_is_the_release_of_one_level(case):
     found, _ = evaluate_levels(areas, plan, records.n_unmatched)
     assert found.mean_distance == pytest.approx(expected.mean_distance)
     assert (found.n_suppressed, found.discernibility) == (expected.n_suppressed, expected.discernibility)
+
+
+def test_the_audit_names_the_smallest_class_of_each_region():
+    """Whoever approves of a release reads there how near to k it comes."""
+    areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2))
+    levels = Levels((Crosswalk(np.array([0, 0, 1, 1]), 2), Crosswalk(np.zeros(4, np.int64), 1)))
+    plan = nest(areas, profile_of(np.array([[4, 9, 0], [3, 0, 2], [5, 0, 2], [1, 0, 2]])), levels, 5)
+    _, audit = evaluate_levels(areas, plan)
+    assert audit.classes.tolist() == [2, 1, 1] and audit.smallest.tolist() == [7, 6, 6]

@@ -63,3 +63,29 @@ def test_patterns_that_are_forgotten_are_found_again(case, k):
         again = nest(areas, profile, levels, k, at_once=3)
     assert plan.level_of is not None and again.level_of is not None
     assert np.array_equal(plan.level_of, again.level_of)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_long_rows_that_are_taken_at_once_know_what_those_do_that_are_taken_one_by_one(data):
+    k, whole = data.draw(st.integers(2, 6)), data.draw(st.booleans())
+    rng = np.random.default_rng(data.draw(st.integers(0, 1_000)))
+    length = rng.integers(0, 40, data.draw(st.integers(1, 5)))
+    first = np.cumsum(length) - length
+    digits = rng.integers(0, data.draw(st.integers(2, k + 1)), max(int(length.sum()), 1))
+    both = []
+    for at_a_time in (data.draw(st.integers(1, 8)), 1_000):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(patterns, "AT_A_TIME", at_a_time)
+            known = patterns.Patterns(k, 0 if whole else k)
+            number = known.numbers(digits, first, length)
+            assert (number == known.numbers(digits, first, length)).all()
+        both.append((known, number))
+    (fast, ours), (slow, theirs) = both
+    for name in ("reach", "ends", "origin", "before", "here", "length"):
+        assert np.array_equal(getattr(fast, name)[ours], getattr(slow, name)[theirs])
+    for state in np.flatnonzero(slow.reach[theirs].any(axis=0).ravel()).tolist():
+        there = np.flatnonzero(slow.reach[theirs].reshape(len(length), -1)[:, state])
+        of_these, states = first[there], np.full(len(there), state)
+        released = fast.released(ours[there], states, of_these, len(digits))
+        assert np.array_equal(released, slow.released(theirs[there], states, of_these, len(digits)))

@@ -21,7 +21,7 @@ from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels
-from vbas.core.privacy.beside import Beside, hold_beside, hold_beside_and_together
+from vbas.core.privacy.beside import TablesBeside, hold_beside, hold_beside_and_together
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.records.table import HOUSEHOLDS
 
@@ -130,7 +130,7 @@ def halves_beside_totals():
     nothing = np.zeros((2, 2), np.int64)
     totals = replace(totals, group_of=np.array([1, NONE, 1]), n_groups=2, low=nothing, high=nothing, values=())
     true = totals.true_counts(plan.profile)
-    return areas, plan, Beside(areas, [replace(totals, low=true, high=true)])
+    return areas, plan, TablesBeside(areas, [replace(totals, low=true, high=true)])
 
 
 def test_what_moves_for_people_is_held_against_published_totals_again():

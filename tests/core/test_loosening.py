@@ -1,0 +1,67 @@
+"""What would have to be known no more for a small count to be free: small cases that one can work out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vbas.core.disclosure.block import Block, Storeys
+from vbas.core.disclosure.count_tables import CountTable
+from vbas.core.disclosure.exchanges import Places, places_of
+from vbas.core.disclosure.loosening import loosened
+from vbas.core.disclosure.undecided import areas_around
+from vbas.core.plan import SUPPRESSED
+
+
+def block_of(people: list[list[int]], level_of: list[list[int]], totals: list[int] | None = None) -> Block:
+    """Areas, all of one region, shown at these levels; totals : what is known of all people of each area."""
+    n, u = np.shape(people)
+    storeys = Storeys([np.arange(n), np.zeros(n, np.int64)], [None, None], 3, zones=False, bounded=False)
+    tables = []
+    if totals is not None:
+        known, all_alike = np.array(totals)[:, None], np.zeros(u, np.int64)
+        tables.append(CountTable("totals", (), np.arange(n), n, all_alike, 1, known, known, ((),)))
+    return Block(np.array(people), np.array(level_of, np.int8), storeys, tables, np.arange(u))
+
+
+def of_areas(block: Block, *areas: int) -> tuple[Places, int]:
+    """The count of the first class in exactly these areas."""
+    for places in places_of(block):
+        for number in range(len(places)):
+            if places.class_of[number] == 0 and places.areas(number).tolist() == list(areas):
+                return places, number
+    raise AssertionError(areas)
+
+
+@pytest.mark.parametrize(("dear", "gives_way"), [(1, (0, 1, 0)), (0, (1, 0, 0))])
+def test_the_cheaper_sum_gives_way(dear, gives_way):
+    """Five are shown in the second area and six in both: one is in the first. Which sum goes is a matter of price."""
+    block = block_of([[1], [5]], [[1], [0]])
+    places, number = of_areas(block, 0)
+
+    def price(level, region, group):
+        return np.full(len(region), 100.0 if level == dear else 1.0)
+
+    ways = list(loosened(block, places, number, np.arange(2), price))
+    assert len(ways) == 2 and all(gives_way in way for way in ways)  # nobody there, or three
+    dear_sums = [sum_ for way in ways for sum_ in way if sum_[0] == dear]
+    assert not dear_sums
+
+
+def test_a_count_of_which_one_area_is_moved_needs_as_many_fewer_there():
+    """One of each of two areas is in the count; three people live in the first: two of the class there make up k."""
+    block = block_of([[1, 2], [1, 2], [5, 0]], [[1, SUPPRESSED], [1, SUPPRESSED], [0, SUPPRESSED]], [3, 3, 5])
+    places, number = of_areas(block, 0, 1)
+    ways = list(loosened(block, places, number, np.array([0]), lambda level, region, group: np.ones(len(region))))
+    # Nobody at all cannot be, as the other area keeps its one; three can.
+    assert len(ways) == 1
+
+
+@pytest.mark.parametrize(("area", "near"), [(0, range(4)), (5, range(3, 7)), (11, range(8, 12))])
+def test_areas_on_both_sides_of_a_count_are_looked_at(area, near):
+    """A count whose own neighbours were left out would be taken to follow, and people be held back for nothing."""
+    people = np.zeros((12, 1), np.int64)
+    people[area] = 1
+    block = block_of(people.tolist(), [[SUPPRESSED]] * 12)
+    places, number = of_areas(block, area)
+    assert areas_around(block, places, number, 4).tolist() == list(near)
