@@ -24,9 +24,9 @@ from ..core.language import plural, tr
 from ..core.policy import policies, policies_for_lists
 from ..core.privacy.derivable import NO_SMALL_COUNT
 from ..core.privacy.rules import NO_RULE, list_rules
+from ..core.report.provenance import now
 from ..core.report.sign import Signing, SignPage, previewed
 from .explorer_data import Choices, ExplorerData, Reading
-from .form.provenance import now
 from .layers.inputs import own_rules
 
 LITTLE = 1.0  # per cent that may be suppressed, of the candidate that looks for the most regions within

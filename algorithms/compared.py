@@ -145,7 +145,7 @@ def _for_a_researcher(
 
 
 def _averaged(
-    form: Form, areas: Areas, records: Records, configurations: list[Configuration], asked: scenarios.Asked | None
+    form: Form, areas: Areas, records: Records, configurations: list[Configuration], asked: scenarios.Scenarios | None
 ) -> tuple[int, list[Section]]:
     """How many scenarios were run, and what is said of them."""
     if asked is None:

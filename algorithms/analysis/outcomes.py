@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core import counted
 from ...core.analysis.outcome import Outcome, cases_of, outcome_of
 from ...core.errors import InputError
+from ...core.job.values import parts_of
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form.effective import Conditions
@@ -138,7 +139,7 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
 
 def values_in(written: str) -> tuple[str, ...]:
     """Values separated by semicolons."""
-    return tuple(dict.fromkeys(value.strip() for value in written.split(";") if value.strip()))
+    return tuple(dict.fromkeys(parts_of(written)))
 
 
 def drawn_areas(layer: AreaLayer) -> tuple[np.ndarray, np.ndarray]:

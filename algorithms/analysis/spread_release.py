@@ -7,6 +7,7 @@ from qgis.core import QgsField
 
 from ...core.analysis.released import ReleasedRows
 from ...core.analysis.spreading import Spread, alike
+from ...core.arrays import objects
 from ...core.language import as_data, tr
 from ...core.records.columns import Column, column_from_values, column_numbers
 from ...core.tables.analysis import AREA_COUNTS, EXPOSURES, SPREAD
@@ -127,8 +128,7 @@ def _area_counts(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spre
 
 def _taken(identifiers: list[object], positions: np.ndarray) -> Column:
     """Identifiers of areas, those at these positions."""
-    values = np.empty(len(identifiers), dtype=object)
-    values[:] = identifiers
+    values = objects(identifiers)
     return Column(positions, values)
 
 

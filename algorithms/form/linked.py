@@ -15,6 +15,7 @@ from ...core.anonymise import Account
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, linked_source, table_name
+from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.linked.source import LinkedSource
 from ...core.linked.tables import ALL_ROWS, ONE_ROW, ROWS_KNOWN
@@ -153,7 +154,7 @@ def linked_values(form: Form, caveats: list[str]) -> dict[str, object]:
     return {
         KEY: form.text(KEY),
         LINKED_TABLES: tables,
-        **{name: [part.strip() for part in text.split(";") if part.strip()] for name, text in typed.items()},
+        **{name: parts_of(text) for name, text in typed.items()},
         KNOWN_OF: form.text(KNOWN_OF),
         COUNT_KNOWN: form.yes(COUNT_KNOWN),
         NEW_KEY: form.yes(NEW_KEY),

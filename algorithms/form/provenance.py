@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import numpy
@@ -16,7 +15,7 @@ from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
 from ...core.records import sqlite_file
-from ...core.report.provenance import InputUsed, Provenance
+from ...core.report.provenance import InputUsed, Provenance, now
 from ...core.secrecy import without_secrets
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.layer_file import layer_file
@@ -39,12 +38,6 @@ def provenance_of(form: Form) -> Provenance:
         target = form.outputs.target(JOB_FILE)
         job, job_file = job_of(form), JOB_FILE if target is None else target.name
     return Provenance(parameters, now(), versions(), list(_inputs(form)), command, caveats, job, job_file)
-
-
-def now() -> str:
-    """Date and time here."""
-    here = datetime.now().astimezone()
-    return f"{here:%Y-%m-%d %H:%M} ({here:%Z})"
 
 
 def versions() -> list[tuple[str, str]]:

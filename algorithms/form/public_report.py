@@ -14,13 +14,13 @@ from ...core.language import tr
 from ...core.package.table import DataTable
 from ...core.report.map_data import MapData
 from ...core.report.periods import how_periods_go_together
+from ...core.report.provenance import now
 from ...core.report.release import PublicReport, release_report
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
 from ..named import version
 from .form import Form
 from .parameters import described
-from .provenance import now
 
 RELEASE_REPORT = "RELEASE_REPORT"
 

@@ -73,7 +73,7 @@ def scenario_output() -> QgsProcessingParameterDefinition:
     return sink(SCENARIO_AVERAGES, optional=True, by_default=False)
 
 
-class Asked(NamedTuple):
+class Scenarios(NamedTuple):
     """The scenarios that a form asks for. selections : of quasi-identifiers; parts : by name the positions of their
     areas, none where all areas together are the only one."""
 
@@ -86,7 +86,7 @@ class Asked(NamedTuple):
         return len(self.selections) * max(len(self.parts), 1)
 
 
-def asked_scenarios(form: Form, areas: Areas, records: Records) -> Asked | None:
+def asked_scenarios(form: Form, areas: Areas, records: Records) -> Scenarios | None:
     """The scenarios asked for, None for none. Raises InputError where a selection or a part cannot be made."""
     number_of_selections = form.whole("SCENARIOS")
     if not number_of_selections:
@@ -100,12 +100,12 @@ def asked_scenarios(form: Form, areas: Areas, records: Records) -> Asked | None:
         form.whole("MOST_ATTRIBUTES"),
         form.whole("SEED"),
     )
-    return Asked(selections, _parts_of(form, areas, records))
+    return Scenarios(selections, _parts_of(form, areas, records))
 
 
 def averages_over(
     form: Form,
-    asked: Asked,
+    asked: Scenarios,
     areas: Areas,
     records: Records,
     configurations: Mapping[int, Sequence[Configuration]],

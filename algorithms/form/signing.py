@@ -19,12 +19,12 @@ from ...core.language import tr
 from ...core.package.folder import PAGE
 from ...core.package.table import DataTable
 from ...core.report.internal import page_to_sign
+from ...core.report.provenance import now
 from ...core.report.sign import Signing, printed
 from ...core.tables.schema import INTERNAL
 from .effective import GIVEN, Condition, Conditions
 from .form import Form
 from .parameters import described, text
-from .provenance import now
 from .remembering import remembered
 
 SIGN_PAGE, REPORT, REGISTER, RELEASE_FOLDER = "SIGN_PAGE", "REPORT", "REGISTER", "RELEASE_FOLDER"
@@ -38,12 +38,12 @@ RESOLUTION, MARGIN = 300, 15.0  # dots an inch, millimetres
 LARGEST_FONT, SMALLEST_FONT, STEP = 9.5, 5.0, 0.5  # points
 
 
-def signing_conditions(report: bool = True, register: bool = True) -> Conditions:
-    """Where what the page says counts; report, register : whether the form has an internal report, and a register"""
+def signing_conditions(report: bool = True) -> Conditions:
+    """Where what the page says counts; report : whether the form has an internal report"""
     pages: Condition = {
         SIGN_PAGE: GIVEN,
         **({REPORT: GIVEN} if report else {}),
-        **({REGISTER: GIVEN} if register else {}),
+        REGISTER: GIVEN,
     }
     return {name: [pages] for name in (RECIPIENT, PURPOSE, PREPARED_BY)}
 

@@ -59,7 +59,7 @@ class Joins:
         if areas.id() == records.id():
             return None
         keys = self._keys_of(areas, region_id)
-        return best_join(keys, self._sample_of(records)) if keys else None
+        return best_join(keys, self.sample(records)) if keys else None
 
     def _keys_of(self, areas: QgsVectorLayer, region_id: str) -> dict[str, set[str]]:
         """The fields that identify areas, with their values."""
@@ -70,7 +70,8 @@ class Joins:
             self._keys[asked] = keys_of(_columns(known))
         return self._keys[asked]
 
-    def _sample_of(self, records: QgsVectorLayer) -> dict[str, Column]:
+    def sample(self, records: QgsVectorLayer) -> dict[str, Column]:
+        """The columns of its first rows."""
         if records.id() not in self._samples:
             self._samples[records.id()] = _columns(_values(records, records.fields().names(), SAMPLE))
         return self._samples[records.id()]
@@ -90,12 +91,11 @@ def area_layer(
     ]
     tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins(most)
 
-    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool]:
-        return (
-            any(joins.best(candidate, table) for table in tables),
-            geometry_kind(candidate) == "polygon",
-            candidate is active,
-        )
+    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, bool, int]:
+        joined, polygon = any(joins.best(candidate, table) for table in tables), geometry_kind(candidate) == "polygon"
+        # Of more areas than may be read now nobody knows what joins them; few that nothing joins are none.
+        may_join = joined or (polygon and candidate.featureCount() > most)
+        return may_join, polygon, joined, candidate is active, candidate.featureCount() if may_join else 0
 
     return max(candidates, key=rank, default=None)
 
@@ -110,12 +110,16 @@ def record_layer(
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
     candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins(most)
 
-    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
+    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, bool, int, tuple[float, bool, int]]:
         join = joins.best(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
+        known, here = joins.sample(candidate), isinstance(areas, QgsVectorLayer) and areas.featureCount() > most
         return (
             join is not None,
+            join is not None and _repeats(known[join.record_region]),  # else it tells of areas, not of people
             not candidate.isSpatial(),
             candidate is active,
+            # Of areas that are too many to be read now: the longer table.
+            max(map(len, known.values()), default=0) if here else 0,
             (0.0, False, 0) if join is None else join.rank,
         )
 
@@ -181,6 +185,11 @@ def choose_layer(wrapper: Any, layer: QgsVectorLayer) -> None:
     context = QgsProcessingContext()
     context.setProject(QgsProject.instance())
     wrapper.setParameterValue(layer.id(), context)
+
+
+def _repeats(column: Column) -> bool:
+    """Whether a value occurs twice."""
+    return len(column.categories) < len(column)
 
 
 def _columns(values: Mapping[str, list[str | None]]) -> dict[str, Column]:

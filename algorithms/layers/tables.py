@@ -10,7 +10,7 @@ import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
 from ...core.arrays import to_list
-from ...core.records.columns import Column
+from ...core.records.columns import LARGEST_INT64, Column, number_keys
 from ...core.tables.schema import NUMBER, OWN, OutputField, OutputTable
 from ..compat import field, is_text
 
@@ -101,6 +101,13 @@ class Table:
         first_rows = np.flatnonzero(starts)
         return first_rows, np.diff(first_rows, append=len(self))
 
+    def coded(self) -> tuple[list[tuple[np.ndarray, list[object]]], np.ndarray | None] | None:
+        """Of each column codes, (R,), and the values that they stand for; and `copies`. None where a column has neither
+        codes nor whole numbers, or rows have shapes."""
+        if self.shapes is not None or not all(map(_has_codes, self.columns)):
+            return None
+        return [_coded(column) for column in self.columns], self.copies
+
     def rows_at(self, positions: np.ndarray) -> list[tuple[object, ...]]:
         """Rows as tuples of Python values; positions : (m,) int64."""
         return list(zip(*(_values(column, positions) for column in self.columns)))
@@ -131,6 +138,10 @@ class StreamedTable(Table):
         return self.n_rows
 
     def runs(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Nothing is known about rows before they are made."""
+        return None
+
+    def coded(self) -> None:
         """Nothing is known about rows before they are made."""
         return None
 
@@ -210,6 +221,23 @@ def _filled(declared: OutputField, name: str, column: TableColumn) -> tuple[QgsF
         if np.isnan(values).any():
             column = [None if value != value else value for value in values.tolist()]
     return field(name, kind), column
+
+
+def _has_codes(column: object) -> bool:
+    return isinstance(column, Column) or (isinstance(column, np.ndarray) and column.dtype.kind in "iu")
+
+
+def _coded(column: TableColumn) -> tuple[np.ndarray, list[object]]:
+    """The codes of a column, and the value of each."""
+    if isinstance(column, Column):
+        return column.codes, to_list(column.categories)
+    numbers = np.asarray(column)
+    least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    if most - least >= LARGEST_INT64:
+        unique, codes = np.unique(numbers, return_inverse=True)
+        return codes.reshape(-1), to_list(unique)
+    unique, codes = number_keys(numbers.astype(np.int64) - least, most - least + 1)
+    return codes, to_list(unique + least)
 
 
 def _values(column: TableColumn, part: slice | np.ndarray) -> list[object]:

@@ -26,6 +26,7 @@ from qgis.PyQt.QtCore import Qt
 
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group, title_of_run
 from vbas.algorithms.layers.delivery.styles import describe, style
+from vbas.algorithms.layers.delivery.telling_apart import details_of_run, name_apart
 from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.named import version
 from vbas.core.tables import alias_of
@@ -209,6 +210,48 @@ def test_two_runs_are_told_apart_and_only_the_later_one_is_numbered(project):
         group.take(layers[-1], "RELEASED_REGIONS", project)
     assert [layer.labelsEnabled() for layer in layers] == [False, True]
     assert all(group.isExpanded() for group in project.layerTreeRoot().findGroups())
+
+
+def test_outputs_of_several_runs_are_called_by_what_differs(project):
+    title, mine, names = "Released records (for release)", project.addMapLayer(make_layer({"age": [1]})), []
+    mine.setName("Released records · June (for release)")
+    for details in (
+        ("May", "age", "k = 5", "12:05"),
+        ("June", "age", "k = 5", "12:05"),
+        ("May", "age", "k = 10", "12:06"),
+        ("May", "age", "k = 10", "12:07"),
+        ("May", "age", "k = 10", "12:07"),
+        ("July", "sex", "k = 5", "12:08"),
+    ):
+        layer = project.addMapLayer(make_layer({"vbas_region": [1]}))
+        layer.setName(name_apart(layer, title, details, project))
+        names.append(layer.name())
+    assert names == [
+        title,
+        "Released records · June (2) (for release)",  # somebody has a layer of that name already
+        "Released records · k = 10 (for release)",
+        "Released records · 12:07 (for release)",
+        "Released records · 12:07 (2) (for release)",
+        "Released records · July (for release)",
+    ]
+    other = project.addMapLayer(regions())
+    assert name_apart(other, "Released regions (for release)", ("May",), project) == "Released regions (for release)"
+
+
+def test_the_details_of_a_run_are_its_records_attributes_k_and_method(provider, grid, project):
+    areas, records = grid
+    project.addMapLayers([areas, records])
+    records.setName("people of May")
+    given = {"RECORDS": records, "QUASI_IDENTIFIERS": ["age", "sex"], "K": 7, "RELEASE": "nested levels"}
+    inputs = Inputs(provider.algorithm("anonymize"), given, QgsProcessingContext())
+    assert details_of_run(inputs, datetime(2020, 1, 1, 12, 5)) == (
+        "people of May",
+        "age, sex",
+        "k = 7",
+        "nested levels",
+        "all-rounder",
+        "12:05",
+    )
 
 
 def test_a_layer_alone_needs_no_group_and_a_group_that_was_removed_is_made_again(project):

@@ -10,6 +10,7 @@ import pytest
 from osgeo import ogr
 
 from vbas.core.errors import InputError
+from vbas.core.records import sqlite_columns
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.sqlite_columns import read_table
 
@@ -116,8 +117,11 @@ except sqlite3.OperationalError as error:
 
 
 @pytest.mark.slow
-def test_no_other_program_can_write_while_a_table_is_read(geopackage):
+@pytest.mark.parametrize("plain", [True, False], ids=["from its pages", "by SQLite"])
+def test_no_other_program_can_write_while_a_table_is_read(geopackage, plain, monkeypatch):
     said = []
+    if not plain:
+        monkeypatch.setattr(sqlite_columns, "_read_from_pages", lambda *_: (None, 0))
 
     def try_to_write(_):
         told = subprocess.run([sys.executable, "-c", WRITE, str(geopackage)], capture_output=True, text=True)

@@ -12,15 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from qgis.core import (
+    QgsApplication,
     QgsCoordinateTransformContext,
     QgsLayoutExporter,
+    QgsLayoutItemLabel,
     QgsLayoutItemLegend,
     QgsLayoutItemMap,
+    QgsPrintLayout,
     QgsProject,
+    QgsReadWriteContext,
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
 from qgis.PyQt.QtCore import QSize
+from qgis.PyQt.QtXml import QDomDocument
 
 from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
 from vbas.vbas_plugin.explorer.lost_bars import bars_of
@@ -150,6 +155,7 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     assert shown.extent().contains(regions.extent()) and shown.extent().width() < 3 * regions.extent().width()
     (legend,) = [item for item in layout.items() if isinstance(item, QgsLayoutItemLegend)]
     assert [node.layer().id() for node in legend.model().rootGroup().findLayers()] == [regions.id()]
+    opened_from_template(dock.hand_over.message.text(), regions)
     QgsProject.instance().layoutManager().clear()
     beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())
     assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]
@@ -158,6 +164,25 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     assert dock.hand_over.compared.text() == "“release-internal-job.toml” asks for the same."
     dock.hand_over.compare(tmp_path / "release" / "datapackage.json")
     assert "asks for the same" in dock.hand_over.compared.text()
+
+
+def opened_from_template(said, layer):
+    """A layout made of the template that the dock says it has kept: it shows whatever its project does."""
+    file = Path(QgsApplication.qgisSettingsDirPath()) / "composer_templates" / "VBAS release.qpt"
+    assert "“VBAS release”" in said and layer.id() not in file.read_text(encoding="utf-8")
+    document, layout = QDomDocument(), QgsPrintLayout(QgsProject.instance())
+    assert document.setContent(file.read_text(encoding="utf-8"))
+    items, loaded = layout.loadFromTemplate(document, QgsReadWriteContext())
+    assert loaded and len(items) == 6
+    layout.setName("mine")
+    (shown,) = [item for item in items if isinstance(item, QgsLayoutItemMap)]
+    (legend,) = [item for item in items if isinstance(item, QgsLayoutItemLegend)]
+    assert not shown.keepLayerSet() and legend.linkedMap() is shown
+    assert "mine" in [item.currentText() for item in items if isinstance(item, QgsLayoutItemLabel)]
+    shown.zoomToExtent(layer.extent())
+    page = QgsLayoutExporter(layout).renderPageToImage(0, QSize(300, 212))
+    assert len({page.pixel(x, y) for x in range(0, 300, 5) for y in range(0, 212, 5)}) > 10
+    file.unlink()
 
 
 CASES = {

@@ -103,11 +103,15 @@ def test_what_cannot_be_updated_is_said_in_one_sentence(anonymize, run, grid, mo
 
 
 @pytest.mark.slow
-def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, months, tmp_path):
+def test_months_with_a_sensitive_field_a_kept_one_and_several_periods(anonymize, run, months, tmp_path):
     """Of each class and region, whoever came or left by the values is nobody or k and more; and each class has two."""
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
-    tables = [{**month, "year": [2024 + at % 2 for at in range(len(month["home"]))]} for month in months]
-    asked = {"PERIOD": "year", "SENSITIVE": ["diagnosis"], "L_DIVERSITY": 2}
+    works = np.random.default_rng(2).integers(0, 2, len(months[0]["home"])).tolist()
+    tables = []
+    for number, month in enumerate(months):
+        n = len(month["home"])
+        tables.append({**month, "year": [2024 + at % 2 for at in range(n)], "works": works[2 * number :]})
+    asked = {"PERIOD": "year", "SENSITIVE": ["diagnosis"], "L_DIVERSITY": 2, "KEEP_FIELDS": ["works"]}
     periods = {"REGISTER": register, "CROSSWALK": crosswalk, "PERIODS": "each period by itself"}
     first = anonymize(RECORDS=make_layer(tables[0]), K=3, **asked, **periods)
     given = {**SHOWN, **asked, "CROSSWALK": crosswalk, "REGISTER": register, "RELEASED_RECORDS": "memory:"}
@@ -117,8 +121,8 @@ def test_months_with_a_sensitive_field_and_several_periods(anonymize, run, month
         shown.append({})
         for row in one.rows("RELEASED_RECORDS"):
             label = row["vbas_region"], row["sex"], row["age"], row["year"]
-            shown[-1].setdefault(label, Counter())[row["diagnosis"]] += 1
-        assert min(map(len, shown[-1].values())) >= 2
+            shown[-1].setdefault(label, Counter())[row["diagnosis"], row["works"]] += 1
+        assert min(len({diagnosis for diagnosis, _ in rows}) for rows in shown[-1].values()) >= 2
     for later, new in enumerate(shown):
         for old in shown[:later]:
             for key in new.keys() & old.keys():

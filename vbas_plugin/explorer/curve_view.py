@@ -38,6 +38,9 @@ class CurveView(QWidget):
         self._at: CurvePoint | None = None
         self._at_nested: CurvePoint | None = None
         self._nested_chosen = False
+        # The axes of what is drawn, and the frame at its size, while both stay: each place on the curve asks for them.
+        self._axes: tuple[Axis, Axis] | None = None
+        self._frame: tuple[QSize, QRectF] | None = None
         self.setMinimumHeight(210)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setMouseTracking(True)
@@ -52,14 +55,14 @@ class CurveView(QWidget):
         """Draw these points, each ascending by sites: of one level, of nested levels, and of one level with the values
         as they are, where some are shown coarser."""
         self._points, self._nested, self._plain = list(points), list(nested), list(plain)
-        self.update()
+        self._draw_anew()
 
     def mark(self, at: CurvePoint | None, nested: CurvePoint | None = None, nested_chosen: bool = False) -> None:
         """Mark what one level gives and what nested levels give; nested_chosen : which of them is to be released."""
         self._at, self._at_nested, self._nested_chosen = at, nested, nested_chosen
         chosen = nested if nested_chosen and nested is not None else at
         self.setAccessibleDescription("" if chosen is None else _in_words(chosen))
-        self.update()
+        self._draw_anew()
 
     def point_at(self, n_sites: int, nested: bool = False) -> CurvePoint | None:
         """What a number of sites gives, between those that are known on a straight line; None of no points."""
@@ -76,6 +79,11 @@ class CurveView(QWidget):
     def axes(self) -> tuple[Axis, Axis]:
         """The axis of distances, logarithmic, and that of per cent, both cut where nobody decides: the curve goes on
         there."""
+        if self._axes is None:
+            self._axes = self._made_axes()
+        return self._axes
+
+    def _made_axes(self) -> tuple[Axis, Axis]:
         marked = [point for point in (self._at, self._at_nested) if point is not None]
         top = max(DECIDED_BELOW, *(BESIDE_A_MARK * point.percent for point in marked), 0.0)
         within = [point for point in (*self._points, *self._plain) if point.percent <= top] or list(self._points)
@@ -86,6 +94,11 @@ class CurveView(QWidget):
 
     def frame(self) -> QRectF:
         """The rectangle that the curve lies in."""
+        if self._frame is None or self._frame[0] != self.size():
+            self._frame = self.size(), self._made_frame()
+        return self._frame[1]
+
+    def _made_frame(self) -> QRectF:
         metrics = self.fontMetrics()
         labels = [metrics.horizontalAdvance(label) for _, label in self.axes()[1].marks()] or [0]
         line = metrics.height()
@@ -110,6 +123,10 @@ class CurveView(QWidget):
             self._draw_marks(painter)
         painter.end()
 
+    def changeEvent(self, event: QEvent) -> None:
+        self._frame = None  # the font may be another one
+        super().changeEvent(event)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         nearest = self._nearest(QPointF(event.pos()))
         if nearest is not None:
@@ -121,6 +138,10 @@ class CurveView(QWidget):
             QToolTip.showText(event.globalPos(), "" if nearest is None else _in_words(nearest), self)
             return True
         return super().event(event)
+
+    def _draw_anew(self) -> None:
+        self._axes = self._frame = None
+        self.update()
 
     def _nearest(self, at: QPointF) -> CurvePoint | None:
         if not self._points:

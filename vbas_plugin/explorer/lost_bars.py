@@ -38,7 +38,7 @@ class Bar:
         ).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def bars_of(lost: ByValue, k: int, most: int = MOST_BARS) -> list[Bar]:
+def bars_of(lost: ByValue, k: int) -> list[Bar]:
     """The groups that lose the largest shares, those first; of fewer than k records none, which no release can show."""
     with np.errstate(invalid="ignore", divide="ignore"):
         percent = np.where(lost.records >= k, lost.suppressed / lost.records, -1.0)
@@ -49,7 +49,7 @@ def bars_of(lost: ByValue, k: int, most: int = MOST_BARS) -> list[Bar]:
             int(lost.records[row]),
             int(lost.suppressed[row]),
         )
-        for row in order[:most]
+        for row in order[:MOST_BARS]
     ]
 
 

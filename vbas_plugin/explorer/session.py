@@ -43,7 +43,7 @@ class Lines:
 
 
 @dataclass(eq=False)
-class Beside:
+class BesideCurve:
     """What is drawn beside the curve. nested : None where no levels can be made; reading, settings : of the values as
     they are, None where they are shown so; plain : their curve, once it is known"""
 
@@ -66,7 +66,7 @@ class ExplorerState:
     settings: Settings
     explorer_data: ExplorerData
     curve: Curve
-    beside: Beside
+    beside: BesideCurve
     shown: Shown
     lines: Lines = field(default_factory=Lines)
 
@@ -215,10 +215,10 @@ class ExplorerSession(QObject):
             self._fail(error)
             return None, None
 
-    def _beside(self, data: Mapping[str, object], choices: Choices) -> tuple[Settings | None, Beside]:
+    def _beside(self, data: Mapping[str, object], choices: Choices) -> tuple[Settings | None, BesideCurve]:
         """The choices with nested levels, None where they cannot be; and what is drawn beside the curve, before any of
         it is known."""
-        nested, beside = None, Beside()
+        nested, beside = None, BesideCurve()
         levels = replace(choices, nested=True)
         with suppress(VbasError, QgsProcessingException):
             nested = Reading({**data, **levels.parameters(1)}).settings(levels.favour)
@@ -276,7 +276,7 @@ def _first(
     choices: Choices,
     settings: Settings,
     explorer_data: ExplorerData,
-    asked_beside: tuple[Settings | None, Beside],
+    asked_beside: tuple[Settings | None, BesideCurve],
     n_sites: int | None,
     job: Job,
 ) -> ExplorerState:

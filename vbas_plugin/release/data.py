@@ -207,8 +207,9 @@ class DataStep(QWidget):
     def _take_new_layers(self, layers: list[QgsMapLayer]) -> None:
         """What comes in is proposed while what is chosen is none, of our own making, or without shapes the areas."""
         every = vector_layers()
-        if _is_unfit(self.regions.currentLayer(), layers):
-            areas = area_layer(every, None, READ_AT_ONCE)
+        chosen = self.regions.currentLayer()
+        if _is_unfit(chosen, layers) or _joins_nothing(chosen, self.records.currentLayer()):
+            areas = area_layer(every, chosen, READ_AT_ONCE)
             if areas is not None:
                 self.regions.setLayer(areas)
         areas, chosen = self.regions.currentLayer(), self.records.currentLayer()
@@ -365,7 +366,7 @@ class DataStep(QWidget):
             return [tr("The areas say no coordinate reference system: set it in the properties of the layer.")]
         if areas.crs().isGeographic():
             return [tr("{crs}: degrees, which are projected for measuring.", crs=areas.crs().authid())]
-        return [areas.crs().userFriendlyIdentifier()]
+        return [tr("Coordinates of the areas: {crs}.", crs=areas.crs().userFriendlyIdentifier())]
 
     @staticmethod
     def _show(label: QWidget, text: str, style: str) -> None:

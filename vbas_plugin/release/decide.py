@@ -38,6 +38,7 @@ from .state import ReleaseState
 
 NAME, LOST, WITHIN, REGIONS = range(4)
 SHOWN_ROWS = 4
+LITTLE = 1.0  # per cent that may be suppressed for finer regions
 MAP, PAGE = QSize(92, 92), QSize(640, 760)
 
 
@@ -265,11 +266,11 @@ class DecideStep(QWidget):
             widget.setVisible(bool(self.found))
 
 
-def best_of(found: list[Candidate], most: float = 1.0) -> int | None:
-    """The row that is proposed: the finest of those that suppress at most so many per cent, else the one that
-    suppresses least; None where none can be made."""
+def best_of(found: list[Candidate]) -> int | None:
+    """The row that is proposed: the finest of those that suppress little, else the one that suppresses least; None
+    where none can be made."""
     made = [(row, one.measures) for row, one in enumerate(found) if one.measures is not None]
-    little = [(row, measures) for row, measures in made if measures.suppression_percent <= most]
+    little = [(row, measures) for row, measures in made if measures.suppression_percent <= LITTLE]
     if little:
         return min(little, key=lambda one: one[1].mean_distance)[0]
     return min(made, key=lambda one: one[1].suppression_percent)[0] if made else None

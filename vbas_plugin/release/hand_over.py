@@ -29,7 +29,7 @@ from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
 from ..explorer.widgets import SAID, WRONG, add_row, rows, wrapped
 from .earlier_jobs import differing
-from .map_page import map_page, text_below
+from .map_page import keep_template, map_page, text_below
 from .state import ReleaseState
 
 # Beside the folder that goes out, after its name.
@@ -224,7 +224,7 @@ class HandOverStep(QWidget):
         if done:
             self.results = dict(results)
             self._show_regions(context.takeResultLayer(str(results.get(REGIONS, ""))))
-            self._say("\n".join([*told.warnings, *told.lines[-LAST_LINES:]]))
+            self._say("\n".join([*told.lines[-LAST_LINES:], *told.warnings]))  # what came about, then what to heed
             self.links.setText(self._links())
         elif cancelled:
             self._say(tr("Cancelled: nothing was written."))
@@ -257,7 +257,11 @@ class HandOverStep(QWidget):
         layout = map_page(layer, self.folder_name(), text_below())
         if hasattr(self._iface, "openLayoutDesigner"):
             self._iface.openLayoutDesigner(layout)
-        self._say(tr("The map is a print layout of the project now: “{name}”.", name=layout.name()))
+        said = [tr("The map is a print layout of the project now: “{name}”.", name=layout.name())]
+        template = keep_template(text_below())
+        if template:
+            said.append(tr("For other maps the layout manager has the template “{name}”.", name=template))
+        self._say("\n".join(said))
 
     def _links(self) -> str:
         """What was written, to be opened by a click."""

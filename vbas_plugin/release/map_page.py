@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from qgis.core import (
+    QgsApplication,
+    QgsCoordinateReferenceSystem,
     QgsLayoutItem,
     QgsLayoutItemLabel,
     QgsLayoutItemLegend,
@@ -13,17 +17,21 @@ from qgis.core import (
     QgsLegendStyle,
     QgsPrintLayout,
     QgsProject,
+    QgsReadWriteContext,
+    QgsRectangle,
     QgsUnitTypes,
     QgsVectorLayer,
 )
 from qgis.PyQt.QtGui import QFont
 
 from ...core.language import tr
+from ...core.publish.files import DISK
 
 MILLIMETRES = QgsUnitTypes.LayoutUnit.LayoutMillimeters
 MARGIN, WIDTH, HEIGHT = 10.0, 297.0, 210.0  # of A4 on its side
 TITLE, LEGEND, FOOT = 12.0, 85.0, 14.0
 ROOM = 1.05  # around the regions
+TEMPLATES = "composer_templates"  # the folder of a profile in which QGIS looks for templates of layouts
 
 
 def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
@@ -36,21 +44,53 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     layout = QgsPrintLayout(project)
     layout.initializeDefaults()
     layout.setName(name)
-    shown = QgsLayoutItemMap(layout)
     extent = layer.extent()
     extent.scale(ROOM)
-    shown.setRect(0.0, 0.0, WIDTH, HEIGHT)  # a map without a size knows no extent, ever after
-    shown.setCrs(layer.crs())
-    shown.setExtent(extent)
-    _put(layout, shown, MARGIN, MARGIN + TITLE, WIDTH - 3 * MARGIN - LEGEND, HEIGHT - 2 * MARGIN - TITLE - FOOT)
+    shown, legend = _laid_out(layout, extent, layer.crs(), title, said)
     shown.setLayers([layer])
     shown.setKeepLayerSet(True)
-    shown.zoomToExtent(extent)
-    legend = QgsLayoutItemLegend(layout)
     legend.setAutoUpdateModel(False)
     tree = legend.model().rootGroup()  # its own copy of the project's: one made here would be gone before it is drawn
     tree.removeAllChildren()
     tree.addLayer(layer)
+    manager.addLayout(layout)
+    return layout
+
+
+def keep_template(said: str) -> str:
+    """Put the page among the templates of the user's profile, where the layout manager offers it, in place of an
+    earlier one; its name, empty where the profile cannot be written.
+
+    It knows no layer: a layout made of it shows what its project does, under its own name. said : below the map
+    """
+    layout = QgsPrintLayout(QgsProject.instance())
+    layout.initializeDefaults()
+    name = tr("VBAS release")
+    layout.setName(name)
+    _laid_out(
+        layout, QgsRectangle(0.0, 0.0, 1000.0, 1000.0), QgsCoordinateReferenceSystem(), "[% @layout_name %]", said
+    )
+    folder = Path(QgsApplication.qgisSettingsDirPath()) / TEMPLATES
+    try:
+        if not DISK.is_folder(folder):
+            DISK.make_folder(folder)
+    except OSError:
+        return ""
+    return name if layout.saveAsTemplate(str(folder / f"{name}.qpt"), QgsReadWriteContext()) else ""
+
+
+def _laid_out(
+    layout: QgsPrintLayout, extent: QgsRectangle, crs: QgsCoordinateReferenceSystem, title: str, said: str
+) -> tuple[QgsLayoutItemMap, QgsLayoutItemLegend]:
+    """Put a map, its legend, a scale and words onto the page; the map and the legend."""
+    shown = QgsLayoutItemMap(layout)
+    shown.setRect(0.0, 0.0, WIDTH, HEIGHT)  # a map without a size knows no extent, ever after
+    if crs.isValid():
+        shown.setCrs(crs)
+    shown.setExtent(extent)
+    _put(layout, shown, MARGIN, MARGIN + TITLE, WIDTH - 3 * MARGIN - LEGEND, HEIGHT - 2 * MARGIN - TITLE - FOOT)
+    shown.zoomToExtent(extent)
+    legend = QgsLayoutItemLegend(layout)
     legend.setLinkedMap(shown)
     for part in (QgsLegendStyle.Style.Subgroup, QgsLegendStyle.Style.SymbolLabel):
         font = QFont()
@@ -63,8 +103,7 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     bar.setLinkedMap(shown)
     bar.applyDefaultSize()
     _put(layout, bar, WIDTH - MARGIN - LEGEND, HEIGHT - MARGIN - FOOT - 18.0, LEGEND, 15.0)
-    manager.addLayout(layout)
-    return layout
+    return shown, legend
 
 
 def text_below() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QBrush, QColor
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
@@ -28,6 +28,7 @@ RED = QColor("#b3261e")
 SHOWN_ROWS = 6
 FIELD = "vbas_field"  # a property of a list of roles: whose it is
 HIGHEST = 100
+ROWS_AT_ONCE = 40  # with their lists of roles, before the window may do something else
 
 
 class RolesStep(QWidget):
@@ -40,13 +41,15 @@ class RolesStep(QWidget):
         self.state = state
         self._found: DataChecked | None = None
         self._offers: list[Coarser] = []
+        self._shown = 0  # rows that show what is known
         self.table, self.about = QTableWidget(0, 2), wrapped()
         self.coarser, self.different, self.share = narrow(QComboBox()), QSpinBox(), QDoubleSpinBox()
         self._coarser, self._demands = QWidget(), QWidget()
-        self._wheel = PassedOver(self)
+        self._wheel, self._rest = PassedOver(self), QTimer(self)
         self._build()
         self.table.currentCellChanged.connect(lambda *_: self._show_column())
         self.coarser.activated.connect(self._take_coarser)
+        self._rest.timeout.connect(self._show_more)
         self.different.valueChanged.connect(self._take_demands)
         self.share.valueChanged.connect(self._take_demands)
         self.show_found(None)
@@ -58,15 +61,17 @@ class RolesStep(QWidget):
         header = self.table.verticalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else each row would measure all others again
         self.table.setRowCount(len(self.state.fields))
-        for row, name in enumerate(self.state.fields):
-            self._show_row(row, name)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self._shown = 0
+        self._show_more()
         self.table.setCurrentCell(min(max(chosen, 0), len(self.state.fields) - 1), 0)
         self._show_column()
 
     def role_list(self, name: str) -> QComboBox:
         """The list of roles of a column."""
-        return self.table.cellWidget(self.state.fields.index(name), 1)
+        row = self.state.fields.index(name)
+        while self._shown <= row:
+            self._show_more()
+        return self.table.cellWidget(row, 1)
 
     def choose(self, name: str, role: str) -> None:
         """Choose a role, as a click in its list does."""
@@ -119,6 +124,18 @@ class RolesStep(QWidget):
         )
         for widget in (hint, self.table, self.about, self._coarser, self._demands):
             layout.addWidget(widget, int(widget is self.table))
+
+    def _show_more(self) -> None:
+        """Show the next rows; the window does what else it has to do before those after them."""
+        fields = self.state.fields
+        for row in range(self._shown, min(self._shown + ROWS_AT_ONCE, len(fields))):
+            self._show_row(row, fields[row])
+        self._shown = min(self._shown + ROWS_AT_ONCE, len(fields))
+        if self._shown < len(fields):
+            self._rest.start(0)
+        else:
+            self._rest.stop()
+            self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
 
     def _show_row(self, row: int, name: str) -> None:
         look = None if self._found is None else self._found.looks.get(name)
@@ -174,8 +191,8 @@ class RolesStep(QWidget):
         if role == self.state.role(name):
             return
         self.state.choose(name, role)
-        for other in self.state.fields:  # one of them may have lost the same role
-            chooser = self.role_list(other)
+        for row, other in enumerate(self.state.fields[: self._shown]):  # one of them may have lost the same role
+            chooser = self.table.cellWidget(row, 1)
             chooser.setCurrentIndex(chooser.findData(self.state.role(other)))
         self.table.setCurrentCell(self.state.fields.index(name), 0)
         self._show_column()

@@ -17,6 +17,7 @@ from .destinations import with_destination
 from .groups import LayerGroup, group_of_run, title_of_run
 from .loaded_layers import Dress, dress_when_loaded
 from .styles import describe, store_look, style
+from .telling_apart import details_of_run
 
 
 class Announcing:
@@ -32,7 +33,8 @@ class Announcing:
         self._inputs, self._wanted = inputs, wanted
         attributes = inputs.field_names("QUASI_IDENTIFIERS") if inputs.has("QUASI_IDENTIFIERS") else []
         title = group_title or inputs.algorithm.displayName()
-        self._group_title, self._history = title_of_run(title, attributes, datetime.now().astimezone()), history
+        self._when = datetime.now().astimezone()
+        self._group_title, self._history = title_of_run(title, attributes, self._when), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:
@@ -81,10 +83,16 @@ class Announcing:
         """Of the layers that are loaded."""
         return group_of_run(self._group_title)
 
+    @cached_property
+    def _details(self) -> tuple[str, ...]:
+        """What may tell the outputs of this run from those of another."""
+        return details_of_run(self._inputs, self._when)
+
     def dress(self, name: str, identifier: str) -> None:
         """Have an output look like itself once it is loaded; nothing to do where it will not be."""
         if self._inputs.context.willLoadLayerOnCompletion(identifier):
-            dress_when_loaded(self._inputs, identifier, Dress(name, self.titles[name], self._group, self._history))
+            dress = Dress(name, self.titles[name], self._group, self._history, self._details)
+            dress_when_loaded(self._inputs, identifier, dress)
 
     def show(self, layer: QgsVectorLayer, name: str) -> None:
         """Let a layer that is in no file of the user's say what it is, and look like it."""

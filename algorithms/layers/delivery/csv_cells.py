@@ -12,11 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ....core.arrays import to_list
 from ....core.progress import Progress
 from ....core.publish.files import DISK
 from ....core.publish.folders import temporary_folder
-from ....core.records.columns import Column
 from ....core.records.table import unused_name
 from ...compat import field
 from ..tables import CHUNK, StreamedTable, Table
@@ -61,9 +59,10 @@ def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None
     if isinstance(table, StreamedTable) or len(table) < MANY or table.geometry != "none":
         return None
     # Of one column alone GDAL marks what is empty.
-    if len(table.fields) < 2 or not table.plain or not all(map(_has_codes, table.columns)):
+    coded = table.coded() if len(table.fields) > 1 and table.plain else None
+    if coded is None:
         return None
-    codes, values = zip(*map(_coded, table.columns))
+    codes, values = zip(*coded[0])
     longest = max(map(len, values))
     if longest * ROWS_A_VALUE > len(table):
         return None
@@ -82,15 +81,3 @@ def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None
         return None
     texts = [np.array(column, dtype=object) for column in list(zip(*rows))[1:]]
     return Cells(codes, texts, end, None if table.copies is None else np.cumsum(table.copies))
-
-
-def _has_codes(column: object) -> bool:
-    return isinstance(column, Column) or (isinstance(column, np.ndarray) and column.dtype.kind in "iu")
-
-
-def _coded(column: object) -> tuple[np.ndarray, list[object]]:
-    """The codes of a column, and the value of each."""
-    if isinstance(column, Column):
-        return column.codes, to_list(column.categories)
-    unique, codes = np.unique(np.asarray(column), return_inverse=True)
-    return codes.reshape(-1), to_list(unique)

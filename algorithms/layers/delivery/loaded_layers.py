@@ -22,19 +22,22 @@ from ....core.language import tr
 from ..inputs import Inputs
 from .groups import LayerGroup
 from .styles import describe, legend_title, style
+from .telling_apart import name_apart
 
 
 @dataclass(frozen=True)
 class Dress:
     """How one output is to be shown.
 
-    name : of the output; title : of the layer; group : of its run; history : a sentence on what made it
+    name : of the output; title : of the layer; group : of its run; history : a sentence on what made it; details : what
+    may tell it from the same output of another run
     """
 
     name: str
     title: str
     group: LayerGroup
     history: str
+    details: tuple[str, ...]
 
 
 class Dressing(QgsProcessingLayerPostProcessorInterface):
@@ -60,6 +63,8 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
         known_as = None if layer.name() in (dress.name, self._label) else layer.name()
         describe(layer, dress.title, known_as, self._help, dress.history)
         project = context.project() or QgsProject.instance()
+        if known_as is None:
+            layer.setName(name_apart(layer, dress.title, dress.details, project))
         dress.group.take(layer, dress.name, project)
         node = project.layerTreeRoot().findLayer(layer.id())
         if node is not None and legend_title(dress.name):

@@ -275,7 +275,8 @@ class Outputs:
             file = destination.file if isinstance(destination, DatabaseTable) else destination
             if not isinstance(file, Path):
                 continue
-            target = file.parent.resolve() / file.name
+            # A link in the place of a file is refused; a table goes into the database that a link leads to.
+            target = file.resolve() if isinstance(destination, DatabaseTable) else file.parent.resolve() / file.name
             stem = (str(target.parent), target.stem.casefold())
             if stem not in held:
                 sure = stack.enter_context(one_run_on(target, name))

@@ -76,13 +76,12 @@ class CheckedSource:
     ) -> Iterator[QgsFeature]:
         """The features one by one. Raises InputError where not all can be read as they are."""
         request = QgsFeatureRequest() if request is None else request
-        indexes = self._wanted(request)
+        fields = self._source.fields()
+        names = {index: fields[index].name() for index in self._wanted(request)}
         for chunk in self.chunks(request, flags, _AT_ONCE):
             for feature in chunk:
-                for index in indexes:
-                    value = feature[index]
-                    if isinstance(value, str):
-                        refuse_undecoded(self.name, self._source.fields()[index].name(), (value,))
+                for index, name in names.items():
+                    refuse_undecoded(self.name, name, (feature[index],))
                 yield feature
 
     def chunks(

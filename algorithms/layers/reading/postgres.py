@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-import numpy as np
 from osgeo import gdal
 from qgis.core import QgsDataSourceUri, QgsVectorLayer
 
+from ....core.arrays import objects
 from ....core.progress import Progress
 from ....core.records.columns import Column
 from ..gdal_errors import told_to_handlers
@@ -135,8 +135,7 @@ def _silently() -> Iterator[None]:
 
 def _as_booleans(column: Column) -> Column:
     values = [None if value is None else bool(value) for value in column.categories.tolist()]
-    categories = np.empty(len(values), dtype=object)
-    categories[:] = values
+    categories = objects(values)
     return Column(column.codes, categories)
 
 
