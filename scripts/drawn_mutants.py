@@ -9,8 +9,9 @@ for “or”, a “not”, a call or an exception left out, nothing returned. St
 
 Which tests reach which lines is noted once, in build/reached_lines.json (--reached FILE; all of tests/core, tests/files
 and tests/algorithms, or what --tests names), by reached_lines.py. A break is held against those that reach its
-statement, cheapest first, up to --budget seconds of them; whoever noticed one is run without it, too. Outcomes are kept
-in build/drawn_mutants.jsonl (--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
+statement, the cheapest of each file first, up to --budget seconds of them, in a fork of one process
+(breaks_in_forks.py); whoever noticed one is run without it, too. Outcomes are kept in build/drawn_mutants.jsonl
+(--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
 Ends with 1 where another survives.
 """
 
@@ -33,13 +34,15 @@ from pathlib import Path
 from mutants import ROOT, copy_of_the_tree
 
 ROOMS = ("core/privacy", "core/releases", "core/disclosure", "core/nesting", "core/publish")
-TESTS = ("tests/core", "tests/files", "tests/algorithms")
+IN_QGIS = "tests/algorithms"
+TESTS = ("tests/core", "tests/files", IN_QGIS)
 EQUIVALENT = ROOT / "scripts" / "drawn_mutants.txt"
 BUDGET = 60.0  # seconds of tests that a break is held against
 MOST_TESTS = 400
 FAILED = 1
 
 KILLED, SURVIVED, UNREACHED, NOT_RUN = "killed", "survived", "unreached", "not run"
+NOT_HERE = "not here"  # in forks: no function that is loaded holds the break
 
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -277,19 +280,48 @@ class Reached:
     lines: dict[str, dict[str, list[int]]]
 
     def of(self, one: Break, budget: float) -> list[str]:
-        """The tests that reach a break, cheapest first, as many as the budget has seconds for."""
+        """The tests that reach a break, as many as the budget has seconds for.
+
+        The cheapest of each file of tests come first, then the second of each: tests of one file look at much the same.
+        """
         of_file = self.lines.get(one.file, {})
         first, last = one.statement
         lines = of_file if last == 0 else [str(line) for line in range(first, last + 1)]
         reaching = {test for line in lines for test in of_file.get(line, ())}
         chosen: list[str] = []
         spent = 0.0
-        for test in sorted(reaching, key=lambda test: self.tests[test][1])[:MOST_TESTS]:
+        nth: Counter[str] = Counter()
+        in_turn: list[tuple[int, float, int]] = []
+        for test in sorted(reaching, key=lambda test: self.tests[test][1]):
+            name, seconds = self.tests[test]
+            in_turn.append((nth[name.partition("::")[0]], seconds, test))
+            nth[name.partition("::")[0]] += 1
+        for _, _, test in sorted(in_turn)[:MOST_TESTS]:
             spent += self.tests[test][1]
             if chosen and spent > budget:
                 break
             chosen.append(self.tests[test][0])
         return chosen
+
+
+def in_forks(tree: Path, asked: dict[str, list[str]], seconds: float, told: Path) -> None:
+    """Try breaks in forks of one process, which has read the tests once; outcomes are added to a file.
+
+    asked : of each break's key the tests; seconds : of the processor that a break may take
+    Of tests in a QGIS none is tried: its threads do not outlive a fork, and what waits for them never ends.
+    """
+    asked = {key: tests for key, tests in asked.items() if not any(test.startswith(IN_QGIS) for test in tests)}
+    if not asked:
+        return
+    said = tree / "asked.json"
+    said.write_text(json.dumps({"tests": asked, "seconds": seconds}), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{tree / 'build' / 'package'}{os.pathsep}{tree / 'scripts'}"}
+    environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    environment |= {"BREAKS_ASKED": str(said), "BREAKS_TOLD": str(told), "OPENBLAS_NUM_THREADS": "1"}
+    files = sorted({test.partition("::")[0] for tests in asked.values() for test in tests})
+    command = [str(tree / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "breaks_in_forks"]
+    command += ["-p", "no:pytest_qgis", "-p", "no:cacheprovider"]
+    subprocess.run([*command, *files], cwd=tree, env=environment, check=False)
 
 
 class Trial:
@@ -304,7 +336,7 @@ class Trial:
         environment = {**os.environ, "PYTHONPATH": str(self.tree / "build" / "package"), "PYTHONDONTWRITEBYTECODE": "1"}
         environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore"}
         command = [str(self.tree / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-        if not any(test.startswith("tests/algorithms") for test in tests):
+        if not any(test.startswith(IN_QGIS) for test in tests):
             command += ["-p", "no:pytest_qgis"]
         try:
             done = subprocess.run(
@@ -374,7 +406,7 @@ def read_results(file: Path) -> dict[str, dict[str, str]]:
     if not file.is_file():
         return {}
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return {row["key"]: row for row in rows}
+    return {row["key"]: row for row in rows if row["outcome"] != NOT_HERE}
 
 
 def reasons(file: Path = EQUIVALENT) -> dict[str, str]:
@@ -429,6 +461,7 @@ def main(words: list[str]) -> int:
     arguments.add_argument("--only", default="", help="files whose names hold this")
     arguments.add_argument("--tell", action="store_true", help="say what is known, and try nothing")
     asked = arguments.parse_args(words)
+    asked.results = asked.results.absolute()
     listed, results = reasons(), read_results(asked.results)
     breaks = [one for one in drawn(all_breaks(), asked.drawn, asked.seed) if asked.only in one.file]
     if not asked.tell:
@@ -438,7 +471,29 @@ def main(words: list[str]) -> int:
                 note_reached(tree, asked.tests, asked.reached[0])
             reached = None if asked.again else read_reached(asked.reached)
             trial = Trial(tree)
-            for one in list(_undecided(breaks, results, asked.again is not None, listed)):
+            if reached is not None and asked.again is None:
+                keys = [one.key for one in _undecided(breaks, results, False, listed)]
+                by_key = {one.key: one for one in breaks}
+                in_forks(
+                    tree,
+                    {key: reached.of(by_key[key], asked.budget) for key in keys},
+                    30 + 4 * asked.budget,
+                    asked.results,
+                )
+                results = read_results(asked.results)
+            due = list(_undecided(breaks, results, asked.again is not None, listed))
+            if asked.again:
+                told = tree / "told.jsonl"
+                in_forks(tree, {one.key: asked.again for one in due}, 600, told)
+                rows = list(read_results(told).values())
+                with asked.results.open("a", encoding="utf-8") as file:
+                    file.writelines(
+                        json.dumps(row, ensure_ascii=False) + "\n" for row in rows if row["outcome"] == KILLED
+                    )
+                results = read_results(asked.results)
+                tried = {row["key"] for row in rows}
+                due = [one for one in due if one.key not in tried]
+            for one in due:
                 tests = asked.again if reached is None else reached.of(one, asked.budget)
                 if asked.again == [] and len(tests) <= int(results[one.key]["tests"]):
                     continue  # there are no more

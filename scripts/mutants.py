@@ -8,6 +8,7 @@ without any mutant; with 2 if the tests do not run. With --drawn N breaks are dr
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import resource
@@ -119,15 +120,22 @@ def main(words: list[str]) -> int:
         import drawn_mutants
 
         return drawn_mutants.main(words)
-    passed, words = PASSED in words, [word for word in words if word != PASSED]
+    parser = argparse.ArgumentParser(
+        prog="scripts/mutants",
+        description="Breaks what must not break, line by line in a copy of the tree, and sees that the tests notice.",
+        epilog="With --drawn the breaks are drawn at random: --drawn --help says the rest.",
+    )
+    parser.add_argument(PASSED, action="store_true", help="the tests are known to pass as the tree stands")
+    parser.add_argument("words", nargs="*", help="of titles or files; all mutants where none is given")
+    given = parser.parse_args(words)
     mutants = [
         listed_mutant
         for listed_mutant in listed()
-        if not words or any(word in f"{listed_mutant.title} {listed_mutant.file}" for word in words)
+        if not given.words or any(word in f"{listed_mutant.title} {listed_mutant.file}" for word in given.words)
     ]
     with copy_of_the_tree() as tree:
         tests = sorted({test for mutant in mutants for test in mutant.tests})
-        if not tests or (not passed and ending(tree, tests)):
+        if not tests or (not given.passed and ending(tree, tests)):
             print(f"Without any mutant the tests do not pass: {said(tree)}")
             return 2
         outcomes = {}

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from vbas.core.anonymise import Ask, anonymise
-from vbas.core.crosswalk import crosswalk_from_table
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import crosswalk_from_table, number_compactly
 from vbas.core.disclosure import certificate
 from vbas.core.disclosure.certificate import (
     AREAS,
@@ -24,8 +25,8 @@ from vbas.core.disclosure.certificate import (
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.zone_tables import records_of, shown_by, too_many_pairs
 from vbas.core.levels import Levels, make_levels, own_regions
-from vbas.core.nesting.decoys import Conditions
-from vbas.core.nesting.planning import nest
+from vbas.core.nesting.decoys import Conditions, Secrets
+from vbas.core.nesting.planning import nest, nest_by_losses
 from vbas.core.privacy.derivable import NO_SMALL_COUNT
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine_all
@@ -127,3 +128,25 @@ def test_of_releases_made_anywhere_the_counts_together_are_said_and_that_the_met
     together = certificate.of(TOGETHER)
     assert together.tried > 0 and together.follow == findings.n_counts and together.undecided == findings.n_undecided
     assert nested_by_nobody_knows([wide, plain]) and not nested_by_nobody_knows([wide, held])
+
+
+def test_where_all_people_are_in_the_records_no_area_adds_a_condition_of_its_own():
+    """The certificate says how many conditions were looked at: an area without room for others is none."""
+    areas, counts, levels = two_halves()
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
+    shown, _ = shown_by(plan)
+    assert (areas.population == counts.sum(axis=1)).all()
+    # The five of a class that the whole shows live in two areas, three and two; the others are full.
+    assert certify(shown, areas.population, 5).conditions == 1 + 2
+    assert certify(shown, areas.population + np.eye(4)[3], 5).conditions == 1 + 3
+
+
+def test_a_zone_of_people_who_are_all_of_its_class_tells_how_many_live_in_each_of_its_areas():
+    """Two and two people, all of one class: whoever sees four of it knows that two are in each area."""
+    areas = make_areas(list("ab"), np.arange(4.0).reshape(2, 2), [2.0, 2.0])
+    levels = make_levels(areas, [own_regions(2), number_compactly(np.zeros(2, np.int64))[0]])
+    profile = profile_of(np.array([[2], [2]]))
+    losses = [np.zeros(2), np.ones(1)]
+    for people, released in ((areas.population, 0), (areas.population + 9.0, 4)):
+        conditions = Conditions(people, Secrets(np.random.default_rng(0)))
+        assert nest_by_losses(profile, levels, losses, 3, conditions=conditions).n_released == released

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from vbas.core.errors import Cancelled, VbasError
-from vbas.core.publish import files, leftovers
+from vbas.core.publish import file_place, files, leftovers
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
 from vbas.core.publish.locks import one_run_on
@@ -415,3 +415,22 @@ def test_a_limit_on_the_size_of_files_is_said_and_nothing_is_changed(tmp_path):
     assert "b.csv cannot be written to" in done.stdout, done.stderr
     assert "File too large. Nothing was changed." in done.stdout
     assert contents(final) == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed by Linux")
+def test_a_folder_whose_names_are_kept_is_not_held_open(tmp_path):
+    """A server that releases every night would run out of files."""
+    before = sorted(path.name for path in Path("/proc/self/fd").iterdir())
+    for _ in range(3):
+        files.DISK.keep_names(tmp_path)
+    assert sorted(path.name for path in Path("/proc/self/fd").iterdir()) == before
+
+
+def test_files_are_compared_to_their_end(tmp_path):
+    """What another program appended to a large file meanwhile would be taken for ours, and lost."""
+    size = (1 << 20) + 5
+    for name, content in (("ours", b"a" * size), ("same", b"a" * size), ("changed", b"a" * (size - 1) + b"b")):
+        (tmp_path / name).write_bytes(content)
+    ours = tmp_path / "ours"
+    assert file_place._same_bytes(ours, tmp_path / "same", files.DISK)
+    assert not file_place._same_bytes(ours, tmp_path / "changed", files.DISK)

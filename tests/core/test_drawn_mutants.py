@@ -84,7 +84,8 @@ def tree(tmp_path_factory):
         (root / package / "__init__.py").touch()
     (root / "core" / "privacy" / "small.py").write_bytes(CODE)
     (root / "tests" / "core" / "test_small.py").write_text(TESTS)
-    (root / "scripts" / "reached_lines.py").write_bytes((ROOT / "scripts" / "reached_lines.py").read_bytes())
+    for name in ("reached_lines", "breaks_in_forks", "drawn_mutants", "mutants"):
+        (root / "scripts" / f"{name}.py").write_bytes((ROOT / "scripts" / f"{name}.py").read_bytes())
     drawing.note_reached(root, ["tests/core"], root / "reached.json")
     return root
 
@@ -118,3 +119,20 @@ def test_outcomes_are_true(tree):
     assert outcome("records >= k -> (records > k)", [wrong])[0] == "not run"
     assert outcome("7 -> 8", [wrong, "tests/core/test_small.py::test_more"]) == ("survived", "")
     assert (tree / "core" / "privacy" / "small.py").read_bytes() == CODE
+
+
+@pytest.mark.slow
+def test_outcomes_in_forks_are_true(tree):
+    reached, told = drawing.read_reached([tree / "reached.json"]), tree / "told.jsonl"
+    breaks = drawing.all_breaks(("core/privacy",), tree)
+    (tree / "tests" / "core" / "test_fails.py").write_text("def test_it():\n    assert False\n")
+    wrong = "tests/core/test_fails.py::test_it"
+    drawing.in_forks(tree, {one.key: [wrong, *reached.of(one, 60)] for one in breaks}, 20, told)
+    rows = [json.loads(line) for line in told.read_text().splitlines()]
+    outcomes = {row["key"].rpartition(" | ")[2]: (row["outcome"], row["by"]) for row in rows}
+    assert len(outcomes) == len(breaks)
+    assert outcomes["records >= k -> (records > k)"] == ("killed", "tests/core/test_small.py::test_least")
+    assert outcomes["7 -> 8"][0] == "not run"  # no test reaches it but one that fails anyway
+    assert drawing.NOT_HERE in {outcome for outcome, _ in outcomes.values()}  # what runs as the file is read
+    assert (tree / "core" / "privacy" / "small.py").read_bytes() == CODE
+    assert not {row["key"] for row in rows if row["outcome"] == drawing.NOT_HERE} & set(drawing.read_results(told))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
-from vbas.core.disclosure.guessing import _Tree, by_people_alone, guesses, sample_of
+from vbas.core.disclosure.guessing import _surest, _Tree, by_people_alone, guesses, sample_of
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
@@ -107,3 +107,10 @@ def test_the_report_says_how_often_guesses_are_right():
     section = chance_section(account)
     assert found is not None and len(section.rows) == len(found.surest) * (1 + len(found.by_class_size))
     assert f"{found.n_areas} areas" in section.paragraphs[1] and "1 to 2" in section.paragraphs[0]
+
+
+def test_the_surest_guesses_are_as_many_as_is_said():
+    holds, sure = np.arange(10_000) < 150, np.linspace(1.0, 0.0, 10_000)
+    found = {one.percent: one for one in _surest(holds, sure, sure)}
+    assert all(one.n == percent * 100 for percent, one in found.items())
+    assert found[1.0].right == found[1.0].by_people == 1.0 and found[5.0].right == 0.3

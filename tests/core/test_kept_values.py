@@ -11,7 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.association import Ground, agreement_by_value, disclosed_by, refined_identifier
+from vbas.core.privacy.association import Ground, Places, refined_identifier
 from vbas.core.privacy.checking import check_release
 from vbas.core.privacy.kept_field import EXPOSED
 from vbas.core.privacy.kept_fields import examine_kept_fields
@@ -174,9 +174,9 @@ def test_a_value_that_closes_little_of_what_the_region_leaves_open_does_not_stan
     area, value = np.zeros(10_000, int), np.ones(10_000, int)
     area[:1_190] = 1
     value[790:1_790] = 0
-    agreement = agreement_by_value(0 * area, area, value)
+    agreement = Places(0 * area, area).agreement(value)
     assert (agreement.shared.max() >= 0.8 > agreement.base.max()) and not agreement.stands.any()
-    assert disclosed_by(0 * area, area, value).placed == 0
+    assert Ground(0 * area, area).disclosed_by(value).placed == 0
 
 
 def test_the_incomes_of_homes_are_not_codes_of_areas(town):
@@ -222,9 +222,9 @@ def test_chance_is_taken_off_where_few_share_a_value():
     rng = np.random.default_rng(8)
     region, value = np.repeat(np.arange(50), 200), np.repeat(np.arange(5_000), 2)
     area = 2 * region + rng.integers(0, 2, 10_000)
-    agreement = agreement_by_value(region, area, value)
+    agreement = Places(region, area).agreement(value)
     assert agreement.rows[1] > 4_000 and agreement.base.max() < 0.6
-    assert disclosed_by(region, area, value).placed == 0
+    assert Ground(region, area).disclosed_by(value).placed == 0
 
 
 @pytest.mark.parametrize(("rows", "counted"), [(9, False), (10, True)])
@@ -232,7 +232,7 @@ def test_fewer_than_ten_rows_beyond_chance_say_nothing(rows, counted):
     area = np.arange(1_000) % 10
     value = np.full(1_000, 1)
     value[np.flatnonzero(area == 3)[:rows]] = 0
-    assert (disclosed_by(0 * area, area, value).placed == rows) == counted
+    assert (Ground(0 * area, area).disclosed_by(value).placed == rows) == counted
 
 
 def test_identifiers_of_areas_in_a_fifth_of_the_rows_of_any_table_are_told():

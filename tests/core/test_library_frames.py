@@ -262,3 +262,24 @@ def test_the_door_needs_no_qgis_and_is_opened_when_it_is_asked_for():
     assert done.returncode == 0, done.stderr
     with pytest.raises(ImportError):
         from vbas import anonymise  # noqa: F401
+
+
+def test_definitions_of_a_distribution_are_found_from_a_virtual_environment(tmp_path, monkeypatch):
+    datadir, exceptions = (pytest.importorskip(f"pyproj.{name}") for name in ("datadir", "exceptions"))
+
+    def lost():
+        raise exceptions.DataDirError("not found")
+
+    chosen: list[str] = []
+    monkeypatch.setattr(datadir, "get_data_dir", lost)
+    monkeypatch.setattr(datadir, "set_data_dir", chosen.append)
+    monkeypatch.setattr("sys.base_prefix", str(tmp_path))
+    areas = {name: values for name, values in AREAS.items() if name not in ("x", "y")}
+    areas["geometry"] = shapely.points(AREAS["x"], AREAS["y"])
+    asked: dict[str, Any] = {"area": "area", "quasi_identifiers": ["sex"], "crs": "EPSG:32632"}
+    with pytest.raises(InputError, match="PROJ_DATA"):
+        anonymize(areas, people(200), **asked)
+    (tmp_path / "share" / "proj").mkdir(parents=True)
+    (tmp_path / "share" / "proj" / "proj.db").touch()
+    anonymize(areas, people(200), **asked)
+    assert set(chosen) == {str(tmp_path / "share" / "proj")}

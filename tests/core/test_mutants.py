@@ -46,6 +46,15 @@ def test_the_tests_that_it_names_are_there():
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize(("word", "ends"), [("--help", 0), ("--hepl", 2)])
+def test_whoever_asks_for_help_or_mistypes_starts_no_run(word, ends, monkeypatch, capsys):
+    mutants = script("mutants")
+    monkeypatch.setattr(mutants, "copy_of_the_tree", lambda: pytest.fail("a run was started"))
+    with pytest.raises(SystemExit) as ended:
+        mutants.main([word])
+    assert ended.value.code == ends and "words" in "".join(capsys.readouterr())
+
+
 def test_a_text_that_is_not_there_once_is_noticed():
     mutant = MUTANTS[0]
     for code in ("", mutant.text + "\n" + mutant.text):

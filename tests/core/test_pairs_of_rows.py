@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.privacy.association import Places, agreement_by_value, spread_of
+from vbas.core.privacy.association import Places, spread_of
 from vbas.core.records.columns import count_keys
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)), max_size=9)
@@ -21,7 +21,7 @@ def test_agreement_is_that_of_all_pairs_of_rows(rows, nested):
     """nested : each area is in one region, as in a release of one level."""
     rows = [(region, area + 4 * region * nested, value) for region, area, value in rows]
     region, area, value = (np.array([row[i] for row in rows], np.int64) for i in range(3))
-    agreement = agreement_by_value(region, area, value)
+    agreement = Places(region, area).agreement(value)
     pairs = list(permutations(rows, 2))
     for one in range(len(agreement.times)):
         same = [(a, b) for a, b in pairs if a[2] == b[2] == one]

@@ -99,6 +99,22 @@ def test_order_of_release_does_not_depend_on_order_of_records():
     assert (results[0].fields["sex"].codes == results[1].fields["sex"].codes).all()
 
 
+@pytest.mark.parametrize("counted", [False, True])
+def test_rows_are_the_same_where_their_combinations_fit_no_number(counted, monkeypatch):
+    table = simple_table(counts=np.array([3, 1, 2, 4, 5, 2]) if counted else None)
+    areas = make_areas(["a", "b"], [(0, 0), (1000, 0)])
+    both = []
+    for largest in (2**63 - 1, 1):
+        monkeypatch.setattr("vbas.core.release.LARGEST_INT64", largest)
+        monkeypatch.setattr("vbas.core.profile.LARGEST_INT64", largest)
+        records = match_records(table, areas, "suppress", k=2)
+        release = apply(suppress(records.profile, Crosswalk(np.array([0, 0]), 1), k=2), records)
+        rows = [(name, column.codes.tolist()) for name, column in release.fields.items()]
+        profile = records.profile.counts.toarray().tolist(), records.profile.classes.tolist(), records.cell_of.tolist()
+        both.append((rows, release.region.tolist(), release.level.tolist(), release.counts.tolist(), profile))
+    assert both[0] == both[1] and both[0][3]
+
+
 def test_a_release_is_counted_anew():
     """A profile that claims more records than there are lets small classes through: that is noticed."""
     areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])

@@ -104,7 +104,7 @@ def test_what_a_series_is_known_to_tell_is_true(seed, n_levels):
         if tuple(values) in joint:
             people[cell[area], number[joint[tuple(values)]]] += 1
     for family in over.sums(np.arange(len(over.entries))):
-        sums = family.members() @ people
+        sums = family.members @ people
         for column, of_class in enumerate(family.class_of.tolist()):
             if of_class >= 0:
                 low, high = family.low[:-1, of_class], family.high[:-1, of_class]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -92,3 +93,16 @@ def test_rows_that_are_counted_together_say_the_same():
     assert len(rows) < together.n_rows == one_by_one.n_rows == 600
     assert together.median == one_by_one.median == np.median(records.table.counts)
     assert warning_of_weights(plan, together) == warning_of_weights(plan, one_by_one) != ""
+
+
+def test_classes_of_nobody_are_no_sign_of_a_survey():
+    """Where nobody is of a class, true counts would look as thin as those of a survey, and be refused as one."""
+    plan, records = counted(3, dense=True)
+    rows = counted_rows(records)
+    profile, n_more = rows.profile, 40
+    empty = replace(
+        profile,
+        counts=sparse.hstack([profile.counts, sparse.csr_matrix((N_AREAS, n_more), dtype=np.int64)]).tocsr(),
+        classes=np.vstack([profile.classes, np.zeros((n_more, 1), np.int64)]),
+    )
+    assert warning_of_weights(plan, rows) == warning_of_weights(plan, replace(rows, profile=empty)) == ""

@@ -13,7 +13,7 @@ RUN_AGAIN = 2  # rows of a comparison
 TAKEN_OVER = (
     *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS"),
     *("RECORD_COUNT", "UNMATCHED", "GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF"),
-    *("N_SITES", "FLOOR", "BUDGET", "FAIR", "SEED"),
+    *("N_SITES", "FLOOR", "BUDGET", "FAIR", "START", "SEED"),
 )
 NUMBERS = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy", "mean_distance")
 

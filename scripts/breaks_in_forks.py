@@ -1,0 +1,131 @@
+"""A plugin of pytest: breaks tried in one process, each in a fork of it, so that tests are imported and collected once.
+
+Wants in BREAKS_ASKED a file of JSON, {"tests": {key of a break: [ids of tests, or files]}, "seconds": of the
+processor for each}, and appends to the file BREAKS_TOLD a line of JSON for each: key, outcome, and by what it was
+noticed. A break is put into the functions that are loaded already, by their code; one outside of any function, or in
+the default of a parameter, is not, and its outcome is “not here”.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import pytest
+from _pytest.runner import runtestprotocol
+from drawn_mutants import KILLED, NOT_HERE, NOT_RUN, ROOT, SURVIVED, UNREACHED, Break, all_breaks
+
+Place = tuple[str, str, int]
+
+
+def _functions() -> dict[Place, list[FunctionType]]:
+    """The loaded functions of this tree by file, name and first line."""
+    gc.unfreeze()
+    found: dict[Place, list[FunctionType]] = {}
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and "/core/" in one.__code__.co_filename:
+            code = one.__code__
+            found.setdefault((os.path.realpath(code.co_filename), code.co_qualname, code.co_firstlineno), []).append(
+                one
+            )
+    return found
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one
+            yield from _codes(one)
+
+
+def _put_in(one: Break, functions: dict[Place, list[FunctionType]]) -> bool:
+    """Put a break into the functions that hold it; whether any was changed."""
+    path = ROOT / one.file
+    source = path.read_bytes()
+    whole, broken = compile(source, str(path), "exec"), compile(one.applied(source), str(path), "exec")
+    known = {(code.co_qualname, code.co_firstlineno): code for code in _codes(whole)}
+    changed = False
+    for code in _codes(broken):
+        before = known.get((code.co_qualname, code.co_firstlineno))
+        if before is None or before == code:
+            continue
+        for function in functions.get((os.path.realpath(path), code.co_qualname, code.co_firstlineno), ()):
+            if function.__code__.co_freevars == code.co_freevars:
+                function.__code__ = code
+                changed = True
+    return changed
+
+
+def _first_failing(items: list[pytest.Item], seconds: float, one: Break | None, functions: dict) -> str | None:
+    """In a fork: which test fails first, "" for none; None where the break was not put in."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        said = "the process is gone"
+        try:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            if one is not None and not _put_in(one, functions):
+                said = "not here"
+            else:
+                said = ""
+                for item, following in zip(items, [*items[1:], None]):
+                    reports = runtestprotocol(item, nextitem=following, log=False)
+                    if any(report.failed for report in reports):
+                        said = item.nodeid
+                        break
+        finally:
+            os.write(write, f"={said}".encode())
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        told = pipe.read().decode()
+    os.waitpid(child, 0)
+    if told == "=not here":
+        return None
+    return told[1:] if told else "it never ends, or the process is gone"
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool:
+    """Try the breaks in place of running the tests."""
+    asked = json.loads(Path(os.environ["BREAKS_ASKED"]).read_text(encoding="utf-8"))
+    breaks = {one.key: one for one in all_breaks()}
+    items = {item.nodeid: item for item in session.items}
+    functions, passing = _functions(), {}
+
+    def within(file: str) -> list[pytest.Item]:
+        return [item for item in session.items if item.nodeid.startswith((f"{file}::", f"{file}["))]
+
+    with Path(os.environ["BREAKS_TOLD"]).open("a", encoding="utf-8") as told:
+        for key, names in asked["tests"].items():
+            some = [item for name in names for item in ([items[name]] if name in items else within(name))]
+            outcome, by = NOT_RUN, ""
+            while some:
+                found = _first_failing(some, asked["seconds"], breaks[key], functions)
+                if found is None:
+                    outcome = NOT_HERE
+                elif not found:
+                    outcome = SURVIVED
+                elif found not in items:
+                    outcome, by = KILLED, found
+                else:
+                    if found not in passing:
+                        passing[found] = not _first_failing([items[found]], asked["seconds"], None, functions)
+                    if not passing[found]:
+                        some = [item for item in some if item.nodeid != found]
+                        continue
+                    outcome, by = KILLED, found
+                break
+            if not names:
+                outcome = UNREACHED
+            row = {"key": key, "line": str(breaks[key].line), "outcome": outcome, "by": by, "tests": str(len(some))}
+            told.write(json.dumps(row, ensure_ascii=False) + "\n")
+            told.flush()
+            print(f"{outcome:9} {key}{f'   by {by}' if by else ''}", file=sys.stderr, flush=True)
+    return True
