@@ -1,8 +1,9 @@
-"""What all of core needs of numbers: arrays as lists, and the rounding of the papers."""
+"""What all of core needs of arrays and numbers: arrays as lists and of any values, and the rounding of the papers."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +16,13 @@ def to_list(values: np.ndarray) -> list[Any]:
     value or any depth of nesting, whatever is known of the array.
     """
     return cast("list[Any]", values.tolist())
+
+
+def objects(values: Sequence[object] | np.ndarray) -> np.ndarray:
+    """An array of so many values of any kind, each as it is."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def round_half_up(value: float) -> int:

@@ -11,7 +11,6 @@ from .crosswalk import Crosswalk
 from .generalising import Hierarchy, entropy_given_up, generalise_profile, records_by_value
 from .language import tr
 from .profile import Profile
-from .progress import Progress, silent
 from .records.columns import combine_codes
 from .suppression import Terms, suppressed_by_class, suppression_percent
 
@@ -36,7 +35,6 @@ def attribute_costs(
     crosswalk: Crosswalk,
     terms: Terms,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    progress: Progress = silent,
 ) -> list[AttributeCost]:
     """What each quasi-identifier costs with these regions, in the order of the profile.
 
@@ -46,7 +44,6 @@ def attribute_costs(
     records = records_by_value(profile) if known else ()
     costs = []
     for position, name in enumerate(names):
-        progress(position / len(names))
         without = _percent(profile, crosswalk, terms, _classes_without(profile, position))
         coarser = given_up = None
         hierarchy = known.get(name)
@@ -55,7 +52,6 @@ def attribute_costs(
             coarser = _percent(profile, crosswalk, terms, generalise_profile(profile, {name: hierarchy}, node)[1])
             given_up = entropy_given_up(hierarchy, 1, records[position])
         costs.append(AttributeCost(name, without, coarser, given_up))
-    progress(1.0)
     return costs
 
 

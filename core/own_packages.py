@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .errors import InputError
 from .language import tr
-from .publish.files import DISK, FileSystem
+from .publish.files import DISK
 
 FOLDER = "vbas_packages"
 COMING, GONE = ".new-", ".old-"  # what a killed run left begins with one of these
@@ -30,48 +30,48 @@ def find_packages(profile: str | Path) -> None:
         sys.path.append(str(folder))
 
 
-def room_for(profile: str | Path, files: FileSystem = DISK) -> Path:
+def room_for(profile: str | Path) -> Path:
     """A new empty folder beside the packages, which pip fills. Raises InputError where none can be made."""
     folder = folder_of_packages(profile)
     try:
         for above in reversed((folder, *folder.parents)):
-            if not files.is_folder(above):
-                files.make_folder(above)
-        for left in _left(folder, files):
-            files.remove_tree(left, as_far_as_it_goes=True)
-        return files.new_folder(folder, COMING)
+            if not DISK.is_folder(above):
+                DISK.make_folder(above)
+        for left in _left(folder):
+            DISK.remove_tree(left, as_far_as_it_goes=True)
+        return DISK.new_folder(folder, COMING)
     except OSError as error:
         raise _refused(folder, error) from error
 
 
-def put_in_place(coming: Path, files: FileSystem = DISK) -> list[str]:
+def put_in_place(coming: Path) -> list[str]:
     """Move what pip has put into `coming` to the packages; of what was there before, the new is kept.
 
     A numpy that came along is left out: QGIS has the same. Returns the names. Raises InputError where something cannot
     be moved, such as what this QGIS has loaded on Windows.
     """
     folder = coming.parent
-    names = [name for name in files.names(coming) if not name.startswith("numpy") and name != "bin"]
+    names = [name for name in DISK.names(coming) if not name.startswith("numpy") and name != "bin"]
     try:
         for name in names:
-            if files.is_there(folder / name):
-                gone = files.new_folder(folder, GONE)
-                files.rename(folder / name, gone / name)
-            files.rename(coming / name, folder / name)
+            if DISK.is_there(folder / name):
+                gone = DISK.new_folder(folder, GONE)
+                DISK.rename(folder / name, gone / name)
+            DISK.rename(coming / name, folder / name)
     except OSError as error:
         raise _refused(folder, error) from error
-    for left in _left(folder, files):
-        files.remove_tree(left, as_far_as_it_goes=True)
+    for left in _left(folder):
+        DISK.remove_tree(left, as_far_as_it_goes=True)
     return names
 
 
-def give_up(coming: Path, files: FileSystem = DISK) -> None:
+def give_up(coming: Path) -> None:
     """Remove what pip has begun."""
-    files.remove_tree(coming, as_far_as_it_goes=True)
+    DISK.remove_tree(coming, as_far_as_it_goes=True)
 
 
-def _left(folder: Path, files: FileSystem) -> list[Path]:
-    return [folder / name for name in files.names(folder) if name.startswith((COMING, GONE))]
+def _left(folder: Path) -> list[Path]:
+    return [folder / name for name in DISK.names(folder) if name.startswith((COMING, GONE))]
 
 
 def _refused(folder: Path, error: OSError) -> InputError:

@@ -158,7 +158,7 @@ class Circles:
             added = 2 * np.cumsum(block, axis=1).diagonal() - block.diagonal()
             variance = np.maximum(np.cumsum(added) * scale, 0.0)
             # e (people - e) / people = variance, for the e below half of all
-            effective = people / 2 * (1 - np.sqrt(np.maximum(1 - 4 * variance / people, 0.0)))
+            effective = people / 2 * (1 - np.sqrt(np.maximum(1 - 4 * variance / (people or 1.0), 0.0)))
             # areas at the same distance come in together
             whole = np.append(np.diff(distance) > 0, True)[:n_inside]
             effective = np.where(whole, effective, 0.0)

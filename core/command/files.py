@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
@@ -14,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import to_list
+from ..arrays import objects
 from ..errors import InputError
 from ..language import tr
 from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name
 from ..progress import silent
 from ..records import sqlite_file
-from ..records.columns import Column, ColumnBuilder, category_order, column_from_values, smallest_integers
+from ..records.columns import Column, ColumnBuilder, column_from_values
 from ..records.plain_files import scan_csv
 from ..records.sqlite_columns import read_table
 from ..records.table_file import DECLARED
@@ -34,8 +33,6 @@ SHOWN: Mapping[str, Callable[[object], object]] = {
     "DATE": lambda value: date.fromisoformat(str(value)),
     "DATETIME": lambda value: datetime.fromisoformat(str(value).replace("Z", "+00:00")),
 }
-WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")
-NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 HEADER, ENVELOPES = 8, (0, 32, 48, 48, 64)  # bytes of a shape in a GeoPackage before it, by what it says of its bounds
 
 
@@ -152,9 +149,7 @@ class GeoPackageFrame(OwnFrame):
         """The values of a field; the shapes as WKB."""
         if name != self.geometry or not self._shape:
             return super().array(name)
-        values = np.empty(len(self._shapes), dtype=object)
-        values[:] = self._shapes
-        return values
+        return objects(self._shapes)
 
     @cached_property
     def _shapes(self) -> list[bytes | None]:
@@ -185,8 +180,7 @@ class GeoPackageFrame(OwnFrame):
 
 
 class CsvFrame(OwnFrame):
-    """A CSV file, as QGIS reads it: numbers where a field has nothing else; text where one value is none, is a code
-    such as 007, or stands in quotation marks."""
+    """A CSV file, as QGIS reads it where nothing declares its types: every value is text, a missing one is empty."""
 
     def __init__(self, path: Path, parameter: str) -> None:
         self._path, self._parameter = path, parameter
@@ -215,23 +209,7 @@ class CsvFrame(OwnFrame):
                 )
             for builder, position in zip(builders, positions):
                 builder.add_texts(list(map(itemgetter(position), chunk)))
-        texts = {name: builder.column() for name, builder in zip(different, builders)}
-        numbers = {name: typed for name, column in texts.items() if (typed := _as_numbers(column)) is not None}
-        return {**texts, **{name: numbers[name] for name in numbers.keys() - self._quoted(list(numbers))}}
-
-    def _quoted(self, names: Sequence[str]) -> set[str]:
-        """The fields of which some value stands in quotation marks, which QGIS takes for text."""
-        positions, found = {name: self.names.index(name) for name in names}, set()
-        with self._path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, quoting=csv.QUOTE_NONE)
-            next(rows, None)
-            while positions and (chunk := list(islice(rows, ROWS_AT_ONCE))):
-                whole = [row for row in chunk if len(row) == len(self.names)]
-                for name, position in list(positions.items()):
-                    if any(value[:1] == '"' for value in set(map(itemgetter(position), whole))):
-                        found.add(name)
-                        del positions[name]
-        return found
+        return {name: builder.column() for name, builder in zip(different, builders)}
 
     def _rows(self) -> Iterator[list[str]]:
         try:
@@ -246,28 +224,6 @@ class CsvFrame(OwnFrame):
                     error=str(error),
                 )
             ) from error
-
-
-def _as_numbers(column: Column) -> Column | None:
-    """A column of texts as numbers, an empty one as missing; None where not all are numbers."""
-    texts = to_list(column.categories)
-    filled = [text for text in texts if text]
-    kind: Callable[[str], object]
-    if not filled:
-        return None
-    if all(map(WHOLE.fullmatch, filled)):
-        kind = int
-    elif all(NUMBER.fullmatch(text) and any(map(str.isdigit, text)) for text in filled):
-        kind = float
-    else:
-        return None
-    values = [kind(text) if text else None for text in texts]
-    ordered = sorted(dict.fromkeys(values), key=category_order)
-    position = {value: i for i, value in enumerate(ordered)}
-    categories = np.empty(len(ordered), dtype=object)
-    categories[:] = ordered
-    at = np.array([position[value] for value in values], np.int64)
-    return Column(smallest_integers(at, max(len(ordered), 1))[column.codes], categories)
 
 
 def _crs(organization: str | None, number: int | None, definition: str | None) -> object:

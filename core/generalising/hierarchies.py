@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import identifier_text
+from ..arrays import objects
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..records.columns import category_order
@@ -74,7 +75,7 @@ def make_hierarchy(attribute: str, values: np.ndarray, levels: Sequence[Sequence
         here = np.array([position[value] for value in level], np.int64)
         _refuse_split(attribute, values, categories[-1], codes[-1], distinct, here, number)
         codes.append(here)
-        categories.append(_objects(distinct))
+        categories.append(objects(distinct))
     return Hierarchy(attribute, tuple(codes), tuple(categories))
 
 
@@ -162,9 +163,3 @@ def _refuse_split(
             coarser_values=shown_values(into),
         )
     )
-
-
-def _objects(values: Sequence[object]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

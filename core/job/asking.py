@@ -20,7 +20,7 @@ from ..records.table import RecordTable
 from ..suppression import Terms
 from ..ties import FIXED
 from .disclosure import DISCLOSURE, held_against
-from .inputs import Asked, Inputs
+from .inputs import Inputs, Parameters
 from .periods import period_of, periods_of
 from .published import earlier_of, published_counts_of
 from .rules import rule_of
@@ -96,7 +96,7 @@ def terms_as_asked(ask: Ask, records: Records) -> Terms:
     return Terms(ask.k, requirement, records.n_unmatched)
 
 
-def in_all_periods(asked: Asked, terms: Terms, profile: Profile) -> Terms:
+def in_all_periods(asked: Parameters, terms: Terms, profile: Profile) -> Terms:
     """The terms, by which classes are the same in all periods where a job asks for that; profile : of the records."""
     period = period_of(asked)
     if not period or periods_of(asked) != THE_SAME:

@@ -10,7 +10,7 @@ from ..privacy.derivable import in_short
 from ..release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 
 LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
-RELEASE_NEXT = tr("If the cost is right, release with this crosswalk; REGION_AUDIT is internal.")
+RELEASE_NEXT = tr("If the cost is right, release with this crosswalk; the region audit is internal.")
 
 
 def conclude(log: Log, account: Account, next_step: str = "") -> tuple[str, ...]:

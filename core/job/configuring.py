@@ -13,7 +13,7 @@ from ..language import tr
 from ..site_location import LocationOptions
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number import SiteNumberOptions
-from .inputs import Asked, Inputs
+from .inputs import Inputs, Parameters
 
 
 def aggregation_options_of(given: Inputs) -> AggregationOptions:
@@ -83,7 +83,7 @@ def over_budget(configuration: Configuration, percent: float) -> list[str]:
     ]
 
 
-def settled_by_combination(asked: Asked) -> Mapping[str, object]:
+def settled_by_combination(asked: Parameters) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
     combination = RECOMMENDED.get(asked.text("COMBINATION"))
     if combination is None:

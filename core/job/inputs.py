@@ -11,7 +11,7 @@ from ..progress import Progress
 from ..records.columns import Column
 
 
-class Asked(Protocol):
+class Parameters(Protocol):
     """Parameters by name."""
 
     def has(self, name: str) -> bool:
@@ -36,7 +36,7 @@ class Asked(Protocol):
         """Files of rules beside those that are shipped."""
 
 
-class Inputs(Asked, Log, Protocol):
+class Inputs(Parameters, Log, Protocol):
     """One run, as it is read: parameters by name, tables by the parameter that gives them, and a log."""
 
     def given(self, name: str) -> bool:

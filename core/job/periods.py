@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from ..language import tr
 from ..privacy.series import EACH_BY_ITSELF
-from .inputs import Asked, Inputs
+from .inputs import Inputs, Parameters
 
 PERIOD, PERIODS = "PERIOD", "PERIODS"
 
 
-def period_of(asked: Asked) -> str:
+def period_of(asked: Parameters) -> str:
     """The field that is the period of a record; empty where there is none."""
     return asked.text(PERIOD).strip() if asked.has(PERIOD) else ""
 
 
-def periods_of(asked: Asked) -> str:
+def periods_of(asked: Parameters) -> str:
     """How the classes of several periods go together: each by itself where nothing else can be asked for."""
     return asked.text(PERIODS) if asked.has(PERIODS) else EACH_BY_ITSELF
 

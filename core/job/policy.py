@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..policy import Policy, policies
 from ..privacy.rules import NO_RULE
-from .inputs import Asked
+from .inputs import Parameters
 from .words import NESTED
 
 # Parameters with the least count that is shown, and what must be given for each to count.
@@ -18,7 +18,7 @@ LEAST = {
 DISCLOSURE, REGISTER, RULE = "DISCLOSURE", "REGISTER", "RULE"
 
 
-def hold_to_policies(asked: Asked, folder: bool | None = None) -> tuple[Policy, ...]:
+def hold_to_policies(asked: Parameters, folder: bool | None = None) -> tuple[Policy, ...]:
     """The policies that a job which releases something holds. Raises PrivacyError where it does not hold one.
 
     asked : its parameters, raised to what its rule asks for; folder : whether it is written as a folder that describes
@@ -36,13 +36,13 @@ def hold_to_policies(asked: Asked, folder: bool | None = None) -> tuple[Policy, 
     return held
 
 
-def hold_before_a_place(asked: Asked) -> None:
+def hold_before_a_place(asked: Parameters) -> None:
     """Raise PrivacyError for a job that a policy does not have, of which it is not said yet where its release goes."""
     for policy in policies():
         _hold_what_is_asked(asked, policy)
 
 
-def _hold_what_is_asked(asked: Asked, policy: Policy) -> None:
+def _hold_what_is_asked(asked: Parameters, policy: Policy) -> None:
     """Least counts, the rule, and what a nested release holds against."""
     for name, of in LEAST.items():
         if asked.has(name) and (not of or asked.text(of)):

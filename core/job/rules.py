@@ -8,7 +8,7 @@ from ..policy import policies_for_lists
 from ..privacy.derivable import NO_SMALL_COUNT, not_proven
 from ..privacy.rules import NO_RULE, Rule, list_rules
 from .disclosure import DISCLOSURE
-from .inputs import Asked
+from .inputs import Parameters
 from .words import NESTED
 
 
@@ -21,7 +21,7 @@ def refusal(problem: str) -> str:
     )
 
 
-def rule_of(asked: Asked) -> Rule | None:
+def rule_of(asked: Parameters) -> Rule | None:
     """The rule that is followed, None for one's own numbers or a form without rules.
 
     Raises InputError where the user's own file of rules cannot be read whole, or no longer has the rule.
@@ -39,7 +39,7 @@ def rule_of(asked: Asked) -> Rule | None:
     return listing.rules[name]
 
 
-def raised_by_rule(asked: Asked) -> dict[str, object]:
+def raised_by_rule(asked: Parameters) -> dict[str, object]:
     """The parameters that are to be raised to what the rule asks for, with their values. Raises InputError."""
     rule = rule_of(asked)
     if rule is None:
@@ -54,11 +54,11 @@ def raised_by_rule(asked: Asked) -> dict[str, object]:
     return {name: value for name, value in raised.items() if asked.has(name)}
 
 
-def _number(asked: Asked, name: str) -> float:
+def _number(asked: Parameters, name: str) -> float:
     return asked.number(name) if asked.has(name) else 0.0
 
 
-def rule_sentences(asked: Asked, nested: bool) -> tuple[str, ...]:
+def rule_sentences(asked: Parameters, nested: bool) -> tuple[str, ...]:
     """The rule with its source, for the log and the report; nothing for one's own numbers.
 
     nested : whether the release has several levels, of which small counts may be derived

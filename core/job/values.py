@@ -19,6 +19,11 @@ def quoted(values: Iterable[object]) -> str:
     return ", ".join(tr("“{value}”", value=value) for value in values)
 
 
+def parts_of(typed: str) -> list[str]:
+    """The parts of a line that semicolons separate."""
+    return [part.strip() for part in typed.split(";") if part.strip()]
+
+
 def some(names: Sequence[str]) -> str:
     """The first few of wrong names in quotation marks, cut where they are long."""
     cut = [name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…" for name in names[:MOST_NAMED]]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import to_list
+from ..arrays import objects, to_list
 from ..errors import InputError
 from ..language import tr
 from ..missing import is_missing
@@ -247,8 +247,9 @@ def _codes_of(values: Any) -> np.ndarray:
     return np.asarray(values.indices.fill_null(-1).to_numpy(zero_copy_only=False))
 
 
-def free_name(names: Sequence[str], name: str = "geometry") -> str:
+def free_name(names: Sequence[str]) -> str:
     """A name for the shapes that no other field has."""
+    name = "geometry"
     while name in names:
         name += "_"
     return name
@@ -268,8 +269,7 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     ordered = sorted(shown.values(), key=category_order)
     position = {(type(value), value): i for i, value in enumerate(ordered)}
     at = np.array([position.get((type(value), value), 0) for value in [*plain, None]], np.int64)
-    categories = np.empty(len(ordered), dtype=object)
-    categories[:] = ordered
+    categories = objects(ordered)
     return Column(smallest_integers(at, max(len(ordered), 1))[codes], categories)
 
 

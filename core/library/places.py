@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,7 +187,8 @@ def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
             value if value is None or isinstance(value, bytes) else shapely.to_wkb(value) for value in values.tolist()
         ]
     elif min(position_of(frame.names, X), position_of(frame.names, Y)) >= 0:
-        both = [np.asarray(frame.array(frame.names[position_of(frame.names, axis)]), dtype=float) for axis in (X, Y)]
+        axes = [frame.names[position_of(frame.names, axis)] for axis in (X, Y)]
+        both = [number_or_missing(values_in(frame, axis), axis, REGIONS) for axis in axes]
         wkbs = shapely.to_wkb(shapely.points(np.column_stack(both))).tolist()
     else:
         raise InputError(
@@ -224,12 +227,33 @@ def _system(crs: object) -> Any:
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
+    _find_definitions()
     try:
         return CRS.from_user_input(crs)
     except CRSError as error:
         raise InputError(
             tr("{layer}: “{crs}” is no coordinate reference system that is known.", layer=REGIONS, crs=str(crs))
         ) from error
+
+
+def _find_definitions() -> None:
+    """Point pyproj to PROJ's definitions where the distribution's own pyproj is used from a virtual environment, whose
+    prefix it looks under. Raises InputError where there are none."""
+    from pyproj import datadir
+    from pyproj.exceptions import DataDirError
+
+    try:
+        datadir.get_data_dir()
+    except DataDirError as error:
+        there = Path(sys.base_prefix) / "share" / "proj"
+        if not (there / "proj.db").is_file():
+            raise InputError(
+                tr(
+                    "pyproj does not find PROJ's definitions of coordinate reference systems: set PROJ_DATA to the "
+                    "folder that holds “proj.db”, or install pyproj with pip."
+                )
+            ) from error
+        datadir.set_data_dir(str(there))
 
 
 def _plane(system: Any, shapes: np.ndarray, log: Log) -> Any:

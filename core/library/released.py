@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cache, cached_property
@@ -39,7 +39,7 @@ from ..records.columns import Column, column_from_values
 from ..report.internal import internal_report
 from ..report.map_data import MapData
 from ..report.periods import how_periods_go_together
-from ..report.provenance import Provenance
+from ..report.provenance import Provenance, now
 from ..report.release import PublicReport, release_report
 from ..report.sign import FileToSign
 from ..tables.schema import FOR_RELEASE
@@ -187,7 +187,6 @@ class Anonymized:
         pages: Mapping[str, PathLike],
         folder_format: str | None = None,
         licence: str | None = None,
-        check_cancelled: Callable[[], None] = lambda: None,
     ) -> None:
         """Write a folder and pages, each where it is asked for; see `write`. pages : by REPORT and RELEASE_REPORT"""
         for policy in self.account.policies:
@@ -221,7 +220,6 @@ class Anonymized:
             write,
             {name: (Path(path), texts[name]) for name, path in pages.items()},
             (lambda: self._entry(Path(register))) if register else None,
-            check_cancelled,
         )
         self._job.warn(*warnings)
 
@@ -263,7 +261,7 @@ class Anonymized:
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
         values = self._said_values(set(SETTINGS))
         provenance = Provenance(
-            list(values.items()), _now(), _versions(), (), self._command, job=self._job_text, job_file="job.toml"
+            list(values.items()), now(), _versions(), (), self._command, job=self._job_text, job_file="job.toml"
         )
         entry = "" if self._registered is None else self._registered.in_words
         signing = signing_of(self._job, self._tables, register=entry, pages=pages)
@@ -282,7 +280,7 @@ class Anonymized:
                 bool(account.requirement.members),
                 list(self._said_values(set(said_of(self._job)) - set(left_out)).items()),
                 version(),
-                _now(),
+                now(),
                 () if account.coarser is None else account.coarser.in_words,
                 account.no_small_count,
                 account.plan.in_zones,
@@ -328,11 +326,6 @@ class Anonymized:
 
 def _numbers(values: np.ndarray) -> Column:
     return column_from_values(np.asarray(values, np.int64).tolist())
-
-
-def _now() -> str:
-    here = datetime.now().astimezone()
-    return f"{here:%Y-%m-%d %H:%M} ({here:%Z})"
 
 
 def _versions() -> list[tuple[str, str]]:
