@@ -137,11 +137,12 @@ def test_an_interrupt_once_all_is_decided_takes_all_back(rules, monkeypatch):
 
 
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
-def test_what_takes_the_last_name_in_between_stays(rules):
+def test_what_takes_the_last_name_in_between_stays(rules, monkeypatch):
     """Another program is quicker by a call, whichever: where files have several names, none of its is ever lost."""
     for at in range(1, 30):
         files = Memory(rules)
-        real, calls, came = files._call, count(1), []
+        real, calls = files._call, count(1)
+        came: list[str] = []
 
         def quicker(name, path, do, *more, real=real, calls=calls, files=files, at=at, came=came):
             if next(calls) == at and files._key(OUT / "out.csv") not in files.nodes:
@@ -154,10 +155,9 @@ def test_what_takes_the_last_name_in_between_stays(rules):
             for name in NAMES:
                 files.write(folder / name, name.encode())
                 pairs.append((folder / name, OUT / name))
-            files._call = quicker
-            with suppress(OSError):
+            with suppress(OSError), monkeypatch.context() as patched:
+                patched.setattr(files, "_call", quicker)
                 give_free_names(pairs, folder, files)
-            files._call = real
         there = visible(files)
         assert there in ({"out.csv": b"mine"}, WRITTEN), at
         assert there != WRITTEN or not (rules.links and came), at
