@@ -135,8 +135,11 @@ def test_other_data_ask_for_another_look_until_they_are_taken_back(dock):
     assert dock.message.isHidden() and dock.anonymise.isEnabled()
     dock.data.record_region.setField("diagnosis")
     assert not dock.anonymise.isEnabled()
+    wait_for(lambda: not dock.data.busy)  # which finds other roles, and these are other data
     dock.look.click()
     settle(dock)
+    assert "No record's “diagnosis” is found in" in dock.message.text()
+    dock.data.changed.emit()  # as when the data were looked over again
     assert "No record's “diagnosis” is found in" in dock.message.text()
     assert dock.session.state.data["RECORD_REGION"] == "home" and not dock.anonymise.isEnabled()
 

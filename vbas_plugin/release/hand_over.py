@@ -258,7 +258,7 @@ class HandOverStep(QWidget):
         if hasattr(self._iface, "openLayoutDesigner"):
             self._iface.openLayoutDesigner(layout)
         said = [tr("The map is a print layout of the project now: “{name}”.", name=layout.name())]
-        template = keep_template(text_below())
+        template = keep_template(layer, text_below())
         if template:
             said.append(tr("For other maps the layout manager has the template “{name}”.", name=template))
         self._say("\n".join(said))

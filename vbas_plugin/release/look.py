@@ -69,6 +69,7 @@ class LookStep(QWidget):
         self._number_chosen = False  # by the user, and not by the approach
         self._asked: Choices | None = None
         self._on_map: Shown | None = None
+        self._seen: dict[str, object] = {}  # the data as they were chosen when they were last spoken of
         self._build()
         self._connect()
         self._refresh()
@@ -156,8 +157,8 @@ class LookStep(QWidget):
         self.say("")
         self._number_chosen = self._changed = False
         self._watch.watch(self.data.layers())
-        self._asked = self.choices.choices()
-        self.session.begin(self.data.parameters(), self._asked)
+        self._asked, self._seen = self.choices.choices(), self.data.parameters()
+        self.session.begin(self._seen, self._asked)
 
     def run_anonymise(self) -> None:
         """Open the dialog of the main algorithm, filled so that running it makes the regions shown."""
@@ -295,8 +296,10 @@ class LookStep(QWidget):
         self.session.budget(percent)
 
     def _data_changed(self) -> None:
-        """Other layers or fields than those that were read, or those again."""
-        if self.session.state is not None and not self.session.busy:
+        """Other layers or fields than those that were read, or those again; or nothing but what is known of them, which
+        leaves standing what was said."""
+        before, self._seen = self._seen, self.data.parameters()
+        if self.session.state is not None and not self.session.busy and self._seen != before:
             self.say("")
             self._tell_stale()
         self._refresh()

@@ -44,9 +44,7 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     layout = QgsPrintLayout(project)
     layout.initializeDefaults()
     layout.setName(name)
-    extent = layer.extent()
-    extent.scale(ROOM)
-    shown, legend = _laid_out(layout, extent, layer.crs(), title, said)
+    shown, legend = _laid_out(layout, _around(layer), layer.crs(), title, said)
     shown.setLayers([layer])
     shown.setKeepLayerSet(True)
     legend.setAutoUpdateModel(False)
@@ -57,19 +55,18 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     return layout
 
 
-def keep_template(said: str) -> str:
+def keep_template(layer: QgsVectorLayer, said: str) -> str:
     """Put the page among the templates of the user's profile, where the layout manager offers it, in place of an
     earlier one; its name, empty where the profile cannot be written.
 
-    It knows no layer: a layout made of it shows what its project does, under its own name. said : below the map
+    It knows the place of a layer, but no layer: a layout made of it shows there what its project does, under its own
+    name. said : below the map
     """
     layout = QgsPrintLayout(QgsProject.instance())
     layout.initializeDefaults()
     name = tr("VBAS release")
     layout.setName(name)
-    _laid_out(
-        layout, QgsRectangle(0.0, 0.0, 1000.0, 1000.0), QgsCoordinateReferenceSystem(), "[% @layout_name %]", said
-    )
+    _laid_out(layout, _around(layer), layer.crs(), "[% @layout_name %]", said)
     folder = Path(QgsApplication.qgisSettingsDirPath()) / TEMPLATES
     try:
         if not DISK.is_folder(folder):
@@ -77,6 +74,12 @@ def keep_template(said: str) -> str:
     except OSError:
         return ""
     return name if layout.saveAsTemplate(str(folder / f"{name}.qpt"), QgsReadWriteContext()) else ""
+
+
+def _around(layer: QgsVectorLayer) -> QgsRectangle:
+    extent = layer.extent()
+    extent.scale(ROOM)
+    return extent
 
 
 def _laid_out(
