@@ -94,8 +94,8 @@ PROMISED = {
     ),
     "updaterelease": (
         f"{RECORDS} PERIOD CROSSWALK CROSSWALK_ID REGISTER ENTRY UPDATE K KEEP_FIELDS PERSON_ID SENSITIVE "
-        f"L_DIVERSITY MAX_SHARE UNMATCHED REGIONS REGION_ID POPULATION LOSS ALIASES {PUBLISHED} FOLDER_FORMAT LICENCE "
-        f"{SIGNED}",
+        f"L_DIVERSITY MAX_SHARE FOLLOWED UNMATCHED REGIONS REGION_ID POPULATION LOSS ALIASES {PUBLISHED} FOLDER_FORMAT "
+        f"LICENCE {SIGNED}",
         "RELEASED_RECORDS RELEASE_FOLDER SIGN_PAGE RELEASE_REPORT N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT N_SAME "
         "N_CHANGED N_GONE N_NEW MOVED_PERCENT",
     ),
@@ -192,6 +192,7 @@ CHOICES = {
     ("anonymize", "DISCLOSURE"): ("a class has k", "no small count follows"),
     ("anonymize", "TIES"): ("fixed", "secret"),
     ("updaterelease", "UPDATE"): ("a further period", "the same people updated"),
+    ("updaterelease", "FOLLOWED"): ("held back", "shown"),
     ("releaserecords", "TIES"): ("fixed", "secret"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
     ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner", "within a distance"),
