@@ -1,10 +1,10 @@
 """What it costs that no row of an update can be followed by rare values: FOLLOWED “held back” against “shown”.
 
-    PYTHONPATH=build/package .venv/bin/python benchmarks/rows_held_back.py [district] [city] [East] [Winnipeg] [--months 6]
+    PYTHONPATH=build/package .venv/bin/python benchmarks/rows_held_back.py [district] [city] [--months 6]
 
 Made-up months of the same people, as in benchmarks/over_time.py: 3 in 1000 move in a month, 1 in 1000 dies, and as many
-are born; quasi-identifiers are age group and sex, k = 5, levels by the defaults. Each person has a value, drawn once; 5 in
-1000 get another in a month. Few values: one field of three, of 80, 15 and 5 in 100 people. Many values: a field of ten
+are born; quasi-identifiers are age group and sex, k = 5, levels by the defaults. Each person has a value, drawn once; 5
+in 1000 get another in a month. Few values: one field of three, of 80, 15 and 5 in 100 people. Many values: a field of ten
 and one of five, each value half as common as the one before. The first month is an ordinary release, which shows rare
 rows; each later one carries on the one before. Suppressed: records that are not shown at all, and of these those whose
 values fewer than k of their class have in the coarsest region; metres: mean distance of all who are shown; alike: the
@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from vbas.benchmarks.nested_release import CITY, DATA_SETS, city, place
-from vbas.benchmarks.over_time import K, SEED, months
+from vbas.benchmarks.over_time import SEED, K, months
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
+from vbas.core.disclosure.published import Published
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
 from vbas.core.nesting.making import build_levels
@@ -37,7 +38,7 @@ from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.updating import FOLLOWED, Update
 
 ANOTHER_VALUE = 0.005
-FIELDS = {
+FIELDS: dict[str, dict[str, tuple[float, ...]]] = {
     "few values": {"ill": (0.8, 0.15, 0.05)},
     "many values": {"ill": tuple(0.5**at for at in range(1, 11)), "job": tuple(0.5**at for at in range(1, 6))},
 }
@@ -134,7 +135,7 @@ def district() -> tuple[Areas, Profile]:
 
 
 def updates(areas: Areas, levels: Levels, records: list[Records], followed: str) -> Iterator[Month]:
-    published, rows = [], list[Told]()
+    published, rows = list[Published](), list[Told]()
     for of_month in records:
         update = Update(len(published) - 1, followed=followed) if published else None
         started = time.process_time()

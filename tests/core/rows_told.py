@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ Told = Mapping[Place, Counter[tuple[str, ...]]]
 
 
 def carried(
-    areas: Areas, levels: Levels, k: int, months: Sequence[Records], followed: str = HELD_BACK, **asked: float
+    areas: Areas, levels: Levels, k: int, months: Sequence[Records], followed: str = HELD_BACK, **asked: Any
 ) -> list[Account]:
     """The release of each month, which carries on the one before."""
     accounts: list[Account] = []

@@ -1,4 +1,4 @@
-"""Updates of which no row can be followed: each looks like k - 1 others of its class and region in all that it shows."""
+"""Updates in which each row looks like k - 1 others of its class and region, in all that it shows."""
 
 from __future__ import annotations
 

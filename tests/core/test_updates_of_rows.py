@@ -105,7 +105,9 @@ def test_each_month_shows_rows_of_now_as_diverse_as_asked(case):
     for month, account in zip(months, accounts):
         for (what, level, region, code), rows in told(account, BOTH).items():
             inside = levels.crosswalks[level].region_of
-            there = Counter((repr(ILL[i]), repr(JOB[j])) for a, c, i, j in month if c == code and inside[a] == region)
+            there = Counter[tuple[str, ...]](
+                (repr(ILL[i]), repr(JOB[j])) for a, c, i, j in month if c == code and inside[a] == region
+            )
             assert not rows - there
             if what == "label":
                 assert rows.total() >= k
