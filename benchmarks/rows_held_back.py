@@ -2,15 +2,15 @@
 
     PYTHONPATH=build/package .venv/bin/python benchmarks/rows_held_back.py [district] [city] [--months 6]
 
-Made-up months of the same people, as in benchmarks/over_time.py: 3 in 1000 move in a month, 1 in 1000 dies, and as many
-are born; quasi-identifiers are age group and sex, k = 5, levels by the defaults. Each person has a value, drawn once; 5
-in 1000 get another in a month. Few values: one field of three, of 80, 15 and 5 in 100 people. Many values: a field of ten
-and one of five, each value half as common as the one before. The first month is an ordinary release, which shows rare
-rows; each later one carries on the one before. Suppressed: records that are not shown at all, and of these those whose
-values fewer than k of their class have in the coarsest region; metres: mean distance of all who are shown; alike: the
-fewest rows of a label that look alike; a few: changes of fewer than k by values, between any two months, label by label
-and of all within each region, counted by a plain program. Times are CPU seconds. The district is the 200 areas of the
-demonstration city that are nearest its middle.
+Made-up months of the same people, as in benchmarks/over_time.py: 3 in 1000 move in a month, 1 in 1000 dies, and as
+many are born; quasi-identifiers are age group and sex, k = 5, levels by the defaults. Each person has a value, drawn
+once; 5 in 1000 get another in a month. Few values: one field of three, of 80, 15 and 5 in 100 people. Many values: a
+field of ten and one of five, each value half as common as the one before. The first month is an ordinary release,
+which shows rare rows; each later one carries on the one before. Suppressed: records that are not shown at all, and of
+these those whose values fewer than k of their class have in the coarsest region; metres: mean distance of all who are
+shown; alike: the fewest rows of a label that look alike; a few: changes of fewer than k by values, between any two
+months, label by label and of all within each region, counted by a plain program. Times are CPU seconds. The district
+is the 200 areas of the demonstration city that are nearest its middle.
 """
 
 from __future__ import annotations
