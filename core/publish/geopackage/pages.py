@@ -23,6 +23,7 @@ from ...language import tr
 from ...progress import Progress, silent
 from ...records.columns import different_rows, smallest_integers
 from ...records.sqlite_file import quoted
+from ...records.sqlite_pages import LOCKED_BYTE
 from ..files import DISK
 
 Coded = Sequence[tuple[np.ndarray, Sequence[object]]]
@@ -33,7 +34,6 @@ LOOKED_AT = 2_000  # rows, and of each field values, that are read once more
 READ_AT_ONCE = 1_000
 FEWEST_TEXTS, ROWS_A_TEXT = 1_000, 4  # columns are put together where as many rows have the same cells, on average
 LEAF, INTERIOR, LEAF_HEADER, INTERIOR_HEADER = 13, 5, 8, 12
-LOCKED_BYTE = 1 << 30  # the page that holds it belongs to nobody
 UTF_8, PLAIN_HEADER = 1, 127  # up to so many bytes, the length of a row's header is one byte
 AT_KEPT_BACK, AT_CHANGES, AT_PAGES, AT_ENCODING, AT_VALID_FOR, HEADER = 20, 24, 28, 56, 92, 100
 INTEGERS, REALS, TEXTS = "integer", "real", "text"
