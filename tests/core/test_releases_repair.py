@@ -128,6 +128,7 @@ def test_what_is_taken_out_joins_the_coarsest_level_and_is_suppressed_where_it_i
 
     def shown(some):
         plan_without = without(plan, some)
+        assert plan_without.level_of is not None
         return plan_without.level_of.tolist(), sorted(plan_without.records[plan_without.released].tolist())
 
     level, one = plan.level, plan.class_of
