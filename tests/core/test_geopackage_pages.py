@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import traceback
 from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -234,5 +235,5 @@ def test_it_is_cancelled_wherever_it_is_and_says_how_far_it_is(tmp_path, monkeyp
     for at in [next(i for i, names in enumerate(where) if step <= names) + 1 for step in steps]:
         told.clear()
         with pytest.raises(Cancelled):
-            fill_geopackage(made(tmp_path / "people.gpkg", 512), list(NAMES), table, lambda of, at=at: tell(of, at))
+            fill_geopackage(made(tmp_path / "people.gpkg", 512), list(NAMES), table, partial(tell, cancelled_at=at))
         assert len(told) == at + 1
