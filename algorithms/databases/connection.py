@@ -15,7 +15,7 @@ from ...core.engines import MEMORY, open_engine
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS
 from ...core.errors import InputError, VbasError
-from ...core.job.periods import quasi_identifiers_of
+from ...core.job.reading import quasi_identifiers_of
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import Filter, RecordFields

@@ -6,7 +6,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 
 from ...core.areas import Areas
 from ...core.job.generalising import asks_for_coarser
-from ...core.job.words import NESTED
+from ...core.job.values import NESTED
 from ...core.language import tr
 from ...core.levels import Levels, without_last_repeats
 from ..form.effective import GIVEN, Conditions

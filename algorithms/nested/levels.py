@@ -12,7 +12,7 @@ from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job.levels import level_options_of, levels_of
 from ...core.job.making import aggregations_of
-from ...core.job.words import AREAS, CONFIGURATION, NESTED, ONE_LEVEL
+from ...core.job.values import AREAS, CONFIGURATION, NESTED, ONE_LEVEL
 from ...core.language import tr
 from ...core.levels import Levels, make_levels, own_regions, with_least_population
 from ...core.nesting.holding import Counted, joined_until_held

@@ -15,8 +15,7 @@ from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import Measures
 from vbas.core.generalising import generalise_profile, make_hierarchy
-from vbas.core.outcome import NESTED, Outcome, with_pareto
-from vbas.core.pareto_front import pareto_front
+from vbas.core.outcome import NESTED, Outcome, pareto_front, with_pareto
 from vbas.core.profile import profile_records
 from vbas.core.recommendation import balance, place_kept, with_recommendation
 from vbas.core.records.columns import column_from_values

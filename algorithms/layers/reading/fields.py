@@ -5,7 +5,7 @@ from __future__ import annotations
 from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
-from ....core.job.fields import no_field
+from ....core.job.values import no_field
 
 
 def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
