@@ -26,7 +26,7 @@ from .form.release import release_folder, release_folder_settings, released_reco
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from .handed_over import hand_over
 from .layers.inputs import Inputs
-from .nested import coarser, disclosure
+from .nested import disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
@@ -69,7 +69,7 @@ class Anonymize(FollowsRules):
                     *disclosure.disclosure_parameters(),
                     *nested_levels.level_parameters(),
                     nested_levels.loss(),
-                    coarser.levels_coarser(),
+                    nested_levels.levels_coarser(),
                 ],
             ),
             shared.seed(),
@@ -102,7 +102,7 @@ class Anonymize(FollowsRules):
         own: Conditions = {
             **nested_levels.conditions(),
             **disclosure.CONDITIONS_OF_RELEASE,
-            **coarser.CONDITIONS,
+            **nested_levels.COARSER,
             **PROTECTION,
             **OVER_TIME,
             **GENERALISING,
@@ -113,7 +113,9 @@ class Anonymize(FollowsRules):
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
-        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
+        return conditions_with_costs(
+            conditions, {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN}
+        )
 
     def group_title(self, inputs: Inputs) -> str:
         regions_of = tr("Nested regions") if inputs.text("RELEASE") == nested_levels.NESTED else tr("Regions")

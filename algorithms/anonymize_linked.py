@@ -21,7 +21,7 @@ from .form.release import CONDITIONS as IN_A_FOLDER
 from .form.release import release_folder, release_folder_settings, ties
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from .handed_over import hand_over
-from .nested import coarser, disclosure
+from .nested import disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
@@ -65,7 +65,7 @@ class AnonymizeLinked(FollowsRules):
                     *disclosure.disclosure_parameters(),
                     *nested_levels.level_parameters(),
                     nested_levels.loss(),
-                    coarser.levels_coarser(),
+                    nested_levels.levels_coarser(),
                 ],
             ),
             shared.seed(),
@@ -99,7 +99,7 @@ class AnonymizeLinked(FollowsRules):
         own: Conditions = {
             **nested_levels.conditions(),
             **disclosure.CONDITIONS_OF_RELEASE,
-            **coarser.CONDITIONS,
+            **nested_levels.COARSER,
             "L_DIVERSITY": [asked],
             "MAX_SHARE": [asked],
             **OVER_TIME,
@@ -111,7 +111,9 @@ class AnonymizeLinked(FollowsRules):
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
-        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
+        return conditions_with_costs(
+            conditions, {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN}
+        )
 
     group_title = Anonymize.group_title
     settled = Anonymize.settled

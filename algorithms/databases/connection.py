@@ -26,8 +26,7 @@ from ..form.form import Form
 from ..form.parameters import described, text, whole
 from ..form.records import PERIOD_HELP, PERIOD_LABEL
 from ..form.understanding import with_labels
-from .address import address_of, check_address
-from .choosing import with_list
+from .choosing import address_of, check_address, with_list
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 # Where these parameters count.

@@ -21,10 +21,9 @@ from ..form.records import unmatched
 from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
-from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
-from ..nested.levels import loss
+from ..nested.levels import levels_coarser, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import FollowsRules, rule_parameter

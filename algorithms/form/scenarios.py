@@ -15,9 +15,8 @@ from ...core.errors import InputError, first_values
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.matching import Records
-from ...core.report.objectives import best_approaches_section
+from ...core.report.objectives import best_approaches_section, scenario_sections
 from ...core.report.page import Section
-from ...core.report.scenarios import scenario_sections
 from ...core.scenarios.averages import ScenarioAverages, scenario_averages
 from ...core.scenarios.parts import LEAST_ATTRIBUTES, MOST_ATTRIBUTES, parts_by_value, random_selections
 from ...core.scenarios.runs import run_scenarios

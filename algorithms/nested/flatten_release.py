@@ -19,8 +19,8 @@ from ..form.form import Form
 from ..form.guarantees import k_parameter
 from ..form.records import record_count
 from ..form.release import rows_table
+from ..layers.reading.checked_source import field_index
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
 
 

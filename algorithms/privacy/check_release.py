@@ -33,7 +33,7 @@ from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
 from ..form.layer_chooser import RELEASED, propose_layer
 from ..form.provenance import provenance_of
 from ..form.records import record_count
-from ..layers.reading.fields import field_index
+from ..layers.reading.checked_source import field_index
 from ..layers.reading.records import read_columns
 from ..layers.tables import Table, filled
 

@@ -21,9 +21,8 @@ from vbas.core.recommendation import balance, place_kept, with_recommendation
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import FAIR_FACTOR, Terms, group_shares, suppressed_by_class
-from vbas.core.trade_off.lattice import above, below, heights, n_nodes, walk
 from vbas.core.trade_off.outcomes import levels_in_words, trade_off_outcomes
-from vbas.core.trade_off.search import Search
+from vbas.core.trade_off.search import Search, above, below, heights, n_nodes, walk
 
 N_AREAS = 80
 

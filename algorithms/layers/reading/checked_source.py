@@ -23,7 +23,8 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from ....core.errors import InputError
+from ....core.errors import InputError, first_values
+from ....core.job.values import no_field
 from ....core.language import plural, tr
 from ..inputs import Inputs
 from .layer_file import held
@@ -253,3 +254,11 @@ def chosen(
             )
         )
     return said
+
+
+def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
+    """Position of a field. Raises InputError that lists the fields there are."""
+    index = fields.lookupField(name) if name else -1
+    if index < 0:
+        raise InputError(no_field(name, parameter, layer, first_values(fields.names(), 12)))
+    return index

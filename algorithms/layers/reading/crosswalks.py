@@ -18,8 +18,7 @@ from ...compat import python_value
 from ..feedback import check_cancelled
 from ..shapes.areas import AreaLayer
 from ..shapes.projection import check_degrees
-from .checked_source import CheckedSource
-from .fields import field_index
+from .checked_source import CheckedSource, field_index
 from .records import read_columns
 
 NUMBER, LEVEL = "vbas_region", "vbas_level"
