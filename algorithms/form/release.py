@@ -70,10 +70,7 @@ def ties() -> QgsProcessingParameterDefinition:
 def release_table(form: Form, account: Account, release: Release) -> tuple[Table, SecondCount]:
     """RELEASED_RECORDS of records in arrays, and what it is recounted by: level, region and quasi-identifiers make a
     class."""
-    numbers = np.zeros_like(release.region)
-    for level, crosswalk in enumerate(account.levels.crosswalks):
-        here = release.level == level
-        numbers[here] = crosswalk.numbers[release.region[here]]
+    numbers = release.numbers(account.levels.crosswalks)
     front = {LEVEL: release.level + 1} if account.nested else {}
     places = {**front, NUMBER: numbers}
     coarsened = {*account.source.values().coarsened, *account.levels.coarser}

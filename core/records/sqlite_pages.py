@@ -156,7 +156,7 @@ def read_pages(
             whole = whole and rows.whole
         n_rows += len(rows.number)
         progress(min((first + len(here)) / len(leaves), 1.0))
-    columns = {name: field.column() for name, field in fields.items()}
+    columns = {name: fields.pop(name).column() for name in list(fields)}  # what it was made from goes at once
     pages.whole = whole
     return columns, n_rows
 

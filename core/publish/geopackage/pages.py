@@ -21,7 +21,7 @@ from ...arrays import objects, to_list
 from ...errors import VbasError
 from ...language import tr
 from ...progress import Progress
-from ...records.columns import combine_codes, smallest_integers
+from ...records.columns import different_rows, smallest_integers
 from ...records.sqlite_file import quoted
 from ..files import DISK
 
@@ -347,14 +347,13 @@ def _put_together(
     most = max(len(columns[0][0]) // ROWS_A_TEXT, FEWEST_TEXTS)
     which, kinds, texts = columns[0]
     for codes, own_kinds, own_texts in columns[1:]:
-        both, different = combine_codes([which, codes], [len(kinds), len(own_kinds)])
-        if len(different) > most:
+        (first, second), _, both = different_rows([which, codes], [len(kinds), len(own_kinds)], placed=True)
+        if len(first) > most:
             yield which, kinds, texts
             which, kinds, texts = codes, own_kinds, own_texts
         else:
-            first, second = different.T
             which, kinds, texts = (
-                smallest_integers(both, len(different)),
+                smallest_integers(both, len(first)),
                 kinds[first] + own_kinds[second],
                 texts[first] + own_texts[second],
             )
