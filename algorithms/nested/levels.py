@@ -190,7 +190,6 @@ def made_levels(form: Form, areas: Areas, profile: Profile, tables: Sequence[Cou
 
 LEVELS_COARSER = "LEVELS_COARSER"
 COARSER: Conditions = {LEVELS_COARSER: [{"RELEASE": [NESTED]}]}
-NOT_WITH = ("REGISTER",)
 
 
 def levels_coarser() -> QgsProcessingParameterDefinition:
