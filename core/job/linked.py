@@ -16,9 +16,9 @@ from ..linked.tables import ALL_ROWS, LinkedTable, left_out_rows, persons_by_key
 from ..policy import policies
 from ..records.columns import Column
 from ..records.matching import STOP, Records
-from .fields import field_named
 from .inputs import Inputs
 from .rules import rule_of
+from .values import field_named
 
 KEY, KNOWN, KEEP, SENSITIVE = "KEY", "LINKED_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE"
 REFUSED = ("RECORD_COUNT", "PERSON_ID")  # a row is a person

@@ -118,10 +118,7 @@ def _records(account: Account, release: Release) -> DataTable:
     table, nested, levels = account.source.values(), account.nested, account.levels
     sensitive = {shares.field for shares in account.requirement.shares}
     flags = {OURS + rows.name for rows in ([] if account.rows is None else account.rows.linked)}
-    numbers = np.zeros_like(release.region)
-    for level, crosswalk in enumerate(levels.crosswalks):
-        here = release.level == level
-        numbers[here] = crosswalk.numbers[release.region[here]]
+    numbers = release.numbers(levels.crosswalks)
     fields, columns = [], []
     places = {"vbas_level": release.level + 1, "vbas_region": numbers} if nested else {"vbas_region": numbers}
     for name, values in places.items():

@@ -219,11 +219,16 @@ def test_whoever_stops_it_finds_nothing_written(job, tmp_path, number, code):
     many.to_csv(tmp_path / "records.csv", index=False)
     before = sorted(one.name for one in tmp_path.iterdir())
     running = subprocess.Popen(
-        [sys.executable, "-m", "vbas", "anonymize", path], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+        [sys.executable, "-m", "vbas", "anonymize", path],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        # A test run in the background has been told to ignore Ctrl-C, and would hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert running.stderr is not None
-    while "%" not in running.stderr.readline():
-        pass
+    while "%" not in (line := running.stderr.readline()):
+        assert line, "it ended before"
     running.send_signal(number)
     _, said = running.communicate(timeout=60)
     assert running.returncode == code and "nothing was written" in said
