@@ -19,8 +19,7 @@ from ..disclosure.block_flows import are_flows
 from ..disclosure.count_tables import NONE, CountTable, blocks_of
 from ..disclosure.exchanges import places_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
-from ..disclosure.loosening import loosened
-from ..disclosure.undecided import areas_around, freed_within
+from ..disclosure.undecided import areas_around, freed_within, loosened
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote

@@ -14,7 +14,7 @@ from ..areas import identifier_text
 from ..arrays import objects
 from ..errors import InputError, first_values
 from ..language import plural
-from ..missing import is_missing, with_none
+from ..plain_text import is_missing, with_none
 
 
 @dataclass(frozen=True, eq=False)
