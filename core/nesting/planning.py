@@ -24,10 +24,9 @@ from .decoys import Conditions, Holds, levels_in_zones
 from .losses import LOSSES
 from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels, patterns_for
 from .patterns import Patterns
-from .promoting import promote
+from .promoting import promote, whole_classes
 from .series import levels_of_series
 from .tree import tree_of
-from .whole_classes import whole_classes
 
 CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
