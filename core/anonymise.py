@@ -15,8 +15,8 @@ import numpy as np
 from .anonymity import DEFAULT_K
 from .areas import Areas
 from .disclosure.certificate import Family
+from .disclosure.count_tables import published_table
 from .disclosure.published import Published
-from .disclosure.published_tables import published_table
 from .disclosure.shown_rows import fields_in_new_words, n_that_can_be_followed
 from .errors import InputError, PrivacyError
 from .evaluation import Measures, RegionAudit, evaluate

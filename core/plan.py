@@ -19,10 +19,11 @@ from .levels import Levels
 from .privacy.requirement import Requirement
 from .privacy.series import whole_series
 from .profile import Profile
+from .records.columns import looked_up
 from .scientific import sparse
 
 SUPPRESSED = -1
-CELLS_AT_ONCE = 1 << 22  # of a profile that is gone through, so that nothing of its size is held as 64 bits
+CELLS_AT_ONCE = 1 << 18  # of a profile that is gone through, so that nothing of its size is held as 64 bits
 EVERY_CELL = slice(None)
 
 
@@ -273,7 +274,7 @@ def class_stretches(starts: np.ndarray, at_once: int) -> Iterator[tuple[int, int
 
 
 def stretches(n_cells: int) -> Iterator[slice]:
-    """The cells of a profile, some millions at a time."""
+    """The cells of a profile, many at a time."""
     return (slice(start, min(start + CELLS_AT_ONCE, n_cells)) for start in range(0, n_cells, CELLS_AT_ONCE))
 
 
@@ -300,6 +301,16 @@ def area_of_cells(profile: Profile, cells: slice = EVERY_CELL) -> np.ndarray:
     first, last, _ = cells.indices(profile.counts.nnz)
     here = np.clip(profile.counts.indptr, first, last)
     return np.repeat(np.arange(profile.counts.shape[0]), np.diff(here))
+
+
+def areas_at(profile: Profile, cells: np.ndarray) -> np.ndarray:
+    """The area of each of some cells, (r,) int64."""
+    return np.searchsorted(profile.counts.indptr, cells, side="right") - 1
+
+
+def of_rows(of_cell: np.ndarray, cell_of: np.ndarray) -> np.ndarray:
+    """What holds of the cell of each row, (N,); SUPPRESSED for rows in no cell. of_cell : (m,), signed"""
+    return looked_up(np.append(of_cell, of_cell.dtype.type(SUPPRESSED)), cell_of)
 
 
 def _n_classes(profile: Profile) -> int:

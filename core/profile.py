@@ -84,10 +84,12 @@ def profile_records(
     kept = (area > 0) & (totals > 0)
     # The cells are in the order of a sparse matrix by rows already.
     index = np.int32 if max(len(cells), len(classes)) <= LARGEST_INT32 else np.int64
-    ends = np.cumsum(np.bincount(area[kept] - 1, minlength=n_areas))
-    held = totals[kept], column_of[kept].astype(index), np.append(0, ends).astype(index)
-    counts = sparse.csr_matrix(held, shape=(n_areas, len(classes)))
-    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(cell_of.dtype)
-    for rows in stretches(len(cell_of)):
-        cell_of[rows] = number[cell_of[rows]]
+    column_of = column_of.astype(index, copy=False)
+    if not kept.all():
+        area, totals, column_of = area[kept], totals[kept], column_of[kept]
+        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(cell_of.dtype)
+        for rows in stretches(len(cell_of)):
+            cell_of[rows] = number[cell_of[rows]]
+    first_of_area = np.searchsorted(area, np.arange(1, n_areas + 2)).astype(index)
+    counts = sparse.csr_matrix((totals, column_of, first_of_area), shape=(n_areas, len(classes)))
     return Profile(counts, classes, tuple(c.categories for c in columns), tuple(quasi_identifiers)), cell_of

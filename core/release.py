@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 import numpy as np
 
+from .crosswalk import Crosswalk
 from .errors import PrivacyError
 from .language import plural, tr
-from .plan import SUPPRESSED, Plan
+from .plan import SUPPRESSED, Plan, of_rows
 from .privacy.diversity import shares_of
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from .privacy.requirement import Requirement
 from .records.columns import (
-    LARGEST_INT64,
     Column,
-    combine_codes,
-    count_combinations,
-    looked_up,
+    different_rows,
     number_keys,
     smallest_integers,
 )
@@ -38,7 +35,8 @@ NOTHING_RELEASED_NESTED = tr("No record could be released: all were suppressed. 
 class Release:
     """What is released, each different row once, in an order that depends only on what rows show.
 
-    level, region : (R,) int64, 0-based, the finest level first; under one level all levels are 0
+    level, region : (R,) of the smallest types that hold them, 0-based, the finest level first; under one level all
+    levels are 0
     fields : columns by name, quasi-identifiers first
     counts : (R,) int64, records that show this row
     counted : whether the row is given once, with its count, as the records came; else once for each record
@@ -58,6 +56,15 @@ class Release:
     def rows(self) -> np.ndarray:
         """The position in the arrays of each row that is given, (n,) int64."""
         return np.arange(len(self.region)) if self.counted else np.repeat(np.arange(len(self.region)), self.counts)
+
+    def numbers(self, crosswalks: Sequence[Crosswalk]) -> np.ndarray:
+        """The number of the region of each row, (R,) of the smallest type; crosswalks : of the levels."""
+        most = max(int(np.abs(crosswalk.numbers).max(initial=0)) for crosswalk in crosswalks)
+        numbers = np.zeros(len(self.region), np.min_scalar_type(-most - 1))
+        for level, crosswalk in enumerate(crosswalks):
+            here = self.level == level
+            numbers[here] = crosswalk.numbers[self.region[here]]
+        return numbers
 
     @property
     def n_records(self) -> int:
@@ -110,30 +117,26 @@ def apply(
     """
     refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
-    # The last entry is for rows in no cell.
-    class_of_cell = smallest_integers(np.append(plan.equivalence_class_of, SUPPRESSED), len(plan.level))
-    equivalence_class = looked_up(class_of_cell, records.cell_of)
-    rows = np.flatnonzero(equivalence_class != SUPPRESSED)
-    if table.counts is not None:
-        rows = rows[table.counts[rows] > 0]
-    equivalence_class = equivalence_class[rows]
     n_regions = max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)
-    level = looked_up(smallest_integers(plan.level, len(plan.levels)), equivalence_class)
-    region = looked_up(smallest_integers(plan.region, n_regions), equivalence_class)
-    released = {**table.quasi_identifiers, **table.kept}
-    fields = {name: Column(c.codes[rows], c.categories) for name, c in released.items()}
+    level, region = (
+        of_rows(of_rows(smallest_integers(of_class, n), plan.equivalence_class_of), records.cell_of)
+        for of_class, n in ((plan.level, len(plan.levels)), (plan.region, n_regions))
+    )
+    if table.counts is not None:
+        level[table.counts <= 0] = SUPPRESSED
+    fields = {**table.quasi_identifiers, **table.kept}
+    values_count = requirement is not None and requirement.asks_for_values
     # Codes follow the sorted categories, so their order is that of the values shown.
-    shown_as, distinct, counts = _different_rows(
+    (level, region, *codes), counts, shown_as = different_rows(
         [level, region, *(column.codes for column in fields.values())],
         [len(plan.levels), n_regions, *(len(column.categories) for column in fields.values())],
-        None if table.counts is None else table.counts[rows],
+        table.counts,
+        placed=values_count or bool(table.members),
     )
-    level, region, *codes = distinct
-    different = {
-        name: Column(smallest_integers(code, len(column.categories)), column.categories)
-        for (name, column), code in zip(fields.items(), codes)
-    }
+    different = {name: Column(code, column.categories) for (name, column), code in zip(fields.items(), codes)}
     result = Release(level, region, different, counts, table.counts is not None)
+    rows = np.flatnonzero(shown_as >= 0)
+    shown_as = shown_as[rows]
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
         raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
@@ -150,29 +153,10 @@ def apply(
                 k=requirement.rows_alike,
             )
         )
-    if requirement is not None and requirement.asks_for_values:
+    if requirement is not None and values_count:
         class_of, n_classes = _classes_of_rows(result, len(table.quasi_identifiers))
         _check_values(requirement, table, rows, class_of[shown_as], n_classes)
     return result
-
-
-def _different_rows(
-    codes: Sequence[np.ndarray], sizes: Sequence[int], weights: np.ndarray | None
-) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Which different row each shows, (r,); of each column its codes in these, (R,) int64, in lexicographic order; and
-    how many records show each, (R,) int64. weights : (r,), how many records rows stand for, None for one"""
-    sizes = [max(int(size), 1) for size in sizes]
-    if prod(sizes) <= LARGEST_INT64:
-        numbers, counts, shown_as = count_combinations(codes, sizes, weights)
-        distinct = []
-        for size in reversed(sizes):
-            numbers, code = np.divmod(numbers, size)
-            distinct.append(code)
-        return shown_as, distinct[::-1], counts
-    shown_as, rows = combine_codes(codes, sizes)
-    # bincount adds in floating point: exact up to 2**53 records.
-    counts = np.bincount(shown_as, weights=weights, minlength=len(rows)).astype(np.int64)
-    return shown_as, list(rows.T), counts
 
 
 def _check_values(
@@ -214,8 +198,7 @@ def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
 
 def class_sizes(result: Release, n_quasi_identifiers: int) -> np.ndarray:
     """Records of each class of a release, (C,) int64."""
-    class_of, n_classes = _classes_of_rows(result, n_quasi_identifiers)
-    return np.bincount(class_of, weights=result.counts, minlength=n_classes).astype(np.int64)
+    return different_rows(*_shown(result, n_quasi_identifiers), weights=result.counts)[1]
 
 
 def _fewest_members(result: Release, n_quasi_identifiers: int, shown_as: np.ndarray, members: np.ndarray) -> int | None:
@@ -235,9 +218,15 @@ def _classes_of_rows(result: Release, n_quasi_identifiers: int) -> tuple[np.ndar
     """The class of each row, (R,) int64, and how many classes there are."""
     if not len(result.region):
         return np.empty(0, np.int64), 0
+    _, counts, class_of = different_rows(*_shown(result, n_quasi_identifiers), placed=True)
+    return class_of.astype(np.int64), len(counts)
+
+
+def _shown(result: Release, n_quasi_identifiers: int) -> tuple[list[np.ndarray], list[int]]:
+    """What makes the class of each row: codes by column, (R,), and of how many values."""
     columns = list(result.fields.values())[:n_quasi_identifiers]
-    class_of, distinct = combine_codes(
+    return (
         [result.level, result.region, *(c.codes for c in columns)],
-        [int(result.level.max()) + 1, int(result.region.max()) + 1, *(len(c.categories) for c in columns)],
+        [int(result.level.max(initial=0)) + 1, int(result.region.max(initial=0)) + 1]
+        + [len(c.categories) for c in columns],
     )
-    return class_of, len(distinct)

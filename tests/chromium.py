@@ -39,7 +39,7 @@ class Page:
         told = self._call("Runtime.evaluate", {"expression": script, "returnByValue": True})
         return told["result"].get("value")
 
-    def until(self, script: str, seconds: float = 20) -> Any:
+    def until(self, script: str, seconds: float = 60) -> Any:
         end = time.monotonic() + seconds
         while not (value := self.found(script)):
             if time.monotonic() > end:
@@ -86,5 +86,5 @@ def page(profile: Path) -> Iterator[Page]:
         yield Page(to_read, to_write)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
         os.close(to_write)

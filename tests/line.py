@@ -1,10 +1,20 @@
-"""A line to a server of this machine that can be cut."""
+"""Ports of this machine for servers, and a line to one that can be cut."""
 
 from __future__ import annotations
 
+import random
 import socket
 import threading
 from contextlib import suppress
+
+
+def free_port() -> int:
+    """A port that nobody listens at, below those that the system gives out: nobody gets it until the server begins."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port is free")
 
 
 class Line:

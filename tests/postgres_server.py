@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -19,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from .engines_there import absent
+from .line import free_port
 
 NUMBERS = count(1)
+PATIENCE = 600  # seconds that a program of PostgreSQL may take, on a machine where others work too
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class Database:
         """A new database of the same server, dropped in the end."""
         name = f"tests_{next(NUMBERS)}"
         reached = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "vbas")
-        subprocess.run([str(self.programs / "createdb"), *reached, name], check=True, timeout=120)
+        subprocess.run([str(self.programs / "createdb"), *reached, name], check=True, timeout=PATIENCE)
         yield Database(self.port, self.programs, name)
-        subprocess.run([str(self.programs / "dropdb"), *reached, "--force", name], check=True, timeout=120)
+        subprocess.run([str(self.programs / "dropdb"), *reached, "--force", name], check=True, timeout=PATIENCE)
 
 
 @contextmanager
@@ -64,23 +65,22 @@ def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[Database]:
     who: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
     if who:
         shutil.chown(folder, "nobody", "nogroup")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
 
     def call(program, *arguments):
         done = subprocess.run(
-            [str(programs / program), *arguments], capture_output=True, text=True, timeout=120, cwd=folder, **who
+            [str(programs / program), *arguments], capture_output=True, text=True, timeout=PATIENCE, cwd=folder, **who
         )
         assert done.returncode == 0, done.stderr
 
     data = str(folder / "data")
     call("initdb", "-D", data, "-U", "vbas", "-A", "trust", "-E", "UTF8", "--no-sync")
     options = f"-h 127.0.0.1 -p {port} -k '{folder}' -c fsync=off"
+    started = ["-D", data, "-w", "-t", str(PATIENCE), "-l", str(folder / "log"), "-o", options, "start"]
     subprocess.run(
-        [str(programs / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start"],
+        [str(programs / "pg_ctl"), *started],
         check=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=folder,
         stdout=subprocess.DEVNULL,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file)),

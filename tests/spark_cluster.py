@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from .engines_there import absent, needed
+from .line import free_port
 
 MASTER = "local-cluster[1,2,1024]"  # two tasks at a time, in a process apart from the driver's
 # What starts soon rather than what runs fast: the tables are small, and each query is run once.
@@ -39,9 +39,7 @@ def running(folder: Path) -> Iterator[Cluster]:
         absent("Java")
     from pyspark.sql import SparkSession
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

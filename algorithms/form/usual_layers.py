@@ -7,13 +7,23 @@ neither. Where a layer is far away (a web service, a database), its values are n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from qgis.core import QgsFeatureRequest, QgsMapLayer, QgsProcessingContext, QgsProject, QgsVectorLayer
+from qgis.core import (
+    QgsFeatureRequest,
+    QgsMapLayer,
+    QgsProcessingContext,
+    QgsProject,
+    QgsVectorLayer,
+    QgsVectorLayerFeatureSource,
+)
 
 from ...core.areas import identifier_text
 from ...core.preparing.joining import ENOUGH, Join, best_join, keys_of
 from ...core.preparing.usual_names import ROW_NUMBERS, usual_field
+from ...core.progress import Progress, silent
 from ...core.records.columns import Column, column_from_values
 from ...core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, kind_of_output
 from ..compat import geometry_kind, python_value
@@ -43,88 +53,138 @@ def is_crosswalk(layer: QgsVectorLayer) -> bool:
     return not layer.isSpatial() and len(names) > 1 and names[1] in ("vbas_region", "vbas_region_1")
 
 
+@dataclass(frozen=True, eq=False)
+class Offered:
+    """A layer as it stands, which another thread may read. shape : what it draws, empty for none; n_rows : of one that
+    draws, 0 of tables; names : of its fields; source : its rows, None of a layer that is far away"""
+
+    id: str
+    shape: str
+    n_rows: int
+    names: tuple[str, ...]
+    source: QgsVectorLayerFeatureSource | None
+
+    @classmethod
+    def of(cls, layer: QgsVectorLayer) -> Offered:
+        """Made in the thread of the window."""
+        shape = geometry_kind(layer) if layer.isSpatial() else ""
+        source = QgsVectorLayerFeatureSource(layer) if layer.providerType() in NEAR else None
+        names = tuple(layer.fields().names())
+        return cls(layer.id(), shape, layer.featureCount() if shape else 0, names, source)
+
+    @property
+    def may_be_areas(self) -> bool:
+        """Whether it has the shapes of areas."""
+        return self.shape in ("polygon", "point")
+
+    def values(self, names: Iterable[str], most: int, progress: Progress = silent) -> dict[str, list[str | None]]:
+        """The values of fields as identifiers are compared, of the first rows; none of a layer that is far away.
+        progress raises to cancel."""
+        indexes = {name: self.names.index(name) for name in names if name in self.names}
+        indexes = {name: index for name, index in indexes.items() if name.lower() not in ROW_NUMBERS}
+        if self.source is None or not indexes:
+            return {}
+        request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setLimit(most)
+        request.setSubsetOfAttributes(list(indexes.values()))
+        features, values = self.source.getFeatures(request), _empty(indexes)
+        while rows := [feature.attributes() for feature in islice(features, SAMPLE)]:
+            for name, index in indexes.items():
+                values[name] += [identifier_text(python_value(row[index])) for row in rows]
+            progress(0.0)
+        return values
+
+
 class Joins:
     """How tables join areas; what a layer holds is read once, so that one is for one question, not for a session.
 
-    most : of a layer with more areas no value is read, as of one that is far away
+    most : of a layer with more areas no value is read, as of one that is far away; n_sample : the rows of a table that
+    are read; progress : raises to cancel
     """
 
-    def __init__(self, most: int = MOST_AREAS) -> None:
-        self._most = most
+    def __init__(self, most: int = MOST_AREAS, n_sample: int = SAMPLE, progress: Progress = silent) -> None:
+        self.most, self._n_sample, self._progress = most, n_sample, progress
         self._keys: dict[tuple[str, str], dict[str, set[str]]] = {}
         self._samples: dict[str, dict[str, Column]] = {}
 
-    def best(self, areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
+    def best(self, areas: Offered, records: Offered, region_id: str = "") -> Join | None:
         """The fields by which records join areas best; None where none do. region_id : that of the areas, if known"""
-        if areas.id() == records.id():
+        if areas.id == records.id:
             return None
         keys = self._keys_of(areas, region_id)
         return best_join(keys, self.sample(records)) if keys else None
 
-    def _keys_of(self, areas: QgsVectorLayer, region_id: str) -> dict[str, set[str]]:
+    def _keys_of(self, areas: Offered, region_id: str) -> dict[str, set[str]]:
         """The fields that identify areas, with their values."""
-        asked = areas.id(), region_id
+        asked = areas.id, region_id
         if asked not in self._keys:
-            few = areas.featureCount() <= self._most
-            known = _values(areas, [region_id] if region_id else areas.fields().names(), self._most) if few else {}
+            # What the first rows repeat identifies no area: not read further.
+            names = [region_id] if region_id else list(keys_of(self.sample(areas)))
+            known = areas.values(names, self.most, self._progress) if areas.n_rows <= self.most else {}
             self._keys[asked] = keys_of(_columns(known))
         return self._keys[asked]
 
-    def sample(self, records: QgsVectorLayer) -> dict[str, Column]:
+    def sample(self, records: Offered) -> dict[str, Column]:
         """The columns of its first rows."""
-        if records.id() not in self._samples:
-            self._samples[records.id()] = _columns(_values(records, records.fields().names(), SAMPLE))
-        return self._samples[records.id()]
+        if records.id not in self._samples:
+            self._samples[records.id] = _columns(records.values(records.names, self._n_sample, self._progress))
+        return self._samples[records.id]
 
 
 def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "", most: int = MOST_AREAS) -> Join | None:
     """The fields by which records join areas best; None where none do. region_id : the field of the areas, if known"""
-    return Joins(most).best(areas, records, region_id)
+    return Joins(most).best(Offered.of(areas), Offered.of(records), region_id)
 
 
-def area_layer(
-    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, most: int = MOST_AREAS
-) -> QgsVectorLayer | None:
+def offered_of(layers: Iterable[QgsVectorLayer]) -> list[Offered]:
+    """The layers that may be areas or records: those that are no outputs of ours."""
+    return [Offered.of(layer) for layer in layers if not is_own_output(layer)]
+
+
+def best_areas(offered: Sequence[Offered], active: str, joins: Joins) -> Offered | None:
     """The layer of areas: polygons, else points, that a table joins, the active one before others; None for none."""
-    candidates = [
-        layer for layer in layers if geometry_kind(layer) in ("polygon", "point") and not is_own_output(layer)
-    ]
-    tables, joins = [layer for layer in layers if not is_own_output(layer)], Joins(most)
 
-    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, bool, int]:
-        joined, polygon = any(joins.best(candidate, table) for table in tables), geometry_kind(candidate) == "polygon"
+    def rank(candidate: Offered) -> tuple[bool, bool, bool, bool, int]:
+        joined, polygon = any(joins.best(candidate, table) for table in offered), candidate.shape == "polygon"
         # Of more areas than may be read now nobody knows what joins them; few that nothing joins are none.
-        may_join = joined or (polygon and candidate.featureCount() > most)
-        return may_join, polygon, joined, candidate is active, candidate.featureCount() if may_join else 0
+        may_join = joined or (polygon and candidate.n_rows > joins.most)
+        return may_join, polygon, joined, candidate.id == active, candidate.n_rows if may_join else 0
 
-    return max(candidates, key=rank, default=None)
+    return max((one for one in offered if one.may_be_areas), key=rank, default=None)
 
 
-def record_layer(
-    layers: Sequence[QgsVectorLayer],
-    active: QgsMapLayer | None,
-    areas: QgsMapLayer | None,
-    region_id: str = "",
-    most: int = MOST_AREAS,
-) -> QgsVectorLayer | None:
+def best_records(
+    offered: Sequence[Offered], active: str, areas: Offered | None, region_id: str, joins: Joins
+) -> Offered | None:
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
-    candidates, joins = [layer for layer in layers if layer is not areas and not is_own_output(layer)], Joins(most)
 
-    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, bool, int, tuple[float, bool, int]]:
-        join = joins.best(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
-        known, here = joins.sample(candidate), isinstance(areas, QgsVectorLayer) and areas.featureCount() > most
+    def rank(candidate: Offered) -> tuple[bool, bool, bool, bool, int, tuple[float, bool, int]]:
+        join = joins.best(areas, candidate, region_id) if areas is not None else None
+        known = joins.sample(candidate)
         return (
             join is not None,
             join is not None and _repeats(known[join.record_region]),  # else it tells of areas, not of people
-            not candidate.isSpatial(),
-            candidate is active,
-            # Of areas that are too many to be read now: the longer table.
-            max(map(len, known.values()), default=0) if here else 0,
+            not candidate.shape,
+            candidate.id == active,
+            # Where nobody knows what joins: the longer table.
+            max(map(len, known.values()), default=0) if join is None else 0,
             (0.0, False, 0) if join is None else join.rank,
         )
 
-    best = max(candidates, key=rank, default=None)
-    return best if best is not None and (rank(best)[0] or not best.isSpatial()) else None
+    best = max((one for one in offered if areas is None or one.id != areas.id), key=rank, default=None)
+    return best if best is not None and (rank(best)[0] or not best.shape) else None
+
+
+def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> QgsVectorLayer | None:
+    """`best_areas` of layers."""
+    return _layer_of(best_areas(offered_of(layers), _id_of(active), Joins()), layers)
+
+
+def record_layer(
+    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, areas: QgsMapLayer | None, region_id: str = ""
+) -> QgsVectorLayer | None:
+    """`best_records` of layers."""
+    joined = Offered.of(areas) if isinstance(areas, QgsVectorLayer) else None
+    return _layer_of(best_records(offered_of(layers), _id_of(active), joined, region_id, Joins()), layers)
 
 
 def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], most: int = MOST_AREAS) -> str:
@@ -132,8 +192,8 @@ def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], most: int = MOS
     if not isinstance(areas, QgsVectorLayer):
         return ""
     named = usual_field(areas.fields().names(), usual)
-    joins, layers = Joins(most), [] if named else [layer for layer in vector_layers() if not is_own_output(layer)]
-    found = (joins.best(areas, layer) for layer in layers)
+    joins, offered, here = Joins(most), [] if named else offered_of(vector_layers()), Offered.of(areas)
+    found = (joins.best(here, table) for table in offered)
     best = max((join for join in found if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
 
@@ -155,8 +215,8 @@ def area_field_of(
     join = join_of(areas, records, region_id, most)
     if join is None or join.record_region == named:
         return named
-    by_name = _values(records, [named], SAMPLE).get(named, []) if named else []
-    there = set(_values(areas, [region_id], MOST_AREAS).get(region_id, []))
+    by_name = Offered.of(records).values([named], SAMPLE).get(named, []) if named else []
+    there = set(Offered.of(areas).values([region_id], MOST_AREAS).get(region_id, []))
     return (
         named if by_name and sum(value in there for value in by_name) >= ENOUGH * len(by_name) else join.record_region
     )
@@ -196,13 +256,13 @@ def _columns(values: Mapping[str, list[str | None]]) -> dict[str, Column]:
     return {name: column_from_values(texts) for name, texts in values.items()}
 
 
-def _values(layer: QgsVectorLayer, names: Iterable[str], most: int) -> dict[str, list[str | None]]:
-    """The values of fields as identifiers are compared, of the first rows; none of a layer that is far away."""
-    fields = layer.fields()
-    indexes = {name: fields.indexOf(name) for name in names if name.lower() not in ROW_NUMBERS}
-    if layer.providerType() not in NEAR or not indexes or min(indexes.values()) < 0:
-        return {}
-    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setLimit(most)
-    request.setSubsetOfAttributes(list(indexes.values()))
-    rows = [feature.attributes() for feature in layer.getFeatures(request)]
-    return {name: [identifier_text(python_value(row[i])) for row in rows] for name, i in indexes.items()}
+def _empty(names: Iterable[str]) -> dict[str, list[str | None]]:
+    return {name: [] for name in names}
+
+
+def _id_of(layer: QgsMapLayer | None) -> str:
+    return "" if layer is None else layer.id()
+
+
+def _layer_of(best: Offered | None, layers: Sequence[QgsVectorLayer]) -> QgsVectorLayer | None:
+    return None if best is None else next(layer for layer in layers if layer.id() == best.id)

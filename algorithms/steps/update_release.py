@@ -24,9 +24,8 @@ from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.published import published_parameters
 from ..form.records import populated, record_parameters, records_of, unmatched
-from ..form.release import released_records
-from ..form.release_folder import CONDITIONS as IN_A_FOLDER
-from ..form.release_folder import release_folder, release_folder_settings
+from ..form.release import CONDITIONS as IN_A_FOLDER
+from ..form.release import release_folder, release_folder_settings, released_records
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..handed_over import hand_over
 from ..nested.levels import loss

@@ -150,6 +150,8 @@ def chosen_bandwidth(
     takes in and the prior over the expected ones and the prior (Clayton & Kaldor 1987).
     """
     widths = candidate_bandwidths(points, outcome.expected) if widths is None else widths
+    if not outcome.expected.any():  # nobody is a case: all maps foretell as well
+        return float(widths[-1]), 0.0
     rng = stream(seed, "bandwidth")
     dealt = [held for held in _dealt(rng, outcome.cases) if 0 < held.sum() < outcome.n_cases]
     parts = [_Held(outcome, held) for held in dealt]

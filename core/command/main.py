@@ -217,12 +217,15 @@ def _spread(given: argparse.Namespace) -> int:
             tr("“{command}” needs pandas, which is not installed: install the extra “analysis”.", command="spread")
         )
     from ..analysis.reader import read_release
+    from ..package.delivering import deliver_release
 
     release = read_release(given.folder, areas=given.areas, population=given.population)
     names = [name.strip() for name in given.by.split(",") if name.strip()]
     counts = release.counts(by=names)
     geometry = getattr(counts, "_geometry_column_name", None)
-    counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv(given.output)
+    text = counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv()
+    for warning in deliver_release(None, lambda _: None, {"OUTPUT": (given.output, lambda: text)}):
+        sys.stderr.write(tr("Warning: {sentence}", sentence=warning) + "\n")
     return DONE
 
 

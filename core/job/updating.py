@@ -22,8 +22,8 @@ from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, levels_of_release
 from .generalising import generalising_of
 from .inputs import Inputs
-from .periods import period_of
 from .published import answers_in, published_counts_of
+from .reading import period_of
 
 
 @dataclass(frozen=True)

@@ -92,10 +92,7 @@ class Anonymized:
         """The released rows, a frame of the kind that the records came in: for release."""
         release, table = self.account.release, self.account.source.values()
         rows, nested = release.rows, self.account.nested
-        numbers = np.zeros_like(release.region)
-        for level, crosswalk in enumerate(self.account.levels.crosswalks):
-            here = release.level == level
-            numbers[here] = crosswalk.numbers[release.region[here]]
+        numbers = release.numbers(self.account.levels.crosswalks)
         columns = {LEVEL: _numbers(release.level + 1)} if nested else {}
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:

@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..arrays import objects, to_list
-from ..records.columns import combine_codes, smallest_integers
+from ..records.columns import different_rows, looked_up, smallest_integers
 from .table import BOOLEAN, INTEGER, NUMBER, DataTable
 
-AT_ONCE = 100_000  # rows
+AT_ONCE = 20_000  # rows
 FEWEST_TEXTS, ROWS_A_TEXT = (
     1_000,
     8,
@@ -43,9 +43,9 @@ def content_hash(table: DataTable) -> str:
     """
     digest = hashlib.sha256((_json(list(table.names)) + "\n").encode("utf-8", "surrogatepass"))
     codes, cells, copies = _different_rows(table)
-    parts = [_cells_of(codes[:, columns], cells[columns]) for columns in _stretches(codes)]
+    parts = [_cells_of(codes[columns], cells[columns], len(copies)) for columns in _stretches(codes, len(copies))]
     line = "{}" * len(parts) + "\t{}\n"
-    for first in range(0, len(codes), AT_ONCE):
+    for first in range(0, len(copies), AT_ONCE):
         rows = slice(first, first + AT_ONCE)
         columns = [texts[which[rows]].tolist() for which, texts in parts]
         digest.update("".join(map(line.format, *columns, copies[rows].tolist())).encode("utf-8", "surrogatepass"))
@@ -71,54 +71,58 @@ def cell(value: object, kind: str) -> str:
     return _json(value)
 
 
-def _different_rows(table: DataTable) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Every different row once, in the order of its bytes: the codes of its cells (R, n_columns) int64, of each column
-    the texts they stand for, with what is before and behind them in a line, and how often each row occurs, (R,) int64.
+def _different_rows(table: DataTable) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Every different row once, in the order of its bytes: of each column the codes of its cells, (R,), the texts they
+    stand for, with what is before and behind them in a line; and how often each row occurs, (R,) int64.
 
     No text of a cell, with the comma or bracket behind it, begins another of its column: so rows are in the order of
     their first cells, then of their second, and so on. Text is in the order of its code points, as the bytes of UTF-8.
     """
     if not table.columns:
         n_rows = int(table.copies.sum())
-        return np.empty((min(n_rows, 1), 0), np.int64), [], np.array([n_rows][: min(n_rows, 1)], np.int64)
-    there = np.flatnonzero(table.copies > 0)
+        return [], [], np.array([n_rows][: min(n_rows, 1)], np.int64)
+    there = None if (table.copies > 0).all() else np.flatnonzero(table.copies > 0)
     ranks, cells = [], []
     for position, (field, column) in enumerate(zip(table.fields, table.columns)):
         begin, end = "" if position else "[", "," if position < len(table.columns) - 1 else "]"
         texts = objects([begin + cell(value, field.type) + end for value in to_list(column.categories)])
         unique, rank = np.unique(texts, return_inverse=True)
-        ranks.append(smallest_integers(rank.reshape(-1), len(unique))[column.codes[there]])
+        ranks.append(
+            looked_up(
+                smallest_integers(rank.reshape(-1), len(unique)), column.codes if there is None else column.codes[there]
+            )
+        )
         cells.append(unique)
-    which, codes = combine_codes(ranks, [len(unique) for unique in cells])
-    return codes, cells, np.bincount(which, table.copies[there], len(codes)).astype(np.int64)
+    copies = table.copies if there is None else table.copies[there]
+    codes, copies, _ = different_rows(ranks, [len(unique) for unique in cells], copies)
+    return codes, cells, copies
 
 
-def _stretches(codes: np.ndarray) -> list[slice]:
+def _stretches(codes: Sequence[np.ndarray], n_rows: int) -> list[slice]:
     """Columns that follow each other and together have few different cells, of which lines are put together faster."""
-    most, n_columns, stretches, first = max(len(codes) // ROWS_A_TEXT, FEWEST_TEXTS), codes.shape[1], [], 0
-    reach = 1
-    for position in range(n_columns):
-        size = int(codes[:, position].max(initial=0)) + 1
+    most, stretches, first, reach = max(n_rows // ROWS_A_TEXT, FEWEST_TEXTS), [], 0, 1
+    sizes = [int(of_column.max(initial=0)) + 1 for of_column in codes]
+    for position, size in enumerate(sizes):
         if position > first and reach * size > most:
-            together = codes[:, first : position + 1]
-            reach = len(combine_codes(list(together.T), together.max(axis=0) + 1)[1]) if len(codes) else 0
+            together = slice(first, position + 1)
+            reach = len(different_rows(codes[together], sizes[together])[1])
             if reach > most:
                 stretches.append(slice(first, position))
                 first, reach = position, size
         else:
             reach *= size
-    return [*stretches, slice(first, n_columns)]
+    return [*stretches, slice(first, len(codes))]
 
 
-def _cells_of(codes: np.ndarray, cells: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row which text stands for its cells of some columns, (R,) int64, and these texts, (m,) object."""
-    if not cells or not len(codes):
-        return np.zeros(len(codes), np.int64), np.array(["[]"], dtype=object)
-    which, different = combine_codes(list(codes.T), [len(texts) for texts in cells])
-    joined = cells[0][different[:, 0]]
-    for position, texts in enumerate(cells[1:], 1):
-        joined = joined + texts[different[:, position]]
-    return which, joined
+def _cells_of(codes: Sequence[np.ndarray], cells: Sequence[np.ndarray], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row which text stands for its cells of some columns, (R,), and these texts, (m,) object."""
+    if not codes:
+        return np.zeros(n_rows, np.int8), np.array(["[]"], dtype=object)
+    different, _, which = different_rows(codes, [len(texts) for texts in cells], placed=True)
+    joined = cells[0][different[0]]
+    for of_column, texts in zip(different[1:], cells[1:]):
+        joined = joined + texts[of_column]
+    return smallest_integers(which, len(joined)), joined
 
 
 def _json(value: object) -> str:

@@ -18,8 +18,8 @@ ENOUGH = 0.5  # of the records have an area of the layer
 class Join:
     """A field of the areas and one of the records that hold the same values.
 
-    share : of the records, whose value is that of an area; usual : whether the names say so too; distinct : how many
-    areas the records have
+    share : of the records, whose value is that of an area, leading zeros aside; usual : whether the names say so too;
+    distinct : how many areas the records have
     """
 
     region_id: str
@@ -37,8 +37,8 @@ class Join:
 def joining(areas: Mapping[str, Column], records: Mapping[str, Column]) -> list[Join]:
     """The pairs of fields by which records join areas, the best first; only those where some record joins.
 
-    areas, records : columns by field. Values are compared as text, as a release compares them; what numbers rows is
-    left aside.
+    areas, records : columns by field. Values are compared as text, as a release compares them, but for leading zeros,
+    which tables lose; what numbers rows is left aside.
     """
     return joins_of(keys_of(areas), records)
 
@@ -71,19 +71,24 @@ def _keys(column: Column) -> set[str]:
     texts = {identifier_text(value) for value in column.categories.tolist()}
     if None in texts or len(texts) < len(column):
         return set()
-    return {text for text in texts if text is not None}
+    return {_bare(text) for text in texts if text is not None}
 
 
 def _joins(name: str, column: Column, keys: Mapping[str, set[str]]) -> list[Join]:
-    texts = [identifier_text(value) for value in column.categories.tolist()]
+    read = [identifier_text(value) for value in column.categories.tolist()]
+    texts = [None if text is None else _bare(text) for text in read]
     held = np.bincount(column.codes, minlength=len(texts))
     joins = []
     for key, there in keys.items():
         known = np.array([text in there for text in texts], bool)
         usual = name.lower() == key.lower() or name.lower() in AREA_IDS
-        distinct = len({text for text in texts if text in there})
+        distinct = len({*texts} & there)
         joins.append(Join(key, name, float(held[known].sum()) / max(len(column), 1), usual, distinct))
     return joins
+
+
+def _bare(text: str) -> str:
+    return text.lstrip("0") or text
 
 
 def _numbers_rows(name: str) -> bool:

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import InputError
-from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..records.columns import Column
+from ..plan import SUPPRESSED, Plan, areas_at, of_rows
+from ..records.columns import Column, looked_up
 from ..records.matching import Records
 from .association import (
     Ground,
@@ -32,21 +32,23 @@ def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
     table = records.table
     if not table.kept:
         return []
-    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[records.cell_of]
+    equivalence_class = of_rows(plan.equivalence_class_of, records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
-    area = area_of_cells(plan.profile)[records.cell_of[rows]]
+    area = areas_at(plan.profile, records.cell_of[rows])
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
     fine = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
-    return examine_rows(plan, equivalence_class[rows], area, columns, fine)
+    equivalence_class = equivalence_class[rows]  # those of all are not held meanwhile
+    return examine_rows(plan, equivalence_class, area, columns, fine)
 
 
 def rows_looked_at(equivalence_class: np.ndarray, n_equivalence_classes: int) -> np.ndarray:
     """The rows that are in an equivalence class, or where there are very many those of some drawn at random."""
-    rows = np.flatnonzero(equivalence_class != SUPPRESSED)
-    if len(rows) > ROWS_LOOKED_AT:
-        drawn = np.random.default_rng(0).random(n_equivalence_classes) < ROWS_LOOKED_AT / len(rows)
-        rows = rows[drawn[equivalence_class[rows]]]
-    return rows
+    inside = equivalence_class != SUPPRESSED
+    n_rows = int(inside.sum())
+    if n_rows > ROWS_LOOKED_AT:
+        drawn = np.random.default_rng(0).random(n_equivalence_classes) < ROWS_LOOKED_AT / n_rows
+        inside &= looked_up(drawn, equivalence_class)  # what it says of SUPPRESSED, the last, does not count
+    return np.flatnonzero(inside)
 
 
 def examine_rows(

@@ -94,10 +94,10 @@ class Requirement:
         if self.asks_for_values:
             for shares in self.shares:
                 for tally in tallies_of(equivalence_class_of, shares, n_equivalence_classes):
-                    fulfilled &= self._values_hold(tally)
+                    fulfilled &= self.values_hold(tally)
         return fulfilled
 
-    def _values_hold(self, tally: Tally) -> np.ndarray:
+    def values_hold(self, tally: Tally) -> np.ndarray:
         """Whether the values of each equivalence class are what is asked for, (n_equivalence_classes,) bool."""
         fits = tally.largest_share() <= self.max_share * (1 + 1e-12)
         return fits & (tally.fewest_values() >= self.l_diversity) if self.l_diversity > 1 else fits

@@ -1,7 +1,9 @@
 """Several new files that get their names together: all or none, also where the run is killed in between.
 
-No system names several files at once. So the run lists them first in a folder of its own (`folders`), and whoever
-clears that folder after a run that was killed takes the names back, unless the last one was given: then all are there.
+No system names several files at once. So the run lists them first in a folder of its own (`folders`). What decides is
+one rename, the last: it takes the file by which others know that all are there out of that folder, and gives it its
+name. Whoever clears the folder after a run that was killed takes the names back as long as that file is in it; once it
+has left, all was delivered, and nothing is touched, whatever its owner has done with any of it since.
 """
 
 from __future__ import annotations
@@ -14,69 +16,97 @@ from pathlib import Path
 from ..errors import VbasError
 from .files import DISK, FileSystem
 from .free_names import give_free_name
-from .removing import removed
+from .leftovers import removed
 
 LIST = "names"  # in the run's own folder, while names are given
+EMPTY = "empty"  # beside it; it holds the last name until the rename that decides
 
 
 def give_free_names(named: Sequence[tuple[Path, Path]], folder: Path, files: FileSystem = DISK) -> Path | None:
     """Give files their names, one after the other, or none of them; the name that is taken, None where all have theirs.
 
     named : each file, and its name to be, beside `folder`, which is this run's own. The last is the one by which others
-    know that all are there. Raises OSError where a name cannot be had, and VbasError where one that was given cannot be
-    taken back.
+    know that all are there; it is in `folder`. Raises OSError where a name cannot be had, and VbasError where one that
+    was given cannot be taken back.
     """
-    listed = folder / LIST
-    states = [[final.name, *_state(staged, files)] for staged, final in named]
-    taken: Path | None = None
+    listed, empty, (last, decides) = folder / LIST, folder / EMPTY, named[-1]
+    given, decided, taken = named[:-1], _state(last, files), None
     try:
+        files.new_file(empty, 0o600).close()
+        states = [[final.name, *_state(staged, files)] for staged, final in [*given, (empty, decides)]]
         with files.new_file(listed, 0o600) as file:
-            file.write(json.dumps(states).encode())
+            file.write(json.dumps({"last": last.name, "names": states}).encode())
             files.keep(file)
         files.keep_names(folder)
-        for staged, final in named:
+        for staged, final in given:
             if not give_free_name(staged, final, files):
                 taken = final
                 break
+        else:
+            files.keep_names(folder.parent)
+            if not _decided(last, decides, empty, files):
+                taken = decides
     except BaseException:
-        _take_back(_ours(folder, files), files)
+        with suppress(FileNotFoundError):  # an interrupt may come once all is decided: then that is undone first
+            if _state(decides, files) == decided:
+                files.rename(decides, last)
+        _take_back(folder, files)
         raise
     if taken is not None:
-        _take_back(_ours(folder, files), files)
-    with suppress(OSError):  # what is left of it is of no use any more: the last name is given, or none
-        files.remove(listed)
+        _take_back(folder, files)
+    for left in (listed, empty):
+        with suppress(OSError):  # of no use any more: the last name is given, or none
+            files.remove(left)
     return taken
 
 
 def finish(folder: Path, files: FileSystem = DISK) -> None:
-    """Take back the names that a killed run was giving, unless it had given the last; folder : its own.
+    """Take back the names that a killed run was giving, unless all were given; folder : its own.
 
     Only what is as that run wrote it is removed. Raises OSError where something cannot be.
     """
-    ours = _ours(folder, files)
-    if not (ours and ours[-1][1]):
-        for final, _ in ours:
-            files.remove(final, missing_ok=True)
+    for final in _ours(folder, files):
+        files.remove(final, missing_ok=True)
 
 
-def _ours(folder: Path, files: FileSystem) -> list[tuple[Path, bool]]:
-    """What stands under the names that a run was giving, as it wrote it; whether that is the last of them."""
+def _decided(staged: Path, final: Path, empty: Path, files: FileSystem) -> bool:
+    """The last name, given by a rename; False where it is taken.
+
+    A rename replaces what stands there, so an empty file of ours has the name first, by a link, which never does.
+    """
+    try:
+        files.link(empty, final)
+    except (OSError, NotImplementedError):  # a file system without links, or an answer that is lost
+        if files.is_there(final) and _state(final, files) != _state(empty, files):
+            return False
+    try:
+        files.replace(staged, final)
+    except OSError:
+        with suppress(FileNotFoundError):
+            files.status(staged)
+            raise
+    return True
+
+
+def _ours(folder: Path, files: FileSystem) -> list[Path]:
+    """What stands under the names that a run was giving, as it wrote it; nothing where it had given all of them."""
     try:
         listed = json.loads(files.read_bytes(folder / LIST))
-    except (FileNotFoundError, ValueError):  # cut short: then no name was given yet
+        files.status(folder / listed["last"])
+    except (FileNotFoundError, ValueError):  # delivered; or cut short, and then no name was given yet
         return []
     ours = []
-    for number, (name, *state) in enumerate(listed, 1):
+    for name, *state in listed["names"]:
         final = folder.parent / Path(name).name
         with suppress(FileNotFoundError):
             if _state(final, files) == state:
-                ours.append((final, number == len(listed)))
+                ours.append(final)
     return ours
 
 
-def _take_back(given: Sequence[tuple[Path, bool]], files: FileSystem) -> None:
+def _take_back(folder: Path, files: FileSystem) -> None:
     # First the one by which others know that all are there.
-    lost = [sentence for final, _ in reversed(given) for sentence in removed(final, files)]
+    lost = [sentence for final in reversed(_ours(folder, files)) for sentence in removed(final, files)]
     if lost:
         raise VbasError(" ".join(lost))
 

@@ -14,7 +14,7 @@ from ..areas import identifier_text
 from ..arrays import objects
 from ..errors import InputError, first_values
 from ..language import plural
-from ..missing import is_missing, with_none
+from ..plain_text import is_missing, with_none
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ LONGEST_SORTED, PUT_AT_ONCE = 64, 20_000
 # How many possible keys `number_keys` keeps a table of: some for each key, and as many as cost nothing.
 LOOKUP_PER_KEY, SMALL_LOOKUP = 4, 1 << 16
 ROWS_AT_ONCE = 1 << 18
+GROWTH = 8  # one in so many rows more than there are, where an array must grow
 HALF = 16  # bits of which numpy sorts numbers in linear time
 LARGEST_INT32, LARGEST_INT64 = 2**31 - 1, 2**63 - 1
 
@@ -50,7 +51,7 @@ class ColumnBuilder:
         self._seen: dict[type, dict[object, int]] = {}
         self._texts: dict[object, int] = {}
         self._known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self._chunks: list[np.ndarray] = []
+        self._codes_so_far, self._n_rows = np.empty(0, np.int8), 0
 
     def add_values(self, values: Sequence[object] | np.ndarray) -> None:
         """Append any hashable values; None is missing, as is all that `is_missing` tells."""
@@ -108,16 +109,19 @@ class ColumnBuilder:
         order = _in_order(values)
         categories = objects([values[i] for i in order.tolist()])
         rank = smallest_integers(np.argsort(order), len(values))
-        codes = np.empty(sum(map(len, self._chunks)), rank.dtype)
-        done = 0
-        for chunk in self._chunks:  # one by one, so that the column alone is in memory beside them
-            codes[done : done + len(chunk)] = rank[chunk]
-            done += len(chunk)
-        return Column(codes, categories)
+        return Column(looked_up(rank, self._codes_so_far[: self._n_rows]), categories)
 
     def _append(self, codes: np.ndarray) -> None:
-        """Keep codes, as small as they can be by the values met so far."""
-        self._chunks.append(smallest_integers(codes, len(self._position)))
+        """Keep codes, as small as they can be by the values met so far, in one array that grows in its place: chunks
+        of many columns beside each other would leave gaps in memory that nothing else fits into."""
+        kept, n_rows = self._codes_so_far, self._n_rows + len(codes)
+        kind = np.min_scalar_type(-max(len(self._position), 1))
+        if kept.dtype != kind:
+            kept = self._codes_so_far = kept.astype(kind)
+        if n_rows > len(kept):
+            kept.resize(n_rows + n_rows // GROWTH, refcheck=False)
+        kept[self._n_rows : n_rows] = codes
+        self._n_rows = n_rows
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
         """A code for each value; those met before are looked up, several times as fast as sorting them once more."""
@@ -186,6 +190,15 @@ def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
     builder = ColumnBuilder()
     builder.add_values(values)
     return builder.column()
+
+
+def column_of_numbers(values: np.ndarray) -> Column:
+    """A column of whole numbers, none of which is missing."""
+    distinct = np.unique(values)
+    codes = np.empty(len(values), np.min_scalar_type(-max(len(distinct), 1)))
+    for rows in stretches(len(values)):
+        codes[rows] = np.searchsorted(distinct, values[rows])
+    return Column(codes, objects(distinct.tolist()))
 
 
 def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
@@ -280,39 +293,101 @@ def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np
 
 
 def count_combinations(
-    codes: Sequence[np.ndarray], sizes: Sequence[int], weights: np.ndarray | None = None, least: int = 0
+    codes: Sequence[np.ndarray],
+    sizes: Sequence[int],
+    weights: np.ndarray | None = None,
+    least: int = 0,
+    placed: bool = True,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The combinations that occur, as one number each, (C,) int64 in ascending order; how many records have each, (C,)
-    int64; and the position of each row's among them, (N,) int32 where that holds them, else int64.
+    """The combinations that occur, as one number each, (C,) in ascending order; how many records have each, (C,); and
+    where it is asked for the position of each row's among them, (N,), -1 for rows that are left out. Each int32 where
+    that holds them, else int64.
 
     codes : arrays (N,), the j-th with values 0..sizes[j] - 1, but the first from `least` on, 0 or -1, which is counted
-    from there; all sizes together must be in LARGEST_INT64. weights : (N,), None for ones
+    from there: rows where it is less are left out; all sizes together must be in LARGEST_INT64. weights : (N,), None
+    for ones; placed : whether positions are asked for
     """
     # The numbers of tens of millions of rows, and what sorts them, are never in memory together.
     n_rows, reach = len(codes[0]), (int(sizes[0]) - least) * prod(map(int, sizes[1:]))
-    position = np.empty(n_rows, np.int32 if n_rows <= LARGEST_INT32 else np.int64)
+    number, total = _holding(reach), _holding(n_rows) if weights is None else np.int64
+    position = np.full(n_rows if placed else 0, -1, _holding(n_rows))
     of_stretches: list[tuple[np.ndarray, np.ndarray]] = []
     for rows in stretches(n_rows):
-        key = codes[0][rows].astype(np.int64) - least
-        for column, size in zip(codes[1:], sizes[1:]):
+        of_rows = [column[rows] for column in codes] + ([] if weights is None else [weights[rows]])
+        there = of_rows[0] >= least
+        if not there.all():
+            of_rows = [column[there] for column in of_rows]
+        key = of_rows[0].astype(np.int64) - least
+        for column, size in zip(of_rows[1:], sizes[1:]):
             key *= size
-            key += column[rows]
-        unique, own = number_keys(key, reach)
-        position[rows] = own
-        # bincount adds in floating point: exact up to 2**53 records.
-        counts = np.bincount(own, None if weights is None else weights[rows], len(unique))
-        of_stretches.append((unique, counts.astype(np.int32 if weights is None else np.int64)))
-    occurring = np.concatenate([np.empty(0, np.int64), *(unique for unique, _ in of_stretches)])
+            key += column
+        if placed or weights is not None:
+            unique, own = number_keys(key, reach)
+            # bincount adds in floating point: exact up to 2**53 records.
+            counts = np.bincount(own, None if weights is None else of_rows[-1], len(unique))
+            if placed:
+                position[rows][there] = own
+        else:
+            unique, counts = count_keys(key, reach)
+        of_stretches.append((unique.astype(number), counts.astype(total)))
+    occurring = np.concatenate([np.empty(0, number), *(unique for unique, _ in of_stretches)])
     occurring.sort()
     new = np.ones(len(occurring), bool)
     np.not_equal(occurring[1:], occurring[:-1], out=new[1:])
     occurring = occurring[new]
-    totals = np.zeros(len(occurring), np.int64)
-    for rows, (unique, of_unique) in zip(stretches(n_rows), of_stretches):
+    totals = np.zeros(len(occurring), total)
+    for i, rows in enumerate(stretches(n_rows)):
+        unique, counts = of_stretches[i]
+        of_stretches[i] = (unique[:0], counts[:0])
         place = np.searchsorted(occurring, unique)
-        totals[place] += of_unique
-        position[rows] = place.astype(position.dtype)[position[rows]]
+        totals[place] += counts
+        if placed:
+            # The last is for those that are left out.
+            position[rows] = np.append(place, -1).astype(position.dtype)[position[rows]]
     return occurring, totals, position
+
+
+def different_rows(
+    codes: Sequence[np.ndarray],
+    sizes: Sequence[int],
+    weights: np.ndarray | None = None,
+    placed: bool = False,
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Of each column its codes in the rows that differ, (R,), as small as can be, in lexicographic order; how many
+    records show each, (R,) int64; and where it is asked for, which of them each row shows, (N,), -1 for those left out.
+
+    codes : arrays (N,), the j-th with values 0..sizes[j] - 1; rows of which the first is below 0 are left out;
+    weights : (N,), None for ones
+    """
+    sizes = [max(int(size), 1) for size in sizes]
+    if prod(sizes) <= LARGEST_INT64:
+        numbers, counts, shown_as = count_combinations(codes, sizes, weights, placed=placed)
+        different = []
+        for size in reversed(sizes[1:]):
+            numbers, code = np.divmod(numbers, size)
+            different.append(smallest_integers(code, size))
+        different.append(smallest_integers(numbers, sizes[0]))
+        return different[::-1], counts.astype(np.int64, copy=False), shown_as
+    there = np.flatnonzero(codes[0] >= 0)
+    which, rows = combine_codes([column[there] for column in codes], sizes)
+    # bincount adds in floating point: exact up to 2**53 records.
+    counts = np.bincount(which, None if weights is None else weights[there], len(rows)).astype(np.int64)
+    shown_as = np.full(len(codes[0]), -1, np.int64)
+    shown_as[there] = which
+    return [smallest_integers(code, size) for code, size in zip(rows.T, sizes)], counts, shown_as
+
+
+def count_codes(codes: np.ndarray, n_codes: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """How often each code occurs, or its weights together, (n_codes,), without making all codes longer at once."""
+    counts = np.zeros(n_codes, np.int64 if weights is None else float)
+    for rows in stretches(len(codes)):
+        counts += np.bincount(codes[rows], None if weights is None else weights[rows], n_codes)
+    return counts
+
+
+def _holding(most: int) -> type[np.signedinteger]:
+    """The type of numbers up to this."""
+    return np.int32 if most <= LARGEST_INT32 else np.int64
 
 
 def stretches(n_rows: int) -> Iterator[slice]:
@@ -342,7 +417,7 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     occurs = np.zeros(reach, bool)
     occurs[keys] = True
     unique = np.flatnonzero(occurs)
-    number = np.cumsum(occurs, dtype=np.int32 if reach <= LARGEST_INT32 else np.int64)
+    number = np.cumsum(occurs, dtype=_holding(reach))
     position = number[keys].astype(np.int64)
     position -= 1
     return unique, position

@@ -9,7 +9,7 @@ import numpy as np
 from .. import counted
 from ..errors import InputError
 from ..language import tr
-from .columns import Column, combine_codes
+from .columns import Column, combine_codes, count_codes
 
 MOST_ALONE = 0.5
 
@@ -50,7 +50,7 @@ def refuse_identifiers(
 def _held(column: Column, counts: np.ndarray | None, persons: Column | None) -> np.ndarray:
     """How many records, or persons, have each value."""
     if persons is None:
-        return np.bincount(column.codes, counts, len(column.categories))
+        return count_codes(column.codes, len(column.categories), counts)
     _, pairs = combine_codes([column.codes, persons.codes], [len(column.categories), len(persons.categories)])
     return np.bincount(pairs[:, 0], minlength=len(column.categories))
 

@@ -12,6 +12,7 @@ from ..language import plural, tr
 from ..privacy.diversity import shares_of
 from ..privacy.requirement import Requirement, members_of
 from ..profile import Profile, profile_records
+from .columns import looked_up, smallest_integers
 from .table import RecordTable, check_table
 
 STOP, SUPPRESS = "stop", "suppress"
@@ -122,15 +123,15 @@ def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: fl
 def match_areas(
     table: RecordTable, areas: Areas, unmatched: str, field: str = "RECORD_REGION", aside: str = ""
 ) -> np.ndarray:
-    """Position of each row's area among the areas, (N,) int64; -1 for rows in no known area.
+    """Position of each row's area among the areas, (N,) of the smallest type; -1 for rows in no known area.
 
     unmatched : STOP refuses such rows, SUPPRESS leaves them at -1, so that they count as suppressed; aside : a sentence
     on areas that may be missing.
     Raises InputError with the number of records and the first values.
     """
     texts = np.array([identifier_text(value) for value in table.area.categories], dtype=object)
-    position = areas.codes_of(texts)
-    codes = position[table.area.codes] if len(texts) else np.empty(0, np.int64)
+    position = smallest_integers(areas.codes_of(texts), len(areas))
+    codes = looked_up(position, table.area.codes)
     lost = codes < 0
     if lost.all():
         none = tr(
@@ -165,7 +166,10 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
     for name, column in (*table.quasi_identifiers.items(), *table.kept.items()):
         texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
         position = areas.codes_of(texts)
-        if (position >= 0).any() and np.mean(position[column.codes[inside]] == area_codes[inside]) > 0.5:
+        if not (position >= 0).any():
+            continue
+        same = looked_up(smallest_integers(position, len(areas)), column.codes) == area_codes
+        if same[inside].mean() > 0.5:
             raise area_copy(name)
 
 

@@ -69,7 +69,11 @@ class Reader:
 
     def __exit__(self, *error):
         self._ended.set()
-        self._thread.join(30)
+        self._thread.join(60)
+
+    @property
+    def is_looking(self):
+        return self._thread.is_alive()
 
     def _poll(self):
         while not self._ended.is_set():
@@ -89,7 +93,9 @@ def test_nobody_reads_a_row_before_it_is_counted(anonymize, server, place, sql, 
 
     def looked_at_first(*given):
         at_the_count.update(reader.look())
-        while reader.looks < 5:  # so that the reader has looked meanwhile
+        enough = reader.looks + 5  # so that the reader has looked meanwhile
+        while reader.looks < enough:
+            assert reader.is_looking
             time.sleep(0.01)
         until_then.update(reader.seen)
         check(*given)

@@ -29,7 +29,7 @@ from qgis.PyQt.QtXml import QDomDocument
 
 from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
 from vbas.vbas_plugin.explorer.lost_bars import bars_of
-from vbas.vbas_plugin.release import data as data_step
+from vbas.vbas_plugin.release import proposing
 
 from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, settle, wait_for
@@ -293,7 +293,7 @@ def assert_same(measures, told):
 
 
 def test_many_areas_are_joined_by_what_is_read_behind_the_window(entry, monkeypatch):
-    monkeypatch.setattr(data_step, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(proposing, "READ_AT_ONCE", 10)
     areas, _ = make_grid()
     codes = [f"Q{number}" for number in range(36)]
     areas.startEditing()

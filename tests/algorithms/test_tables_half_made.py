@@ -48,3 +48,13 @@ def test_a_table_that_was_half_renamed_is_put_back(grid, tmp_path):
         assert connection.execute("SELECT count(*) FROM released").fetchone()[0] == grid[1].featureCount()
         listed = connection.execute("SELECT table_name FROM gpkg_contents").fetchall()
     assert listed == [("released",)]
+
+
+def test_a_file_that_was_taken_away_is_not_made_again_empty(tmp_path):
+    file = tmp_path / "city.gpkg"
+    done(file, "CREATE TABLE released (a)")
+    place = place_in(file)
+    file.unlink()  # such as by a folder that a cloud keeps in step
+    place._into_the_file()
+    place._hand_on_styles()
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,15 @@ from scipy import sparse, stats
 from vbas.core.adjacency import adjacency_of_pairs
 from vbas.core.analysis.moran import HIGH_HIGH, moran
 from vbas.core.analysis.outcome import Outcome, cases_of, outcome_of, p_values, with_cases
-from vbas.core.analysis.rates import EMPIRICAL_BAYES, KERNEL, RAW, chosen_bandwidth, kernel_of, rate_map
+from vbas.core.analysis.rates import (
+    EMPIRICAL_BAYES,
+    KERNEL,
+    RAW,
+    candidate_bandwidths,
+    chosen_bandwidth,
+    kernel_of,
+    rate_map,
+)
 from vbas.core.analysis.released import released_rows
 from vbas.core.analysis.scan import BERNOULLI, EITHER, HIGH, LOW, POISSON, scan
 from vbas.core.analysis.spreading import spread
@@ -234,6 +242,15 @@ def test_the_bandwidth_follows_the_pattern():
     wide, prior = chosen_bandwidth(areas.points, outcome_of(rows, weights, even))
     narrow, _ = chosen_bandwidth(areas.points, outcome_of(rows, weights, cluster))
     assert narrow < 900 and (wide > 900 or prior > 0)
+
+
+def test_where_nobody_is_a_case_no_map_foretells_more():
+    """So may planted outcomes be that a release shows nobody of: the median of nothing is no number."""
+    areas, rows, _, weights = spread_town(1)
+    everybody = outcome_of(rows, weights, np.ones(len(rows), int))
+    nobody = with_cases(everybody, np.zeros_like(everybody.cases))
+    wide, prior = chosen_bandwidth(areas.points, nobody)
+    assert wide == candidate_bandwidths(areas.points, nobody.expected).max() and prior == 0
 
 
 def test_strata_and_people_from_elsewhere():

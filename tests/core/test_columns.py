@@ -129,4 +129,40 @@ def test_combinations_are_counted_some_rows_at_once_as_one_by_one(rows, at_once,
         expected[number] = expected.get(number, 0) + (weight if weighted else 1)
     assert dict(zip(numbers.tolist(), counts.tolist())) == expected and numbers.tolist() == sorted(expected)
     assert [int(numbers[p]) for p in position] == [((a + 1) * 2 + one) * 6 + other for a, one, other, _ in rows]
-    assert (counts.dtype, position.dtype) == (np.int64, np.int32)
+    assert (numbers.dtype, counts.dtype, position.dtype) == (np.int32, np.int64 if weighted else np.int32, np.int32)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 1), st.integers(0, 5), st.integers(0, 4)), max_size=50),
+    st.integers(1, 60),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([columns.LARGEST_INT64, 40]),
+)
+def test_rows_that_differ_are_counted_without_those_that_are_left_out(rows, at_once, weighted, placed, largest):
+    codes = [np.array([row[j] for row in rows], np.int8) for j in range(3)]
+    weights = np.array([row[3] for row in rows], np.int64) if weighted else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "ROWS_AT_ONCE", at_once)
+        patch.setattr(columns, "LARGEST_INT64", largest)  # beyond it there is another way
+        different, counts, shown_as = columns.different_rows(codes, [4, 2, 6], weights, placed)
+    expected: dict[tuple[int, ...], int] = {}
+    for *row, weight in rows:
+        if row[0] >= 0:
+            expected[tuple(row)] = expected.get(tuple(row), 0) + (weight if weighted else 1)
+    shown = list(zip(*(column.tolist() for column in different)))
+    assert list(zip(shown, counts.tolist())) == sorted(expected.items())
+    assert {column.dtype for column in different} == {np.dtype(np.int8)} and counts.dtype == np.int64
+    if placed:
+        assert [shown[at] if at >= 0 else None for at in shown_as.tolist()] == [
+            row[:3] if row[0] >= 0 else None for row in rows
+        ]
+
+
+@given(st.lists(st.integers(0, 5), max_size=50), st.integers(1, 60))
+def test_codes_are_counted_some_at_once(codes, at_once):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "ROWS_AT_ONCE", at_once)
+        once = columns.count_codes(np.array(codes, np.int8), 6)
+        twice = columns.count_codes(np.array(codes, np.int8), 6, np.full(len(codes), 2))
+    assert once.tolist() == [codes.count(code) for code in range(6)] and (twice == 2 * once).all()

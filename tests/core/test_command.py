@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -19,9 +20,10 @@ from vbas import anonymize
 from vbas.core.arrays import to_list
 from vbas.core.command.files import CsvFrame, table_of_source
 from vbas.core.command.job_file import read_job, written_job
-from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, REFUSED, main
+from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, NOT_WRITTEN, REFUSED, main
 from vbas.core.errors import InputError
 from vbas.core.job.settings import SETTINGS
+from vbas.core.publish.files import FileSystem
 from vbas.core.publish.register.published_releases import read_register
 from vbas.core.releases.updates import Comparing
 
@@ -217,11 +219,16 @@ def test_whoever_stops_it_finds_nothing_written(job, tmp_path, number, code):
     many.to_csv(tmp_path / "records.csv", index=False)
     before = sorted(one.name for one in tmp_path.iterdir())
     running = subprocess.Popen(
-        [sys.executable, "-m", "vbas", "anonymize", path], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+        [sys.executable, "-m", "vbas", "anonymize", path],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        # A test run in the background has been told to ignore Ctrl-C, and would hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert running.stderr is not None
-    while "%" not in running.stderr.readline():
-        pass
+    while "%" not in (line := running.stderr.readline()):
+        assert line, "it ended before"
     running.send_signal(number)
     _, said = running.communicate(timeout=60)
     assert running.returncode == code and "nothing was written" in said
@@ -244,6 +251,29 @@ def test_analysts_get_counts_by_area(job, tmp_path, capsys):
         "rows"
     ]
     assert counts["estimate"].sum() == pytest.approx(released)
+
+
+def test_counts_by_area_are_put_in_their_place_whole_or_not_at_all(job, tmp_path, capsys, monkeypatch):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    release, areas = str(tmp_path / "release"), str(tmp_path / "areas.csv")
+    asked = ["--population", "people", "--by", "sex"]
+    before = tmp_path / "counts.csv"
+    before.write_text("of last month\n", encoding="utf-8")
+
+    def no_room(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(FileSystem, "keep", no_room)
+        assert main(["spread", release, areas, str(before), *asked]) == NOT_WRITTEN
+    assert before.read_text(encoding="utf-8") == "of last month\n"
+    before.with_name("link.csv").symlink_to(before)
+    assert main(["spread", release, areas, str(before.with_name("link.csv")), *asked]) != DONE
+    assert before.read_text(encoding="utf-8") == "of last month\n"
+    assert main(["spread", release, areas, str(tmp_path / "nowhere" / "counts.csv"), *asked]) == INPUT
+    assert "make it first" in capsys.readouterr().err
+    assert main(["spread", release, areas, str(before), *asked]) == DONE
+    assert before.read_text(encoding="utf-8").startswith("area")
 
 
 def test_values_of_csv_are_text_as_in_qgis(tmp_path):

@@ -310,10 +310,14 @@ def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
 
     def ended(self, *given):
         kill = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {ASLEEP}"
-        end = threading.Timer(0.5, lambda: sql(kill))
+
+        def end():
+            while not sql(kill):  # until it is asleep
+                time.sleep(0.05)
+
         written = stage(self, *given)
-        end.start()
-        self._guarded(lambda: self._cursor.execute("SELECT pg_sleep(20)::text"))
+        threading.Thread(target=end, daemon=True).start()
+        self._guarded(lambda: self._cursor.execute("SELECT pg_sleep(60)::text"))
         return written
 
     monkeypatch.setattr(engine, "stage", ended)
@@ -341,7 +345,7 @@ def test_a_connection_that_is_lost_at_the_commit_is_never_said_to_have_written_n
             ):
                 run(through)
         assert line.was_cut
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while ("released" in tables(sql)) != there and time.monotonic() < until:
         time.sleep(0.01)
     assert tables(sql) == {"people", "released"} if there else {"people"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -290,3 +292,49 @@ def test_a_linked_table_that_takes_the_place_meanwhile_leaves_nothing(tmp_path: 
             engine.publish()
     assert sorted(path.name for path in tmp_path.glob("out*")) == ["out_stays.parquet"]
     assert (tmp_path / "out_stays.parquet").read_bytes() == b"mine"
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from vbas.core.engines import open_engine
+from vbas.core.publish.files import FileSystem
+
+folder, real = Path(sys.argv[1]), FileSystem.replace
+
+def killed(files, old, new):
+    if sys.argv[2] == "after":
+        real(files, old, new)
+    os._exit(9)
+
+FileSystem.replace = killed
+with open_engine(str(folder / "persons.parquet")) as engine:
+    rows = engine.source({"sex": "sex"})
+    for name in ("out", "out_stays", "out_drugs"):
+        engine.stage(rows, str(folder / f"{name}.parquet"), {})
+    engine.publish()
+"""
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_run_killed_once_all_was_delivered_loses_nothing_and_one_killed_before_leaves_nothing(
+    tmp_path: Path, moved: bool
+) -> None:
+    needed("duckdb")
+    people, tables = town(4, 60)
+    file = written(tmp_path, people, tables, "parquet")["persons"]
+    before = sorted(tmp_path.iterdir())
+    for when in ("before", "after"):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), when], timeout=120, check=False)
+        assert done.returncode == 9
+        if moved and when == "after":
+            (tmp_path / "out.parquet").rename(tmp_path / "mine.parquet")
+        left = sorted(path for path in tmp_path.iterdir() if not path.name.startswith(".vbas"))
+        with open_engine(file) as engine:
+            if when == "before":
+                engine.check_free(str(tmp_path / "out.parquet"))
+            else:
+                with pytest.raises(InputError, match="is there already"):
+                    engine.check_free(str(tmp_path / "out_stays.parquet"))
+        assert sorted(tmp_path.iterdir()) == (before if when == "before" else left)
+    assert len(left) == len(before) + 3

@@ -105,7 +105,7 @@ def test_rows_are_the_same_where_their_combinations_fit_no_number(counted, monke
     areas = make_areas(["a", "b"], [(0, 0), (1000, 0)])
     both = []
     for largest in (2**63 - 1, 1):
-        monkeypatch.setattr("vbas.core.release.LARGEST_INT64", largest)
+        monkeypatch.setattr("vbas.core.records.columns.LARGEST_INT64", largest)
         monkeypatch.setattr("vbas.core.profile.LARGEST_INT64", largest)
         records = match_records(table, areas, "suppress", k=2)
         release = apply(suppress(records.profile, Crosswalk(np.array([0, 0]), 1), k=2), records)

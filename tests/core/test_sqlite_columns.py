@@ -180,17 +180,23 @@ def test_cancelling_waits_for_the_stretch_that_is_read(tmp_path, monkeypatch):
     busy: list[Callable] = []
     reading = sqlite_columns.reading
     left: list[str] = []
+    asked: list[Callable] = []
+    cancelled = threading.Event()
 
     class Slow(ThreadPoolExecutor):
         def submit(self, call, /, *given, **named):
             def slowly():
                 try:
-                    time.sleep(0.3 if call.__name__ == "ask" else 0)
+                    if call in asked[1:]:  # the next stretch is read until after the cancel
+                        assert cancelled.wait(60)
+                        time.sleep(0.3)
                     return call(*given, **named)
                 finally:
                     busy.remove(call)
 
             busy.append(call)
+            if call.__name__ == "ask":
+                asked.append(call)
             return super().submit(slowly)
 
     @contextmanager
@@ -203,7 +209,8 @@ def test_cancelling_waits_for_the_stretch_that_is_read(tmp_path, monkeypatch):
                     left.extend(call.__name__ for call in busy)
 
     def cancel(_):
-        assert "ask" in [call.__name__ for call in busy]  # the next stretch is being read
+        assert "ask" in [call.__name__ for call in busy]
+        cancelled.set()
         raise Cancelled("stopped")
 
     monkeypatch.setattr(sqlite_columns, "ThreadPoolExecutor", Slow)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from vbas.core.publish.folders import BESIDE, clear_dead, own_folder
 from vbas.core.publish.together import give_free_names
 
 from ..files.deliveries import visible
-from ..files.memory import AFTER, ALL, BEFORE, DENIED, FULL, LOST, OUT, Crash, Memory
+from ..files.memory import AFTER, ALL, BEFORE, DENIED, FULL, LOST, OUT, Crash, Memory, Node
 
 NAMES = ("out_stays.csv", "out_drugs.csv", "out.csv")
 WRITTEN = {name: name.encode() for name in NAMES}
@@ -63,20 +65,100 @@ def test_a_name_that_is_taken_is_said_and_what_has_it_stays(taken):
     files.end()
 
 
-def test_what_came_after_a_killed_run_is_nobodys_to_remove():
-    """A file of another program has the name of one that the killed run had given, and that was removed since."""
-    for at in range(1, 40):
-        files = Memory(ALL[0])
-        files.arm(AFTER, at)
-        try:
-            named(files)
-        except Crash:
+def moved(files: Memory, name: str) -> None:
+    files.rename(OUT / name, OUT / f"mine-{name}")
+
+
+def removed(files: Memory, name: str) -> None:
+    files.remove(OUT / name)
+
+
+def replaced(files: Memory, name: str) -> None:
+    files.remove(OUT / name)
+    files.write(OUT / name, b"another program's")
+
+
+def left(files: Memory, name: str) -> None:
+    """Nothing."""
+
+
+# One of the files, or each of them.
+ACTS = [[act] * len(NAMES) for act in (left, moved, removed, replaced)] + [
+    [act if name == one else left for name in NAMES] for act in (moved, removed, replaced) for one in NAMES
+]
+
+
+@pytest.mark.parametrize("rules", [rules for rules in ALL if rules.locks == "kept"], ids=lambda rules: rules.title)
+def test_of_what_was_delivered_nothing_is_touched_and_of_the_rest_nothing_stays(rules):
+    """Killed after any call; then the owner moves, removes or replaces what is there, and the next run tidies up."""
+    for acts in ACTS:
+        states = []
+        for at in count(1):
+            files = Memory(rules)
+            files.arm(AFTER, at)
+            with suppress(Crash):
+                named(files)
+                if files.said:  # a call that was refused, as such systems do
+                    continue
+                break
             files.restart()
-            for name in visible(files):
-                files.remove(OUT / name)
-                files.write(OUT / name, b"another program's")
-            before = visible(files)
+            there = visible(files)
+            assert set(there) <= set(NAMES)
+            states.append(there == WRITTEN)
+            for name, act in zip(NAMES, acts):
+                if name in there:
+                    act(files, name)
+            theirs = {
+                name: one
+                for name, one in visible(files).items()
+                if states[-1] or name not in NAMES or acts[NAMES.index(name)] is replaced
+            }
             clear_dead(OUT, files)
-            assert visible(files) == before
-        finally:
+            assert visible(files) == theirs, (at, acts)
+            assert not [name for name in files.names(OUT) if name.startswith(".vbas")], (at, acts)
             files.end()
+        assert len(set(states)) == 2 and states == sorted(states)  # by one step
+
+
+@pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
+def test_an_interrupt_once_all_is_decided_takes_all_back(rules, monkeypatch):
+    files = Memory(rules)
+    real = files.replace
+
+    def interrupted(old, new):
+        real(old, new)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        named(files)
+    assert visible(files) == {}
+    files.end()
+
+
+@pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
+def test_what_takes_the_last_name_in_between_stays(rules, monkeypatch):
+    """Another program is quicker by a call, whichever: where files have several names, none of its is ever lost."""
+    for at in range(1, 30):
+        files = Memory(rules)
+        real, calls = files._call, count(1)
+        came: list[str] = []
+
+        def quicker(name, path, do, *more, real=real, calls=calls, files=files, at=at, came=came):
+            if next(calls) == at and files._key(OUT / "out.csv") not in files.nodes:
+                came.append(name)
+                files._add(OUT / "out.csv", Node(files._next(), 0o100644, b"mine"))
+            return real(name, path, do, *more)
+
+        with own_folder(OUT, BESIDE, files) as folder:
+            pairs = []
+            for name in NAMES:
+                files.write(folder / name, name.encode())
+                pairs.append((folder / name, OUT / name))
+            with suppress(OSError), monkeypatch.context() as patched:
+                patched.setattr(files, "_call", quicker)
+                give_free_names(pairs, folder, files)
+        there = visible(files)
+        assert there in ({"out.csv": b"mine"}, WRITTEN), at
+        assert there != WRITTEN or not (rules.links and came), at
+        files.end()

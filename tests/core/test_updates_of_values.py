@@ -171,6 +171,13 @@ def test_a_value_that_is_lacking_takes_k_along_and_a_stand_in_with_the_same_valu
     assert many.sum() <= 6 or (many - [7, 2]).max() >= 3
 
 
+def test_as_many_are_shown_as_an_older_release_showed_where_that_can_be_shown_again():
+    """k = 3. Of 5 with flu and 4 with a cold now 4 and 4 were shown first, and then 1 and 10: all but one are shown."""
+    before = np.array([[[4, 1], [4, 10]]])
+    (shown,) = shown_of(np.array([[5, 4]]), before, 3, 0)
+    assert shown.tolist() == [4, 4]
+
+
 def test_what_is_not_known_of_values_is_refused():
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
     levels = Levels((Crosswalk(np.array([0, 1]), 2),))

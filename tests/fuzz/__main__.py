@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pprint import pformat
 
@@ -37,13 +38,17 @@ def main():
         if number % 1_000 == 0 and not alone:
             print(f"up to {number}", flush=True)
 
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
     kept = Kept(asked.resume, asked.seed, asked.only) if asked.resume and not alone else None
     tally = run_cases(asked.seed, numbers, tell, asked.only, kept)
-    print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}")
+    print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}{', interrupted' * tally.interrupted}")
     print("\n".join(tally.lines()), flush=True)
     sys.stdout.flush()
     # QGIS may crash while it takes down layers that exceptions still hold: what was to be said is said.
-    os._exit(1 if tally.findings else 0)
+    os._exit(130 if tally.interrupted else 1 if tally.findings else 0)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,16 @@ LONGEST = 150.0  # seconds that a case may take
 
 @dataclass
 class Tally:
-    """What came of many cases: by form how many gave a result and how many a sentence; the findings by number."""
+    """What came of many cases: by form how many gave a result and how many a sentence; the findings by number.
+
+    interrupted : whether there would have been more
+    """
 
     results: Counter = field(default_factory=Counter)
     sentences: Counter = field(default_factory=Counter)
     findings: dict = field(default_factory=dict)
     seconds: float = 0.0
+    interrupted: bool = False
 
     @property
     def n_cases(self):
@@ -67,6 +71,7 @@ class Kept:
         """Write it, whole or not at all; following : the number of the first case that has not been run."""
         self.next = following
         told = {"of": self.of, "next": following, **vars(self.tally)}
+        del told["interrupted"]
         coming = self.file.with_name(f"{self.file.name}.new")
         coming.write_text(json.dumps(told), encoding="utf-8")
         coming.replace(self.file)
@@ -97,31 +102,42 @@ def judged(case):
 
 
 def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, only=None, kept=None):
-    """The tally of these cases; tell is called after each; only : the form whose cases alone are run.
+    """The tally of these cases, or of those before KeyboardInterrupt; tell is called after each.
 
-    kept : a `Kept`, whose cases are counted too and not run again
+    only : the form whose cases alone are run; kept : a `Kept`, whose cases are counted too and not run again
     """
     tally = Tally() if kept is None else kept.tally
     began = time.process_time() - tally.seconds
     numbers = numbers if kept is None else range(max(numbers[0], kept.next), numbers[-1] + 1)
-    for number in numbers:
-        case = case_of(seed, number)
-        if only not in (None, case.algorithm):
-            continue
-        # What never ends is seen, with where it is; the number of the case stands in the name of its folder.
-        faulthandler.dump_traceback_later(LONGEST, exit=True)
-        outcome, found = judged(case)
-        faulthandler.cancel_dump_traceback_later()
-        (tally.sentences if outcome.results is None else tally.results)[case.algorithm] += 1
-        if found:
-            tally.findings[number] = found
-        tell(number, case, outcome, found)
-        tally.seconds = time.process_time() - began
-        if number % 50 == 0:
-            gc.collect()
-            if kept is not None:
-                kept.keep(number + 1)
+    following = numbers[0] if len(numbers) else 0
+    try:
+        for number in numbers:
+            case = case_of(seed, number)
+            if only in (None, case.algorithm):
+                outcome, found = _within_limits(case)
+                (tally.sentences if outcome.results is None else tally.results)[case.algorithm] += 1
+                if found:
+                    tally.findings[number] = found
+                following = number + 1
+                tell(number, case, outcome, found)
+            following = number + 1
+            tally.seconds = time.process_time() - began
+            if number % 50 == 0:
+                gc.collect()
+                if kept is not None:
+                    kept.keep(following)
+    except KeyboardInterrupt:
+        tally.interrupted = True
     tally.seconds = time.process_time() - began
     if kept is not None:
-        kept.keep(numbers[-1] + 1 if len(numbers) else kept.next)
+        kept.keep(max(following, kept.next))
     return tally
+
+
+def _within_limits(case):
+    """What is `judged`; a case that never ends is seen, with where it is."""
+    faulthandler.dump_traceback_later(LONGEST, exit=True)
+    try:
+        return judged(case)
+    finally:
+        faulthandler.cancel_dump_traceback_later()

@@ -28,7 +28,7 @@ from .given import Place, Table, layer_of, write_csv, write_parquet
 from .registers import Register, write_register
 
 FEW_AREAS = 12  # of the demonstration city, which has hundreds
-PATIENCE = 15.0  # seconds after which a run is cancelled: a thousand million rounds were asked for, say
+PATIENCE = 15.0  # seconds of the processor until a run is cancelled: a thousand million rounds were asked for, say
 
 
 @dataclass
@@ -53,16 +53,23 @@ class Outcome:
 
 
 class Feedback(QgsProcessingFeedback):
-    """Keeps what is said, and cancels once the progress is there."""
+    """Keeps what is said, and cancels once the progress is there.
+
+    interrupted : whether the run has cancelled itself, as it does at a signal
+    """
 
     def __init__(self, stop_at):
         super().__init__(False)
-        self.said, self.stop_at = [], stop_at
+        self.said, self.stop_at, self.interrupted = [], stop_at, False
         self.progressChanged.connect(self._reached)
+
+    def cancel(self):
+        self.interrupted = True
+        super().cancel()
 
     def _reached(self, progress):
         if self.stop_at is not None and progress >= self.stop_at:
-            self.cancel()
+            super().cancel()
 
     def pushInfo(self, text):
         self.said.append(text)
@@ -75,7 +82,10 @@ class Feedback(QgsProcessingFeedback):
 
 
 def run_case(case, folder):
-    """Run a case; its inputs go into folder/given, its outputs into folder/made."""
+    """Run a case; its inputs go into folder/given, its outputs into folder/made.
+
+    A run in the main thread takes SIGINT and SIGTERM for itself: then KeyboardInterrupt is raised once it has ended.
+    """
     inputs, outputs = folder / "given", folder / "made"
     inputs.mkdir(parents=True)
     outputs.mkdir()
@@ -87,11 +97,14 @@ def run_case(case, folder):
     parameters = {name: _resolved(name, value, inputs, outputs, outcome) for name, value in case.parameters.items()}
     before = _contents(outputs)
     began = time.process_time()
-    with _watched(outcome), _log_of_qgis(feedback.said), warnings.catch_warnings(record=True) as caught:
+    with (
+        _watched(outcome),
+        _log_of_qgis(feedback.said),
+        _impatient(feedback),
+        warnings.catch_warnings(record=True) as caught,
+    ):
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DeprecationWarning)
-        impatient = threading.Timer(PATIENCE, feedback.cancel)
-        impatient.start()
         try:
             ok, problem = form.checkParameterValues(parameters, context)
             if ok:
@@ -102,9 +115,9 @@ def run_case(case, folder):
             outcome.error = str(error)
         except Exception as error:
             outcome.error, outcome.foreign = str(error), traceback.format_exc()
-        finally:
-            impatient.cancel()
     outcome.seconds = time.process_time() - began
+    if feedback.interrupted:
+        raise KeyboardInterrupt
     outcome.warnings = [f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})" for one in caught]
     outcome.log = feedback.said
     outcome.files = before, _contents(outputs)
@@ -157,6 +170,25 @@ def _watched(outcome):
         monkeypatch.setattr(VbasAlgorithm, "_result", watched)
         monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", FEW_AREAS)
         yield
+
+
+@contextmanager
+def _impatient(feedback):
+    """Cancel after PATIENCE, of the processor: how much of it a run gets is the matter of the machine."""
+    ended, latest = threading.Event(), time.process_time() + PATIENCE
+
+    def watch():
+        while not ended.wait(0.5):
+            if time.process_time() > latest:
+                return QgsProcessingFeedback.cancel(feedback)
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
 
 
 @contextmanager

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,9 +35,9 @@ def test_what_was_ended_is_gone_on_with(run, tmp_path):
     def tell(number, *_):
         run.append(number)
         if number == 120 and len(run) == 121:
-            raise KeyboardInterrupt
+            raise MemoryError
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(MemoryError):
         run_cases("seed", range(200), tell, kept=Kept(tmp_path / "kept.json", "seed"))
     kept = Kept(tmp_path / "kept.json", "seed")
     assert kept.next == 101 and kept.tally.n_cases == 101  # what came since was not kept, and is run again
@@ -45,6 +49,44 @@ def test_what_was_ended_is_gone_on_with(run, tmp_path):
     assert run_cases("seed", range(250), tell, kept=Kept(tmp_path / "kept.json", "seed")).n_cases == 250
     with pytest.raises(ValueError, match="is of seed and form"):
         Kept(tmp_path / "kept.json", "another")
+
+
+def test_who_interrupts_it_has_what_was_found_so_far(run, tmp_path):
+    def tell(number, *_):
+        run.append(number)
+        if run == list(range(31)):
+            raise KeyboardInterrupt
+
+    tally = run_cases("seed", range(40), tell, kept=Kept(tmp_path / "kept.json", "seed"))
+    assert tally.interrupted and tally.n_cases == 31 and list(tally.findings) == [7]
+    kept = Kept(tmp_path / "kept.json", "seed")
+    assert kept.next == 31 and kept.tally.n_cases == 31
+    assert not run_cases("seed", range(40), tell, kept=kept).interrupted
+    assert run == list(range(40))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_a_polite_kill_ends_it(tmp_path):
+    """Each run takes the signal for itself, and the next one began."""
+    kept = tmp_path / "kept.json"
+    words = ["--cases", "1000000", "--seed", "today", "--resume", str(kept)]
+    code = "import sys; from vbas.tests.fuzz.__main__ import main; main()"
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(tmp_path)},
+    )
+    while not kept.exists():
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.terminate()
+    said, _ = running.communicate(timeout=300)
+    assert running.returncode == 130 and "interrupted" in said
+    assert f"{Kept(kept, 'today').next} cases" in said
+    assert not list(tmp_path.glob("vbas-fuzz-*"))
 
 
 def test_those_who_recount_know_nothing_of_the_product():

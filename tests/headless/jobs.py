@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
 
 QUASI_IDENTIFIERS = "age_group;sex;marital_status;education"
 
@@ -43,3 +47,31 @@ def wait_until(reached, process):
                 return
         assert process.poll() is None
         time.sleep(0.01)
+
+
+def stop(process: Any) -> None:
+    """Let it rest, and wait until it does or has ended."""
+    process.send_signal(signal.SIGSTOP)
+    while process.poll() is None:
+        state = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        if state in "TZ":
+            break
+        time.sleep(0.002)
+
+
+def stopped(begin: Callable[[], Any], reached: Callable[[], bool], holds: Callable[[], bool], after: float = 0) -> Any:
+    """A run that rests at a moment: some time after it was reached, and while something holds.
+
+    Where the machine was slow, a run may have gone on meanwhile: then another is begun.
+    """
+    for _ in range(6):
+        process = begin()
+        with suppress(AssertionError):
+            wait_until(reached, process)
+            time.sleep(after)
+            stop(process)
+            if process.poll() is None and holds():
+                return process
+            process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=120)
+    raise AssertionError("no run was met at this moment")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import ROOT
-from .jobs import inputs, outputs, query, wait_until
+from .jobs import inputs, outputs, query, stop, stopped, wait_until
 
 
 @pytest.fixture
@@ -80,8 +80,11 @@ def test_a_killed_run_does_not_stand_in_the_way(start_qgis, town, tmp_path):
     staging, final = tmp_path / "staging", tmp_path / "final"
     staging.mkdir()
     final.mkdir()
-    process = start_qgis(*inputs(town), *outputs(final), TMPDIR=str(staging))
-    wait_until(lambda: any(staging.glob("vbas-*/[A-Z]*/*")), process)  # it has begun to write
+    process = stopped(
+        lambda: start_qgis(*inputs(town), *outputs(final), TMPDIR=str(staging)),
+        lambda: any(staging.glob("vbas-*/[A-Z]*/*")),  # it has begun to write
+        lambda: not any(final.glob("[!.]*")),
+    )
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert any(path.name.endswith(".lock") for path in final.iterdir())
@@ -106,16 +109,6 @@ def people(town, tmp_path_factory):
         connection.execute("ALTER TABLE records ADD COLUMN person TEXT")
         connection.execute("UPDATE records SET person = 'Raw Name ' || fid")
     return folder
-
-
-def stop(process):
-    """Let it rest, and wait until it does or has ended."""
-    process.send_signal(signal.SIGSTOP)
-    while process.poll() is None:
-        state = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-        if state in "TZ":
-            break
-        time.sleep(0.002)
 
 
 def kill(process):
@@ -148,8 +141,8 @@ def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(start_loaded
     for output, after in [(False, 0), (False, 0.3), (False, 0.6), (False, 1), (True, 0), (True, 0.1), (True, 0.3)]:
         other = tmp_path / f"other {left}"
         other.mkdir(exist_ok=True)
-        killed = start_loaded(*inputs(people), *outputs(other), TMPDIR=str(staging))
         before = set(staging.glob("vbas-*"))
+        killed = start_loaded(*inputs(people), *outputs(other), TMPDIR=str(staging))
         written = "[A-Z]*/*" if output else "*"
         wait_until(lambda: any(any(path.glob(written)) for path in set(staging.glob("vbas-*")) - before), killed)  # noqa: B023
         time.sleep(after)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
 from ..exploring import tried
 from .conftest import ROOT
-from .jobs import inputs, outputs, wait_until
+from .jobs import inputs, outputs, stopped
 
 # What Ctrl-C hits while QGIS loads its plugins depends on the moment: several in the seconds that this takes. At
 # SIGTERM the system ends the process, whatever it does.
@@ -29,23 +28,28 @@ def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, mome
     staging, final, log = tmp_path / "staging", tmp_path / "final", tmp_path / "log.txt"
     staging.mkdir()
     final.mkdir()
-    with log.open("wb") as stdout:
-        process = subprocess.Popen(
-            [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(city), *outputs(final)],
-            stdout=stdout,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), "TMPDIR": str(staging)},
-            # A test run in the background has been told to ignore Ctrl-C, and would hand that on.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+
+    def begin():
+        for path in final.iterdir():
+            path.unlink()
+        with log.open("wb") as stdout:
+            return subprocess.Popen(
+                [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(city), *outputs(final)],
+                stdout=stdout,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), "TMPDIR": str(staging)},
+                # A test run in the background has been told to ignore Ctrl-C, and would hand that on.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
+
     moments = {
         "start": lambda: True,
         "reading": lambda: b"Inputs" in log.read_bytes(),
         "writing": lambda: any(staging.glob("vbas-*/[A-Z]*/*")),
     }
-    wait_until(moments[moment], process)
-    time.sleep(after)
+    process = stopped(begin, moments[moment], lambda: not any(final.glob("[!.]*")), after)
     process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
     assert process.wait(timeout=60) != 0
     assert list(final.iterdir()) == []
     assert [path for path in staging.iterdir() if path.name.startswith("vbas-")] == []

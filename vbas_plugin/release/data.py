@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsProject, QgsVectorLayer
+from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QProgressBar, QVBoxLayout, QWidget
@@ -12,12 +12,7 @@ from qgis.PyQt.QtWidgets import QCheckBox, QProgressBar, QVBoxLayout, QWidget
 from ...algorithms.explorer_data import Reading
 from ...algorithms.form.usual_layers import (
     area_field_of,
-    area_layer,
     id_field_of,
-    is_own_output,
-    join_of,
-    record_layer,
-    vector_layers,
 )
 from ...core import counted
 from ...core.errors import Cancelled
@@ -30,14 +25,13 @@ from ...core.records.columns import Column
 from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
 from ..explorer.work import Job, Worker
+from . import proposing
 from .project_answers import kept_answers
 from .sampling import Sample
 from .state import ReleaseState
 
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
-# Areas whose codes are read while the window waits; of more the fields' names have to do until they are read behind it.
-READ_AT_ONCE = 1_000
 # What was read: the first rows of a layer, by its id and no name, and single fields of all rows, by their names.
 Known = dict[tuple[str, str], dict[str, Column]]
 
@@ -66,7 +60,7 @@ class DataStep(QWidget):
         self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
         self._build()
         self._connect()
-        self._take_new_layers([layer for layer in (self.regions.currentLayer(), self.records.currentLayer()) if layer])
+        self._proposals = proposing.LayerProposals(self.regions, self.records, self)
         self._take_areas(self.regions.currentLayer())
         self._take_records(self.records.currentLayer())
 
@@ -110,11 +104,17 @@ class DataStep(QWidget):
     @property
     def busy(self) -> bool:
         """Whether the layers are being looked over, or are about to be."""
-        return self._worker.busy or self._soon.isActive()
+        return self._worker.busy or self._soon.isActive() or self._proposals.busy
+
+    def settle(self) -> None:
+        """Go on with these layers, whatever comes into the project."""
+        self._proposals.settled = self.found is not None and self.found.joined
 
     def end(self) -> None:
         """Before the dock goes away for good."""
         self._soon.stop()
+        self._soon.timeout.disconnect(self._check)  # lists of layers go on taking what comes into the project
+        self._proposals.end()
         self._worker.stop()
         self._watch.end()
 
@@ -178,7 +178,6 @@ class DataStep(QWidget):
         self._worker.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
         self._watch.edited.connect(self._edited)
         self._watch.lost.connect(self._lose)
-        QgsProject.instance().layersAdded.connect(self._take_new_layers)
 
     # What is chosen
 
@@ -204,27 +203,13 @@ class DataStep(QWidget):
             self.changed.emit()
             self.checked.emit()
 
-    def _take_new_layers(self, layers: list[QgsMapLayer]) -> None:
-        """What comes in is proposed while what is chosen is none, of our own making, or without shapes the areas."""
-        every = vector_layers()
-        chosen = self.regions.currentLayer()
-        if _is_unfit(chosen, layers) or _joins_nothing(chosen, self.records.currentLayer()):
-            areas = area_layer(every, chosen, READ_AT_ONCE)
-            if areas is not None:
-                self.regions.setLayer(areas)
-        areas, chosen = self.regions.currentLayer(), self.records.currentLayer()
-        if _is_unfit(chosen, layers) or chosen is areas or _joins_nothing(areas, chosen):
-            records = record_layer(every, None, areas, most=READ_AT_ONCE)
-            if records is not None:
-                self.records.setLayer(records)
-
     def _take_areas(self, layer: QgsMapLayer | None) -> None:
         self._by_hand, self._proposing = False, True
         names = _names(layer)
         for chooser, parameter in ((self.region_id, "REGION_ID"), (self.population, "POPULATION")):
             chooser.setLayer(layer)
             chooser.setField(usual_field(names, USUAL_FIELDS[parameter]))
-        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"], READ_AT_ONCE))
+        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"], proposing.READ_AT_ONCE))
         self._propose_area_of_record()
         self._proposing = False
         self._take()
@@ -247,7 +232,7 @@ class DataStep(QWidget):
         names = _names(self.records.currentLayer())
         wanted = [name for name in (self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]) if name]
         areas, records = self.regions.currentLayer(), self.records.currentLayer()
-        field = area_field_of(areas, self.region_id.currentField(), records, wanted, READ_AT_ONCE)
+        field = area_field_of(areas, self.region_id.currentField(), records, wanted, proposing.READ_AT_ONCE)
         self.record_region.setField(field or usual_field(names, wanted))
 
     # What is found
@@ -373,17 +358,6 @@ class DataStep(QWidget):
         label.setText(text)
         label.setStyleSheet(style)
         label.setVisible(bool(text))
-
-
-def _is_unfit(layer: QgsMapLayer | None, new: list[QgsMapLayer]) -> bool:
-    """Whether a chosen layer was chosen for being there alone: none, one that has just come, or an output of ours."""
-    return layer is None or layer in new or (isinstance(layer, QgsVectorLayer) and is_own_output(layer))
-
-
-def _joins_nothing(areas: QgsMapLayer | None, records: QgsMapLayer | None) -> bool:
-    """Whether no field of the records holds areas, so that any table that comes may be the one."""
-    known = isinstance(areas, QgsVectorLayer) and isinstance(records, QgsVectorLayer)
-    return known and join_of(areas, records, most=READ_AT_ONCE) is None
 
 
 def _names(layer: QgsMapLayer | None) -> list[str]:

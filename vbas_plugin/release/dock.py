@@ -60,6 +60,8 @@ class ReleaseDock(QDockWidget):
     def go_to(self, step: int) -> None:
         """Open a step."""
         self.step = step
+        if step > DATA:
+            self.data.settle()
         for number, (button, page, title) in enumerate(self.steps):
             button.setChecked(number == step)
             page.setVisible(number == step)

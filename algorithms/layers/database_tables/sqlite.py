@@ -10,7 +10,7 @@ from pathlib import Path
 from ....core.errors import VbasError
 from ....core.language import tr
 from ....core.publish.files import DISK
-from ....core.publish.names_aside import is_aside
+from ....core.publish.names import is_aside
 from ....core.publish.sqlite_targets import JOURNALS, other_tables
 from ....core.records.sqlite_file import quoted
 from .address import DatabaseTable
@@ -114,13 +114,13 @@ class SqlitePlace(TablePlace):
 
         QGIS holds the file open where it has written several tables into it, and the journal stays meanwhile.
         """
-        with suppress(sqlite3.Error), closing(sqlite3.connect(self._file)) as connection:
+        with suppress(VbasError), self._opened() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _hand_on_styles(self) -> None:
         """Styles saved for the table that was replaced went with its name: they are for the new one."""
         if self._table.provider == "ogr":
-            with suppress(sqlite3.Error), closing(sqlite3.connect(self._file)) as connection, connection:
+            with suppress(VbasError), self._opened() as connection:
                 connection.execute(
                     "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
                 )
