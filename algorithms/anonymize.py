@@ -8,25 +8,25 @@ from qgis.core import QgsProcessingContext
 
 from ..core.configuration import CUSTOM
 from ..core.job.configuring import settled_by_combination
+from ..core.job.making import aggregations_used, is_nested, released
 from ..core.language import as_data, tr
-from .anonymized import anonymized
 from .form import approaches, published, regions
 from .form import parameters as shared
-from .form.areas import area_parameters
+from .form.approaches import conditions_with_costs
+from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
-from .form.job_file import job_file
-from .form.lost import conditions_with_costs
+from .form.job_file import JOB_FILE, add_job, job_file
 from .form.public_report import public_report_parameter
-from .form.records import record_parameters, released_fields
-from .form.release import released_records, ties
-from .form.release_folder import CONDITIONS as IN_A_FOLDER
-from .form.release_folder import release_folder, release_folder_settings
+from .form.records import populated, record_parameters, records_of, released_fields
+from .form.release import CONDITIONS as IN_A_FOLDER
+from .form.release import release_folder, release_folder_settings, released_records, ties
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
+from .handed_over import hand_over
 from .layers.inputs import Inputs
-from .nested import coarser, disclosure
+from .nested import disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
@@ -69,7 +69,7 @@ class Anonymize(FollowsRules):
                     *disclosure.disclosure_parameters(),
                     *nested_levels.level_parameters(),
                     nested_levels.loss(),
-                    coarser.levels_coarser(),
+                    nested_levels.levels_coarser(),
                 ],
             ),
             shared.seed(),
@@ -102,7 +102,7 @@ class Anonymize(FollowsRules):
         own: Conditions = {
             **nested_levels.conditions(),
             **disclosure.CONDITIONS_OF_RELEASE,
-            **coarser.CONDITIONS,
+            **nested_levels.COARSER,
             **PROTECTION,
             **OVER_TIME,
             **GENERALISING,
@@ -113,7 +113,9 @@ class Anonymize(FollowsRules):
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
-        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
+        return conditions_with_costs(
+            conditions, {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN}
+        )
 
     def group_title(self, inputs: Inputs) -> str:
         regions_of = tr("Nested regions") if inputs.text("RELEASE") == nested_levels.NESTED else tr("Regions")
@@ -127,3 +129,15 @@ class Anonymize(FollowsRules):
 
     def work(self, form: Form) -> dict[str, object]:
         return anonymized(form)
+
+
+def anonymized(form: Form) -> dict[str, object]:
+    """`vbas:anonymize`."""
+    is_nested(form)  # which raises for what cannot go together
+    layer = with_neighbours(form, areas_of(form), aggregations_used(form))
+    records = records_of(form, layer.areas, form.whole("K"))
+    made = released(form, populated(layer, records), records)
+    numbers = hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
+    if form.outputs.wanted(JOB_FILE):
+        add_job(form)
+    return numbers

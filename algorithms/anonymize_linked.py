@@ -7,6 +7,7 @@ from ..core.language import as_data, tr
 from .anonymize import Anonymize
 from .form import approaches, published, regions
 from .form import parameters as shared
+from .form.approaches import conditions_with_costs
 from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
@@ -14,15 +15,13 @@ from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, k_parameter, periods
 from .form.job_file import add_job, job_file
 from .form.linked import add_released_tables, linked_of, linked_parameters, released_tables
-from .form.lost import conditions_with_costs
 from .form.public_report import public_report_parameter
 from .form.records import populated, record_parameters, records_of, released_fields
-from .form.release import ties
-from .form.release_folder import CONDITIONS as IN_A_FOLDER
-from .form.release_folder import release_folder, release_folder_settings
+from .form.release import CONDITIONS as IN_A_FOLDER
+from .form.release import release_folder, release_folder_settings, ties
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from .handed_over import hand_over
-from .nested import coarser, disclosure
+from .nested import disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
@@ -66,7 +65,7 @@ class AnonymizeLinked(FollowsRules):
                     *disclosure.disclosure_parameters(),
                     *nested_levels.level_parameters(),
                     nested_levels.loss(),
-                    coarser.levels_coarser(),
+                    nested_levels.levels_coarser(),
                 ],
             ),
             shared.seed(),
@@ -100,7 +99,7 @@ class AnonymizeLinked(FollowsRules):
         own: Conditions = {
             **nested_levels.conditions(),
             **disclosure.CONDITIONS_OF_RELEASE,
-            **coarser.CONDITIONS,
+            **nested_levels.COARSER,
             "L_DIVERSITY": [asked],
             "MAX_SHARE": [asked],
             **OVER_TIME,
@@ -112,7 +111,9 @@ class AnonymizeLinked(FollowsRules):
             "TIES": [tied],
         }
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
-        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
+        return conditions_with_costs(
+            conditions, {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN}
+        )
 
     group_title = Anonymize.group_title
     settled = Anonymize.settled

@@ -19,7 +19,7 @@ from ..core.evaluation import (
     worst_group,
 )
 from ..core.job.signing import made_by
-from ..core.job.words import AREAS, NESTED
+from ..core.job.values import AREAS, NESTED
 from ..core.language import plural, tr
 from ..core.policy import policies, policies_for_lists
 from ..core.privacy.derivable import NO_SMALL_COUNT

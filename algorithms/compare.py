@@ -7,7 +7,7 @@ from ..core.baselines import BASELINES
 from ..core.language import as_data, tr
 from .baselines import settings
 from .compared import compare_all
-from .form import approaches, comparisons, planted, scenarios, trade_off
+from .form import approaches, comparisons, scenarios, trade_off
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
@@ -56,7 +56,7 @@ class Compare(VbasAlgorithm):
             approaches.floor(),
             approaches.start(),
             *scenarios.scenario_parameters(),
-            planted.analyses(),
+            comparisons.analyses(),
             shared.seed(),
             comparisons.comparison_output(),
             scenarios.scenario_output(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from qgis.core import QgsApplication
+from qgis.core import QgsApplication, QgsProcessingAlgorithm
 
 from ..core.analysis.planted_comparison import PlantedComparison
 from ..core.areas import Areas
@@ -17,29 +17,28 @@ from ..core.errors import InputError
 from ..core.generalising import generalise_profile
 from ..core.job.asking import in_all_periods
 from ..core.job.generalising import coarser_of
-from ..core.job.periods import period_of, periods_of
+from ..core.job.reading import period_of, periods_of
 from ..core.language import tr
 from ..core.outcome import Outcome, with_pareto
 from ..core.privacy.series import EACH_BY_ITSELF, THE_SAME
 from ..core.progress import Progress, part
 from ..core.recommendation import with_recommendation
 from ..core.records.matching import Records
-from ..core.report.attributes import costs_section
 from ..core.report.comparison import comparison_report
-from ..core.report.objectives import best_approaches_section, weighted_section
+from ..core.report.cost import costs_section
+from ..core.report.objectives import best_approaches_section, researcher_section, weighted_section
 from ..core.report.page import Section
-from ..core.report.researcher import researcher_section
 from ..core.suppression import Terms, suppressed_by_class, suppression_percent
 from ..core.weighted_sum import best_sentences, weights_of, with_weighted_sums
 from .baselines import settings
-from .form import comparisons, planted, scenarios, trade_off
+from .form import comparisons, scenarios, trade_off
 from .form.areas import areas_of, with_neighbours
 from .form.command import command_of
 from .form.form import Form
 from .form.provenance import provenance_of
 from .form.records import populated, records_of
-from .form.run_again import inputs_for
 from .layers.feedback import READ
+from .layers.inputs import Inputs
 
 # The steps of a run, each of which takes as much of the bar.
 COMPARED, SEARCHED, ANALYSED, SCENARIOS = range(4)
@@ -58,7 +57,7 @@ def compare_all(form: Form) -> dict[str, object]:
     areas = populated(layer, records)
     asked = scenarios.asked_scenarios(form, areas, records)
     weights = weights_of(form.text("WEIGHTS"))
-    analyses = planted.planted_of(form, areas, records)
+    analyses = comparisons.planted_of(form, areas, records)
     compared = _compared(form, areas, records, configurations, analyses)
     outcomes = with_pareto([*compared, *_searched(form, areas, records, names)])
     if not outcomes:
@@ -198,3 +197,56 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
         Section(tr("What to choose"), (reason, *worst, *caveats, tr("This command runs it (bash):")), code=command),
         replace(costs_section(percent, costs), heading=tr("Which attribute costs what in it")),
     ]
+
+
+RELEASE = "released.gpkg"
+TAKEN_OVER = (
+    "REGIONS",
+    "REGION_ID",
+    "POPULATION",
+    "AREA_POINT",
+    "RECORDS",
+    "RECORD_REGION",
+    "QUASI_IDENTIFIERS",
+    "PERIOD",
+    "PERIODS",
+    "RECORD_COUNT",
+    "UNMATCHED",
+    "HIERARCHIES",
+    "HIERARCHY_RULES",
+    "GAPS_REGION",
+    "GAPS_COEFFICIENT",
+    "GAPS_EXPONENT",
+    "LOG_BASE",
+    "CUTOFF",
+    "N_SITES",
+    "FLOOR",
+    "BUDGET",
+    "FAIR",
+    "START",
+    "SEED",
+)
+
+
+def inputs_for(
+    form: Form, algorithm: QgsProcessingAlgorithm, records: Records, row: Outcome, chosen: Configuration
+) -> Inputs:
+    """What the main algorithm is given to make the regions of a row again, which its configuration of one level made.
+
+    A row that was searched is made by the number of sites that the search found: the same regions without searching.
+    """
+    parameters: dict[str, object] = {name: form.parameters[name] for name in TAKEN_OVER if form.given(name)}
+    parameters.update(K=row.k, COMBINATION="custom", AGGREGATION=chosen.aggregation, SITE_NUMBER=chosen.site_number)
+    if chosen.site_location:
+        parameters["SITE_LOCATION"] = chosen.site_location
+    if chosen.has_capacities:
+        parameters["CAPACITY_FACTOR"] = chosen.aggregation_options.capacity_factor
+    if row.budget is not None:
+        parameters.update(SITE_NUMBER="given number", N_SITES=chosen.number_options.n_sites)
+    levels = {name: column.level for name, column in records.table.coarsened.items()}
+    for name, level in row.generalised:
+        levels[name] = levels.get(name, 0) + level
+    if levels:
+        parameters["GENERALISE"] = [cell for name, level in levels.items() for cell in (name, level)]
+    parameters["RELEASED_RECORDS"] = RELEASE
+    return Inputs(algorithm, parameters, form.context)

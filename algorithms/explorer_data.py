@@ -23,8 +23,8 @@ from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
 from ..core.job.making import READ, aggregations_used, look_at_neighbours, looked_at
-from ..core.job.policy import hold_before_a_place
-from ..core.job.words import CONFIGURATION, NESTED, ONE_LEVEL
+from ..core.job.rules import hold_before_a_place
+from ..core.job.values import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import LevelOptions, build_levels

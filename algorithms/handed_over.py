@@ -26,8 +26,7 @@ from .form import regions
 from .form.form import Form
 from .form.provenance import provenance_of
 from .form.public_report import RELEASE_REPORT, map_data_of, public_page
-from .form.release import release_table
-from .form.release_folder import RELEASE_FOLDER, add_release_folder
+from .form.release import RELEASE_FOLDER, add_release_folder, release_table
 from .form.signing import REPORT, SIGN_PAGE, add_sign_page, signing
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from html import escape
+from importlib import import_module
 
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
 from ..core.installing import lines_for, this_one, version_of
 from ..core.language import all_of, tr
-from .beside_qgis import load_shapely, works_here
 from .named import NamedAlgorithm
 
 
@@ -104,3 +108,38 @@ def missing_message() -> str:
         )
     # What is to be copied is last, on lines of its own: some dialogs of QGIS show all as one line.
     return f"{message}\n{lines_for(missing, where)}"
+
+
+COMPILED = ("shapely", "shapely.geometry", "shapely.lib", "shapely._geos", "shapely._geometry_helpers")
+
+
+def load_shapely() -> None:
+    """Load all that is compiled in shapely, bound to its own GEOS; what is absent or broken stays for who needs it."""
+    with suppress(ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
+        import_module("numpy")  # shapely would load it, and it has nothing of its own to be bound to
+        with _bound_deeply():
+            for name in COMPILED:
+                import_module(name)
+
+
+def works_here() -> bool:
+    """Whether shapely writes shapes in this process: not where another plugin loaded it first, bound to QGIS's GEOS."""
+    import shapely
+
+    try:
+        return bool(shapely.to_wkb(shapely.box(0, 0, 1, 1)))
+    except shapely.GEOSException:
+        return False
+
+
+@contextmanager
+def _bound_deeply() -> Iterator[None]:
+    if sys.platform != "linux":  # elsewhere a library's own are taken anyway
+        yield
+        return
+    before = sys.getdlopenflags()
+    sys.setdlopenflags(before | getattr(os, "RTLD_DEEPBIND", 0))  # which not every Linux has
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(before)

@@ -19,8 +19,7 @@ from vbas.core.attribute_costs import AttributeCost, attribute_costs
 from vbas.core.configuration import RECOMMENDED, Configuration, aggregate
 from vbas.core.evaluation import Measures, evaluate
 from vbas.core.generalising import generalise_records, hierarchy_rule
-from vbas.core.generalising.hierarchies import Hierarchy
-from vbas.core.generalising.loss import records_by_category
+from vbas.core.generalising.hierarchies import Hierarchy, records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser

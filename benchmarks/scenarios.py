@@ -14,7 +14,7 @@ from functools import lru_cache
 from vbas.benchmarks import real_data
 from vbas.core.areas import Areas
 from vbas.core.profile import Profile, profile_records
-from vbas.core.scenarios import selections
+from vbas.core.scenarios import parts
 from vbas.core.synthetic.canada import canadian_distributions
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
@@ -32,7 +32,7 @@ LARGE_SELECTION = 3
 
 def random_selections(number: int, seed: int = 0) -> list[tuple[str, ...]]:
     """Different random selections of 2 to 6 of the generator's eleven attributes."""
-    return selections.random_selections(tuple(canadian_distributions().attributes), number, seed=seed)
+    return parts.random_selections(tuple(canadian_distributions().attributes), number, seed=seed)
 
 
 def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tuple[Areas, Profile]:

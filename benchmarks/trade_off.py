@@ -29,9 +29,8 @@ from vbas.core.profile import Profile
 from vbas.core.recommendation import balance, with_recommendation
 from vbas.core.suppression import Terms, suppressed_by_class, suppression_percent
 from vbas.core.synthetic.city import ATTRIBUTES
-from vbas.core.trade_off.lattice import n_nodes
 from vbas.core.trade_off.outcomes import levels_in_words, trade_off_outcomes
-from vbas.core.trade_off.search import Search
+from vbas.core.trade_off.search import Search, n_nodes
 
 K = 5
 BUDGETS = (1.0, 2.0, 5.0)

@@ -12,8 +12,7 @@ from . import counted
 from .adjacency import Adjacency
 from .errors import Counted, InputError, first_values, refuse_where
 from .language import plural, tr
-from .missing import is_missing
-from .plain_text import plain_text
+from .plain_text import is_missing, plain_text
 from .scientific import spatial
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact

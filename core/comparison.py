@@ -15,9 +15,9 @@ from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
 from .errors import Cancelled, VbasError
 from .evaluation import evaluate, evaluate_by_value, worst_group
+from .nesting.making import RECIPES
 from .nesting.measures import evaluate_levels
 from .nesting.planning import nest
-from .nesting.recipes import RECIPES
 from .outcome import BASELINE, NESTED, Outcome, with_pareto
 from .plan import suppress
 from .profile import Profile

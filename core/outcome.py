@@ -13,7 +13,6 @@ from .arrays import to_list
 from .configuration import Configuration
 from .crosswalk import Crosswalk
 from .evaluation import Measures, WorstGroup
-from .pareto_front import pareto_front
 
 BASELINE, NESTED = "baseline", "nested"
 
@@ -102,3 +101,21 @@ class _Groups:
             best = to_list(pareto_front(np.array([measures for _, measures in rows])))
             positions.update(position for (position, _), on in zip(rows, best) if not on)
         return positions
+
+
+CHUNK = 256  # rows held against all others at once
+
+
+def pareto_front(measures: np.ndarray) -> np.ndarray:
+    """Whether no other row is at least as good in every measure and better in one, (n,) bool.
+
+    measures : (n, m), less is better. Rows that are equal in all do not beat each other.
+    """
+    table = np.asarray(measures, dtype=float)
+    best = np.ones(len(table), bool)
+    for start in range(0, len(table), CHUNK):
+        rows = table[start : start + CHUNK, None, :]
+        no_worse = np.all(table[None, :, :] <= rows, axis=2)
+        better = np.any(table[None, :, :] < rows, axis=2)
+        best[start : start + CHUNK] = ~np.any(no_worse & better, axis=1)
+    return best

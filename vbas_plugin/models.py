@@ -14,8 +14,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QIcon
 
-from ..algorithms.databases.address import check_address
-from ..algorithms.databases.choosing import with_list
+from ..algorithms.databases.choosing import check_address, with_list
 from ..algorithms.form import approaches
 from ..algorithms.form.base import EVERYWHERE
 from ..algorithms.form.effective import Effective

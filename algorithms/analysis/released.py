@@ -21,8 +21,8 @@ from ..form.areas import area_parameters, areas_of
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.records import record_count
+from ..layers.reading.checked_source import field_index
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
 from ..layers.shapes.areas import AreaLayer
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...core.baselines.adjacent_merging import adjacent_merging
 from ...core.baselines.merging_until_anonymous import merging_until_anonymous
 from ...core.errors import InputError
-from ...core.job.dependence import crosswalk_sentence
+from ...core.job.saying import crosswalk_sentence
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions

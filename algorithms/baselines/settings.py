@@ -12,7 +12,7 @@ from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
 from ...core.job import configuring
-from ...core.job.dependence import crosswalk_sentence
+from ...core.job.saying import crosswalk_sentence
 from ...core.language import in_turn, one_of, tr
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS

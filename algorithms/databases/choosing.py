@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from qgis.core import QgsApplication, QgsProcessingParameterDefinition
+from qgis.core import (
+    QgsAbstractProviderConnection,
+    QgsApplication,
+    QgsDataSourceUri,
+    QgsProcessingParameterDefinition,
+    QgsProviderRegistry,
+)
 
 from ...core.engines import open_engine, tables_there
-from ...core.errors import VbasError
+from ...core.engines.addresses import Address, read_address
+from ...core.errors import InputError, VbasError
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ..form.widgets import linked_widget
-from .address import address_of, known_connections
 
 WHERE = ("CONNECTION", "SCHEMA", "TABLE")
 CONNECTION, SCHEMA, TABLE, FIELD, FIELDS = "connection", "schema", "table", "field", "fields"
@@ -123,3 +129,37 @@ def _browse(line: Any, folder: bool) -> None:
         place, _ = QFileDialog.getOpenFileName(line, tr("A file with records"), line.text(), kinds)
     if place:
         line.setText(place)
+
+
+def known_connections() -> Mapping[str, QgsAbstractProviderConnection]:
+    """The PostgreSQL connections of this QGIS by name."""
+    metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
+    return metadata.connections() if metadata is not None else {}
+
+
+def check_address(given: str) -> None:
+    """See that what is given is the name of a connection of QGIS, or an address without a secret, before anybody keeps
+    or repeats it. Raises InputError."""
+    if given not in known_connections():
+        read_address(given)
+
+
+def address_of(given: str) -> Address:
+    """A connection of QGIS by its name, with the secrets that QGIS keeps, or an address.
+
+    Raises InputError for an address that holds a secret or is none, and where QGIS does not open its own secrets.
+    """
+    known = known_connections()
+    if given not in known:
+        return read_address(given)
+    uri = QgsDataSourceUri(known[given].uri())
+    opened = uri.connectionInfo(True)
+    if uri.authConfigId() and "authcfg" in opened:
+        raise InputError(
+            tr(
+                "CONNECTION “{name}” has its password in QGIS's authentication, which did not open: enter the master "
+                "password in QGIS, or without windows name the file that holds it in QGIS_AUTH_PASSWORD_FILE.",
+                name=given,
+            )
+        )
+    return Address("postgres", given, opened)

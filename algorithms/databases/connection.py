@@ -15,7 +15,7 @@ from ...core.engines import MEMORY, open_engine
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS
 from ...core.errors import InputError, VbasError
-from ...core.job.periods import quasi_identifiers_of
+from ...core.job.reading import quasi_identifiers_of
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import Filter, RecordFields
@@ -26,8 +26,7 @@ from ..form.form import Form
 from ..form.parameters import described, text, whole
 from ..form.records import PERIOD_HELP, PERIOD_LABEL
 from ..form.understanding import with_labels
-from .address import address_of, check_address
-from .choosing import with_list
+from .choosing import address_of, check_address, with_list
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 # Where these parameters count.

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from ...core.engines.coarsening import coarser_in_place
 from ...core.engines.engine import Engine
-from ...core.engines.in_place import InPlace
+from ...core.engines.in_place import InPlace, cells_that_differ
 from ...core.engines.profiling import count_in_place
-from ...core.engines.same_profile import cells_that_differ
 from ...core.errors import PrivacyError
 from ...core.generalising.asked import Generalising
 from ...core.generalising.hierarchies import Hierarchy

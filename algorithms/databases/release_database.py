@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingOutputString
+from qgis.core import QgsProcessingOutputString, QgsProcessingParameterDefinition
 
 from ...core.language import as_data, tr
 from ..form import parameters as shared
@@ -13,25 +13,62 @@ from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_settings
+from ..form.parameters import report, source, text
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.published import published_parameters
 from ..form.records import unmatched
-from ..form.release import ties
-from ..form.release_folder import CONDITIONS as IN_A_FOLDER
-from ..form.release_folder import release_folder, release_folder_settings
+from ..form.release import CONDITIONS as IN_A_FOLDER
+from ..form.release import release_folder, release_folder_settings, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
-from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
-from ..nested.levels import loss
+from ..nested.levels import levels_coarser, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import FollowsRules, rule_parameter
 from .connection import CONDITIONS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 from .linked import CONDITIONS as LINKED
 from .linked import linked_parameters_in_place
-from .outputs import destination, earlier_profile, report_in_place
+
+
+def earlier_profile() -> QgsProcessingParameterDefinition:
+    """PROFILE, as an input."""
+    return source(
+        "PROFILE",
+        tr("Profile that the regions were made from"),
+        tr(
+            "What “Profile records in a database” gave of this table, with the same fields and filter. Where the table "
+            "holds other counts by now, nothing is released: the regions, and what you decided on, were for others. "
+            "Save it as a GeoPackage: a CSV file does not tell an empty text from a missing value."
+        ),
+        optional=True,
+    )
+
+
+def destination() -> QgsProcessingParameterDefinition:
+    """DESTINATION."""
+    return text(
+        "DESTINATION",
+        tr("Where the release goes"),
+        None,
+        tr(
+            "A new .parquet or .csv file for records in files; a new table of the same database, name or "
+            "schema.name, for records in PostgreSQL; such a table, or a new folder of Parquet files as the "
+            "cluster sees it, in Spark. It must not be there yet. It holds the region, the "
+            "quasi-identifiers and the further fields you named, and nothing else. For release."
+        ),
+    )
+
+
+def report_in_place() -> QgsProcessingParameterDefinition:
+    """REPORT, which is made if asked for: it needs areas."""
+    page = report(
+        tr("A page with the measures, all parameters, the protection and maps of the regions; it needs REGIONS.")
+    )
+    page.setCreateByDefault(False)
+    return page
+
 
 OF_AREAS: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 

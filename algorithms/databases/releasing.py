@@ -22,8 +22,8 @@ from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated
 from ..handed_over import hand_over
-from ..nested.coarser import levels_to_show
 from ..nested.disclosure import say_of_one_level
+from ..nested.levels import levels_to_show
 from .connection import fields_of
 from .counting import counted as counted_in_place
 from .linked import key_of

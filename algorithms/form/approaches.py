@@ -19,7 +19,7 @@ from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
-from .effective import Conditions
+from .effective import Condition, Conditions
 from .parameters import choice, field, number, whole
 
 WHOSE_COUNT = tr(
@@ -261,3 +261,14 @@ def numbers_in(text: str, parameter: str) -> list[float]:
             )
         )
     return numbers
+
+
+def conditions_with_costs(conditions: Conditions, where: Condition | None = None) -> Conditions:
+    """The rules of what coarser values are also count for what these would save, always or under a condition."""
+    names = ("HIERARCHIES", "HIERARCHY_RULES")
+    if where is None:
+        return {name: effects for name, effects in conditions.items() if name not in names}
+    widened: Mapping[str, list[Condition]] = {
+        name: [{**condition, **where} for condition in conditions.get(name, ())] for name in names
+    }
+    return {**conditions, **widened}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.job.making import look_at_neighbours
-from ...core.job.words import AREA_POINTS, CENTROID
+from ...core.job.values import AREA_POINTS, CENTROID
 from ...core.language import tr
 from ..layers.feedback import READ
 from ..layers.shapes.areas import AreaLayer, read_areas

@@ -15,7 +15,7 @@ from qgis.core import (
 )
 
 from ...core.errors import PrivacyError, VbasError
-from ...core.job.policy import hold_to_policies
+from ...core.job.rules import hold_to_policies
 from ...core.language import as_data, tr
 from ...core.policy import policies_for_lists
 from ...core.secrecy import without_secrets
@@ -32,7 +32,7 @@ from .effective import Conditions, Effective
 from .form import Form
 from .help_panel import help_of
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
-from .remembering import remember
+from .signing import remember
 from .understanding import as_spelled, is_blank, understood, with_labels
 
 # The parameters that tell one run of a form from another, beside k.

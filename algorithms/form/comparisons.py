@@ -1,4 +1,4 @@
-"""Configurations to hold against each other: declared, read and written."""
+"""Configurations to hold against each other, and outcomes planted to compare them by: declared, read and written."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.aggregation import AggregationOptions
+from ...core.analysis.planted_comparison import PlantedComparison
+from ...core.analysis.planting import MOST_AREAS, Planting
 from ...core.approach import choosing_sites
+from ...core.areas import Areas
 from ...core.baselines import BASELINES
 from ...core.comparison import configurations_of
 from ...core.configuration import Configuration
 from ...core.job import configuring
 from ...core.language import as_data, tr
-from ...core.nesting.recipes import RECIPES
+from ...core.nesting.making import RECIPES
 from ...core.outcome import Outcome
+from ...core.records.matching import Records
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.tables.regions import ANALYSES, COMPARISON
@@ -25,7 +29,7 @@ from ...core.weighted_sum import OBJECTIVES
 from ..layers.tables import Table, TableColumn, filled
 from . import approaches
 from .form import Form
-from .parameters import choices, sink, text
+from .parameters import INTEGER, choices, number, sink, text
 
 CHOICES = ("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS")
 
@@ -176,3 +180,39 @@ def _row(outcome: Outcome, quasi_identifiers: Sequence[str]) -> dict[str, object
         row["generalised"] = levels_in_words(outcome.generalised, as_data)
     losses = outcome.losses or (0.0,) * len(quasi_identifiers)
     return {**row, **{f"lost_{name}": 100.0 * share for name, share in zip(quasi_identifiers, losses)}}
+
+
+MOST_OUTCOMES = 200
+PLANTING = Planting()
+
+
+def analyses() -> QgsProcessingParameterDefinition:
+    """ANALYSES."""
+    return number(
+        "ANALYSES",
+        tr("Analyses: outcomes to plant and look for"),
+        0,
+        tr(
+            "What would a researcher lose? So many outcomes are planted on the records (a risk that falls off around "
+            "one place; clusters of {risk:g}-fold risk) and looked for in every release and in the true areas: "
+            "the error of a map, the effect of an exposure and how often its interval holds it, clusters that are "
+            "found, and where rare groups seem to live. 20 tell large differences, 100 small ones; 0 for none. It "
+            "takes a few seconds for each release and 1 000 areas, of which there may be {most_areas}.",
+            risk=PLANTING.relative_risk,
+            most_areas=MOST_AREAS,
+        ),
+        0,
+        MOST_OUTCOMES,
+        INTEGER,
+        advanced=True,
+    )
+
+
+def planted_of(form: Form, areas: Areas, records: Records) -> PlantedComparison | None:
+    """What is planted, None for nothing. Raises InputError for more areas than can be analysed."""
+    if not form.whole("ANALYSES"):
+        return None
+    planting = Planting(outcomes=form.whole("ANALYSES"), seed=form.whole("SEED"))
+    comparison = PlantedComparison(areas, records.profile, planting)
+    _ = comparison.planted  # too few people are said before the comparison, not in each of its rows
+    return comparison

@@ -16,8 +16,7 @@ from ..compat import python_value
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.inputs import Inputs
-from ..layers.reading.checked_source import CheckedSource, checked_source
-from ..layers.reading.fields import field_index
+from ..layers.reading.checked_source import CheckedSource, checked_source, field_index
 from ..layers.reading.layer_file import layer_file
 from ..layers.reading.records import read_columns
 from .effective import Effective

@@ -1,26 +1,44 @@
-"""RELEASED_RECORDS: declared and filled, for every algorithm that releases."""
+"""RELEASED_RECORDS and RELEASE_FOLDER: declared and filled, for every algorithm that releases."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
 
 import numpy as np
-from qgis.core import QgsProcessingParameterDefinition
+from osgeo import osr
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterFolderDestination,
+)
 
 from ...core.anonymise import Account
+from ...core.job.saying import INPUTS, said_of
 from ...core.language import tr
-from ...core.publish.read_back import SecondCount
+from ...core.package.dataset import tables_of_release
+from ...core.package.descriptor import Said
+from ...core.package.folder import PAGE, recount, write_folder
+from ...core.package.table import Crs
+from ...core.package.writing import CSV, FORMATS, check_format
+from ...core.publish.counting import SecondCount
 from ...core.records.columns import Column
 from ...core.release import Release
 from ...core.tables.regions import RELEASED_RECORDS
-from ...core.tables.schema import OutputTable
+from ...core.tables.schema import FOR_RELEASE, OutputTable
 from ...core.ties import CHOICES, DRAWN, FIXED
+from ...core.version import commit, version
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
+from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, filled
+from .effective import GIVEN, Conditions
 from .form import Form
-from .parameters import choice, sink
+from .parameters import choice, described, sink, text
 from .records import shown_fields
 
 
@@ -58,6 +76,8 @@ def release_table(form: Form, account: Account, release: Release) -> tuple[Table
     coarsened = {*account.source.values().coarsened, *account.levels.coarser}
     counts, n_quasi = release.counts if release.counted else None, len(account.plan.profile.quasi_identifiers)
     source, k = form.source("RECORDS"), account.ask.k
+    if account.requirement.rows_alike > 1:  # then all that a row shows makes a class
+        n_quasi = len(release.fields)
     table, count = rows_table(source, places, release.fields, counts, k, n_quasi, coarsened)
     return (table if release.counted else replace(table, copies=release.counts)), count
 
@@ -81,3 +101,113 @@ def rows_table(
     rows = filled(table, columns, own=own, nested=LEVEL in places)
     count_field = None if counts is None else len(rows.fields) - 1
     return rows, SecondCount(k, len(places) + n_quasi_identifiers, count_field)
+
+
+RELEASE_FOLDER, FOLDER_FORMAT, LICENCE = "RELEASE_FOLDER", "FOLDER_FORMAT", "LICENCE"
+CONDITIONS: Conditions = {name: [{RELEASE_FOLDER: GIVEN}] for name in (FOLDER_FORMAT, LICENCE)}
+
+
+def release_folder_settings() -> Iterable[QgsProcessingParameterDefinition]:
+    """FOLDER_FORMAT and LICENCE."""
+    yield choice(
+        FOLDER_FORMAT,
+        tr("Release folder: format of the tables"),
+        FORMATS,
+        CSV,
+        tr(
+            "“{comma_separated}”: a file for each table, the shapes of the regions in a GeoPackage beside them. "
+            "“{parquet}”: the same, much smaller, with GeoParquet for the regions; pyarrow or DuckDB writes it. "
+            "“{geopackage}”: one file with all tables. The content hashes are the same in all.",
+            comma_separated=FORMATS[0],
+            parquet=FORMATS[1],
+            geopackage=FORMATS[2],
+        ),
+        advanced=True,
+    )
+    yield text(
+        LICENCE,
+        tr("Release folder: licence"),
+        None,
+        tr("Under which the release may be used, for its description: a name such as CC-BY-4.0, or an address."),
+        advanced=True,
+        optional=True,
+    )
+
+
+def release_folder() -> QgsProcessingParameterDefinition:
+    """RELEASE_FOLDER."""
+    folder = QgsProcessingParameterFolderDestination(
+        RELEASE_FOLDER, tr("Release folder ({for_release})", for_release=FOR_RELEASE), None, True, False
+    )
+    return described(
+        folder,
+        tr(
+            "A new folder that holds the release and describes it: records, crosswalk, regions, the page to publish, "
+            "and a description of every field in the words of data portals and archives (Data Package, DDI, DCAT), "
+            "with hashes of the content. verify/verify.py, a program of its own, recounts it. A folder of an earlier "
+            "release is replaced. For release."
+        ),
+    )
+
+
+def add_release_folder(
+    form: Form,
+    account: Account,
+    page: Callable[[], str],
+    layer: AreaLayer | None = None,
+    shapes: Sequence[np.ndarray] = (),
+    release: Callable[[], Release | None] = lambda: None,
+    entry: str = "",
+) -> None:
+    """Write RELEASE_FOLDER of a release.
+
+    page : the report for release; layer : the areas as they were given, None where there are none; shapes : of each
+    level those of its regions, in the CRS of the layer; release : the rows, where those of the account lack fields;
+    entry : its name in the register
+    """
+    written, area_field = form.text(FOLDER_FORMAT), "area" if layer is None else layer.id_field.name()
+    check_format(written)
+    name = form.outputs.target(RELEASE_FOLDER)
+
+    def write(folder: Path) -> None:
+        crs = None if layer is None else _crs(layer.crs)
+        tables = tables_of_release(account, area_field, shapes, crs, release())
+        title = tr("Report ({for_release})", for_release=FOR_RELEASE)
+        called = folder.name if name is None else name.name
+        package = write_folder(folder, account, tables, written, _said(form, entry), called, {PAGE: (title, page())})
+        form.info(tr("Content hash of the release: {content_hash}", content_hash=package["vbas"]["content_sha256"]))
+
+    form.outputs.add_folder(RELEASE_FOLDER, write, recount)
+
+
+def _said(form: Form, entry: str) -> Said:
+    """What may be said of this run. entry : its name in the register"""
+    allowed = said_of(form)
+    values = {
+        name: value
+        for name, value in form.values().items()
+        if name in allowed and name not in INPUTS and value not in ("", None)
+    }
+    settings = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()}
+    words = [
+        shlex.quote(f"{name}={json.dumps(value) if not isinstance(value, str) else value}")
+        for name, value in settings.items()
+    ]
+    return Said(
+        version=version(),
+        commit=commit(),
+        time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        algorithm=form.algorithm.id(),
+        settings=settings,
+        command=" ".join(["qgis_process", "run", form.algorithm.id(), "--", *words]),
+        licence=form.text(LICENCE).strip(),
+        rule=str(values.get("RULE", "")),
+        register=entry,
+    )
+
+
+def _crs(crs: QgsCoordinateReferenceSystem) -> Crs:
+    wkt = crs.toWkt(QgsCoordinateReferenceSystem.WktVariant.WKT_PREFERRED_GDAL)
+    system = osr.SpatialReference()
+    known = wkt and system.ImportFromWkt(wkt) == 0
+    return Crs(crs.authid(), wkt, system.ExportToPROJJSON() if known else "")

@@ -15,14 +15,12 @@ from ...core.errors import InputError, first_values
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.matching import Records
-from ...core.report.objectives import best_approaches_section
+from ...core.report.objectives import best_approaches_section, scenario_sections
 from ...core.report.page import Section
-from ...core.report.scenarios import scenario_sections
 from ...core.scenarios.averages import ScenarioAverages, scenario_averages
-from ...core.scenarios.parts import parts_by_value
+from ...core.scenarios.parts import LEAST_ATTRIBUTES, MOST_ATTRIBUTES, parts_by_value, random_selections
 from ...core.scenarios.runs import run_scenarios
-from ...core.scenarios.selections import LEAST_ATTRIBUTES, MOST_ATTRIBUTES, random_selections
-from ...core.tables.scenarios import SCENARIO_AVERAGES
+from ...core.tables.regions import SCENARIO_AVERAGES
 from ..layers.tables import Table, filled
 from .effective import GIVEN, Conditions
 from .form import Form

@@ -19,9 +19,8 @@ from ...core.outcome import Outcome
 from ...core.progress import Progress
 from ...core.records.matching import Records
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
-from ...core.trade_off.lattice import MOST_NODES, heights, n_nodes
 from ...core.trade_off.outcomes import trade_off_outcomes
-from ...core.trade_off.search import Search
+from ...core.trade_off.search import MOST_NODES, Search, heights, n_nodes
 from .approaches import numbers_in
 from .effective import GIVEN, Conditions
 from .form import Form

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.job.disclosure import CLOSED, DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
-from ...core.job.words import NESTED
+from ...core.job.levels import CLOSED, DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
+from ...core.job.values import NESTED
 from ...core.language import tr
 from ...core.nesting.decoys import CLOSED_BY_CHANCE, MOST_CLOSED
 from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.analysis.released import positions
+from ...core.analysis.released import positions, whole_numbers
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
+from ...core.records.table import counts_of
 from ...core.tables.regions import FLATTENED
 from ..form import parameters as shared
 from ..form import regions
@@ -18,8 +19,23 @@ from ..form.form import Form
 from ..form.guarantees import k_parameter
 from ..form.records import record_count
 from ..form.release import rows_table
+from ..layers.reading.checked_source import field_index
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from .rows import rows_of
+from ..layers.reading.records import read_columns
+
+
+def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict[str, Column]]:
+    """Level (0-based), number of the region, and count of each row; its other fields, the quasi-identifiers first."""
+    source = form.source("RECORDS")
+    for name in (LEVEL, NUMBER):
+        field_index(source.fields(), name, "RECORDS", "RECORDS")
+    quasi, count = form.field_names("QUASI_IDENTIFIERS"), form.text("RECORD_COUNT")
+    own = (LEVEL, NUMBER, "fid", "ogc_fid", count.lower())
+    others = [name for name in source.fields().names() if name.lower() not in own and name not in quasi]
+    columns = read_columns(source, [LEVEL, NUMBER, *quasi, *others, *([count] if count else [])], form.feedback)
+    level, number = (whole_numbers(columns[name], name) for name in (LEVEL, NUMBER))
+    counts = counts_of(columns, count)
+    return level - 1, number, counts, {name: columns[name] for name in (*quasi, *others)}
 
 
 class FlattenRelease(VbasAlgorithm):

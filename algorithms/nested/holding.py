@@ -11,8 +11,7 @@ from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job.generalising import generalising_of
-from ...core.job.periods import period_of
-from ...core.job.reading import fields_of_records
+from ...core.job.reading import fields_of_records, period_of
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.holding import Counted, Holding, counted_by, held_percent

@@ -1,20 +1,21 @@
-"""The levels: declared and read."""
+"""The levels of a nested release, and those that show quasi-identifiers coarser: declared, read, and released."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from qgis.core import QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
 from ...core.errors import InputError
+from ...core.job.generalising import asks_for_coarser
 from ...core.job.levels import level_options_of, levels_of
 from ...core.job.making import aggregations_of
-from ...core.job.words import AREAS, CONFIGURATION, NESTED, ONE_LEVEL
+from ...core.job.values import AREAS, CONFIGURATION, NESTED, ONE_LEVEL
 from ...core.language import tr
-from ...core.levels import Levels, make_levels, own_regions, with_least_population
+from ...core.levels import Levels, make_levels, own_regions, with_least_population, without_last_repeats
 from ...core.nesting.holding import Counted, joined_until_held
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, build_levels
@@ -23,10 +24,12 @@ from ...core.scientific import sparse
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form.approaches import sentences
 from ..form.areas import with_neighbours
-from ..form.effective import NOT_GIVEN, Condition, Conditions
+from ..form.effective import GIVEN, NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
-from ..form.parameters import choice, field, number, whole
+from ..form.generalising import CONDITIONS as GENERALISING
+from ..form.parameters import choice, described, field, number, whole
 from ..form.records import populated, populated_by_records, records_of
+from ..form.regions import levels_of_crosswalk
 from ..layers.reading.crosswalks import read_crosswalk
 from ..layers.shapes.areas import AreaLayer
 from .holding import holding_of
@@ -183,3 +186,43 @@ def made_levels(form: Form, areas: Areas, profile: Profile, tables: Sequence[Cou
         return build_levels(areas, profile, held, options, form.progress(20, 60))
 
     return levels_of(form, areas, made)
+
+
+LEVELS_COARSER = "LEVELS_COARSER"
+COARSER: Conditions = {LEVELS_COARSER: [{"RELEASE": [NESTED]}]}
+
+
+def levels_coarser() -> QgsProcessingParameterDefinition:
+    """LEVELS_COARSER."""
+    return described(
+        QgsProcessingParameterMatrix(
+            LEVELS_COARSER,
+            tr("Levels that show coarser values, in this order"),
+            headers=[tr("Quasi-identifier"), tr("Level")],
+        ),
+        tr(
+            "Nested levels: what is too rare in the largest regions is suppressed; with this table it is "
+            "shown with coarser values instead. Each row adds one more level above the largest regions, and "
+            "keeps what the rows before it made coarser: age, 1 and then sex, 1 adds a level of wider ages, "
+            "and one of wider ages without sex. A record is shown coarser only where it would be suppressed "
+            "else, or keeps others company. The coarser values are those of the two parameters “Coarser "
+            "values”; a field of which some rows show coarser values is text. On the command line as a list, "
+            "field and level in turn. Over a crosswalk the levels are added to those that it has; where these "
+            "repeat the largest regions, as in the crosswalk of such a release, they are the same. “Evaluate "
+            "regions” and the models do not take it. Not together with earlier releases (REGISTER)."
+        ),
+        advanced=True,
+        optional=True,
+    )
+
+
+def with_levels_coarser(conditions: Conditions) -> Conditions:
+    """Where parameters count in a form that adds such levels to a crosswalk: what coarser values are, for them too."""
+    related = {name: [{**condition, LEVELS_COARSER: GIVEN} for condition in conditions[name]] for name in GENERALISING}
+    return {**conditions, **related}
+
+
+def levels_to_show(form: Form, areas: Areas | None = None) -> tuple[Areas, Levels]:
+    """The levels of CROSSWALK, as `levels_of_crosswalk`; where LEVELS_COARSER adds its own, those of regions alone."""
+    areas, levels = levels_of_crosswalk(form, areas)
+    return areas, without_last_repeats(levels) if asks_for_coarser(form) else levels

@@ -16,7 +16,7 @@ from qgis.core import (
 
 from ...core.errors import InputError
 from ...core.language import tr
-from ...core.masking.again import NEARLY_ALL, share_in_common
+from ...core.masking.homes import NEARLY_ALL, share_in_common
 from ...core.masking.placing import own_areas
 from ...core.publish.register.entry import new_register
 from ...core.publish.register.masked_points import maskings_in, new_masking

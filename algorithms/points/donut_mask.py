@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+from qgis.core import QgsProcessingParameterDefinition
+
 from ...core.language import as_data, tr
 from ...core.masking.candidates import hold_back
-from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked_sentence
+from ...core.masking.donut import Masking, donut_mask, generator, kept_warnings, unmasked_sentence
+from ...core.masking.own_clusters import KeptCluster, kept_cluster
+from ...core.masking.placing import NO_AREA, own_areas
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
+from ..form.parameters import yes
 from ..form.provenance import provenance_of
-from . import before, hidden, inputs, kept_clusters, masked
+from . import before, hidden, inputs, masked
+from .inputs import MaskingInputs
 
 
 class DonutMask(VbasAlgorithm):
@@ -45,19 +54,19 @@ class DonutMask(VbasAlgorithm):
             *masked.ring(),
             *inputs.households(optional=True),
             *hidden.least_candidates(),
-            *kept_clusters.cluster_search(),
+            *cluster_search(),
             before.register(),
             *masked.release_settings(),
             *masked.mask_outputs(),
         )
-        self.addNumbers(**masked.NUMBERS, **kept_clusters.NUMBERS)
+        self.addNumbers(**masked.NUMBERS, **NUMBERS)
 
     def conditions(self) -> Conditions:
         return {
             "POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}],
             "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}],
             **hidden.CONDITIONS,
-            **kept_clusters.CONDITIONS,
+            **CONDITIONS,
         }
 
     def work(self, form: Form) -> dict[str, object]:
@@ -86,7 +95,7 @@ class DonutMask(VbasAlgorithm):
             form.warn(not_masked)
         hidden.tell(form, case, hiding, k_min)
         measures = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
-        cluster = kept_clusters.kept_cluster_of(form, case, masking, k_inner, k_outer, rng)
+        cluster = kept_cluster_of(form, case, masking, k_inner, k_outer, rng)
         form.warn(*kept_warnings(case.kept))
         released = masked.masked_table(form, case, masking)
         before.keep(form, released, not masked.falls_short(measures))
@@ -96,4 +105,66 @@ class DonutMask(VbasAlgorithm):
             "REPORT",
             lambda: masked.page(case, masking, measures, cluster, k_inner, not_masked, provenance_of(form), said),
         )
-        return masked.masking_numbers(case, masking, measures, k_inner) | kept_clusters.numbers_of(cluster)
+        return masked.masking_numbers(case, masking, measures, k_inner) | numbers_of(cluster)
+
+
+NUMBERS = {
+    "CLUSTER_SENSITIVITY": tr("Of the cluster before masking, what is found after, per cent of its households"),
+    "CLUSTER_SPECIFICITY": tr("Of the households outside it, those outside the cluster after, per cent"),
+}
+CONDITIONS: Conditions = {"FIND_CLUSTERS": [{"HOUSEHOLDS": GIVEN}]}
+
+
+def cluster_search() -> Iterable[QgsProcessingParameterDefinition]:
+    """FIND_CLUSTERS."""
+    yield yes(
+        "FIND_CLUSTERS",
+        tr("Look for a cluster before and after masking"),
+        False,
+        tr(
+            "The points are taken for cases and HOUSEHOLDS for the population: the report says whether the most likely "
+            "cluster is significant, and how much of it the masked points still show. Internal: it tells where the "
+            "points are."
+        ),
+        advanced=True,
+    )
+
+
+def kept_cluster_of(
+    form: Form, case: MaskingInputs, masking: Masking, k_inner: float, k_outer: float, rng: np.random.Generator
+) -> KeptCluster | None:
+    """The cluster before and after; None where it was not asked for, or nothing can be searched."""
+    if not form.yes("FIND_CLUSTERS") or case.households is None:
+        return None
+    households, shapes = case.households, case.areas.planar_shapes
+    area_of = own_areas(households.points, shapes)
+    rows = np.flatnonzero(np.isfinite(case.points.coordinates).all(axis=1) & (case.points.area_of != NO_AREA))
+    drawn = area_of != NO_AREA
+    if not len(rows) or not drawn.any():
+        return None
+
+    def masked(households_drawn: np.ndarray, source: np.random.Generator) -> Masking:
+        """Cases at these households, with the categories of points drawn at random."""
+        where = households_drawn.reshape(-1)
+        alike = None if case.category_of is None else source.choice(case.category_of[rows], len(where))
+        return donut_mask(
+            households.points[where],
+            area_of[where],
+            case.populations.of_points(area_of[where], alike),
+            shapes,
+            k_inner,
+            k_outer,
+            form.text("DISTANCE"),
+            source,
+        )
+
+    return kept_cluster(
+        households, case.points.coordinates[rows], masking.points[rows], masked, drawn, rng, form.progress(80, 88)
+    )
+
+
+def numbers_of(cluster: KeptCluster | None) -> dict[str, object]:
+    """The numeric outputs; none where there was no cluster to keep."""
+    if cluster is None or not cluster.before:
+        return {}
+    return {"CLUSTER_SENSITIVITY": cluster.sensitivity, "CLUSTER_SPECIFICITY": cluster.specificity}

@@ -13,9 +13,8 @@ from ...core.arrays import to_list
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
-from ...core.publish.register.detail import detail_of
 from ...core.publish.register.entry import Entry
-from ...core.publish.register.listing import Listed, approving, naming, releases_in, taking_out
+from ...core.publish.register.listing import Listed, approving, detail_of, naming, releases_in, taking_out
 from ...core.publish.register.masked_points import ShownPoints, maskings_in, taking_points_out
 from ...core.publish.register.published_releases import read_register
 from ...core.tables.privacy import CONTENTS, DETAIL

@@ -28,9 +28,8 @@ from ..compat import field as make_field
 from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.parameters import described, layers, text, yes
-from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.checked_source import CheckedSource, field_index
 from ..layers.reading.crosswalks import LEVEL, NUMBER, read_levels
-from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, filled, of_rows

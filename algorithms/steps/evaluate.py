@@ -9,13 +9,13 @@ from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
+from ..form.approaches import conditions_with_costs
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_parameters
-from ..form.lost import conditions_with_costs
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import hand_over
 from ..layers.reading.crosswalks import read_numbered_sites

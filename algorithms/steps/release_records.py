@@ -18,15 +18,13 @@ from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
 from ..form.public_report import public_report_parameter
 from ..form.published import CONDITIONS as PUBLISHED
 from ..form.records import populated, record_parameters, records_of, released_fields
-from ..form.release import released_records, ties
-from ..form.release_folder import CONDITIONS as IN_A_FOLDER
-from ..form.release_folder import release_folder, release_folder_settings
+from ..form.release import CONDITIONS as IN_A_FOLDER
+from ..form.release import release_folder, release_folder_settings, released_records, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..handed_over import hand_over
-from ..nested.coarser import levels_coarser, levels_to_show, with_levels_coarser
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters, say_of_one_level
-from ..nested.levels import loss
+from ..nested.levels import levels_coarser, levels_to_show, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 

@@ -18,8 +18,7 @@ from ...core.tables.schema import INTERNAL, TEST_DATA
 from ...core.tables.testdata import DISTRIBUTIONS, GENERATED
 from ..form.form import Form
 from ..form.parameters import TABLE, choice, described, field, number, source, text, whole
-from ..layers.reading.checked_source import CheckedSource
-from ..layers.reading.fields import field_index
+from ..layers.reading.checked_source import CheckedSource, field_index
 from ..layers.reading.records import read_columns
 from ..layers.tables import Table, filled
 

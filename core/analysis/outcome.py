@@ -16,7 +16,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..language import tr
-from ..missing import is_missing
+from ..plain_text import is_missing
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
 from ..scientific import sparse

@@ -10,7 +10,7 @@ from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels, own_regions
-from ..missing import is_missing
+from ..plain_text import is_missing
 from ..records.columns import Column, combine_codes
 from ..scientific import sparse
 from .released import LEVEL, REGION, ReleasedRows

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..crosswalk import Crosswalk
+from ..areas import Areas
+from ..crosswalk import LEFT_OUT, Crosswalk
+from ..levels import Levels
 from ..profile import Profile
 from ..records.columns import combine_codes
 from ..scientific import sparse
 from .overlay import NONE, UNBOUNDED
+from .published import Published
 from .values import as_text
 
 MANY = int(UNBOUNDED)  # the most where nothing is known
@@ -127,3 +130,31 @@ def blocks_of(divisions: Sequence[np.ndarray], n_classes: int) -> list[np.ndarra
 def _members(part_of: np.ndarray, n: int) -> sparse.csr_matrix:
     there = np.flatnonzero(part_of >= 0)
     return sparse.csr_matrix((np.ones(len(there), np.int64), (part_of[there], there)), shape=(n, len(part_of)))
+
+
+def published_table(table: CountTable, areas: Areas, k: int) -> Published:
+    """What a table of these areas publishes, for a release at k: all its counts, those of nobody too."""
+    columns = list(zip(*table.values)) if table.names else []
+    categories, codes = [], []
+    for column in columns:
+        used, at = np.unique(np.array(column, dtype=str), return_inverse=True)
+        categories.append(used.astype(object))
+        codes.append(at.reshape(-1))
+    classes = np.column_stack(codes) if codes else np.zeros((table.n_groups, 0), np.int64)
+    zone, class_of = np.nonzero(table.high < MANY)
+    return Published(
+        table.title,
+        k,
+        areas.identifiers,
+        Levels((Crosswalk(np.where(table.zone_of >= 0, table.zone_of, LEFT_OUT), table.n_zones),)),
+        table.names,
+        tuple(categories),
+        classes,
+        np.zeros(len(zone), np.int64),
+        zone,
+        class_of,
+        table.high[zone, class_of],
+        bounded=False,
+        coarsened=table.levels,
+        counts_from=table.low[zone, class_of],
+    )

@@ -9,8 +9,7 @@ import numpy as np
 
 from .block import Block
 from .block_flows import are_flows, freed_by_flows
-from .exchanges import Places, freed_by_exchange, left_places_of, places_of
-from .nested_exchanges import Exchanges, freed_beyond
+from .exchanges import Exchanges, Places, freed_beyond, freed_by_exchange, left_places_of, places_of
 from .undecided import freed_around, freed_by_programs, proven_to_follow
 
 AREAS_AROUND = 24

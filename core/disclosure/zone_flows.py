@@ -167,8 +167,8 @@ class Tables:
         count, room = np.append(self.count[zones], 0), self.room[areas]
         if self.table is not None:
             held = self.table[among]
-            count[:-1] = np.bincount(from_zone, held, n_zones - 1)
-            room = self.spare[areas] + np.bincount(to_area, held, n_areas).astype(np.int64)
+            count[:-1] = np.bincount(from_zone, held)
+            room = self.spare[areas] + np.bincount(to_area, held).astype(np.int64)
         if asked is not None:
             count[numbered[zone]] -= number
             count[-1] = number

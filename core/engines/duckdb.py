@@ -24,8 +24,7 @@ from ..publish.folders import BESIDE, clear_dead, own_folder, temporary_folder
 from ..publish.together import give_free_names
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
-from .duckdb_failures import without_values
-from .duckdb_files import file_state, files_named, free_place, nothing_written_into
+from .duckdb_files import file_state, files_named, free_place, nothing_written_into, without_values
 from .duckdb_reading import refuse_unlike, table_of_files
 from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 

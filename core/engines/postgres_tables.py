@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..language import as_data, tr
-from ..publish.names_aside import ASIDE, hexed, key_of
+from ..publish.names import ASIDE, hexed, key_of
 
 # What others wait for is given up after a while.
 PATIENCE = "SET LOCAL lock_timeout = '60s'"

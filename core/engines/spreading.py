@@ -1,4 +1,4 @@
-"""A release spread where it is: by one join with the weights of its regions, or from its counts by class."""
+"""A release spread where it is: by one join with the weights of its regions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..analysis.released import LEVEL, REGION, ReleasedRows, released_rows
+from ..analysis.released import LEVEL, REGION, ReleasedRows
 from ..analysis.spreading import AreaCounts, spread
 from ..areas import Areas
 from ..errors import InputError
 from ..language import plural, tr
 from ..levels import Levels
-from ..records.columns import column_from_values
 from ..scientific import sparse
 from .engine import Engine, Expression
 
@@ -86,24 +85,6 @@ def counts_in_place(
         values = [float(row[name]) for name in ("estimate", "rows", "squares", "known")]
         tables[:, known[one], int(row["w_area"])] = values
     return CountsInPlace(AreaCounts(*tables), tuple(known))
-
-
-def released_in_place(
-    engine: Engine, areas: Areas, levels: Levels, fields: Sequence[str], count: str = ""
-) -> ReleasedRows:
-    """A release in an engine just opened, counted there by level, region and fields: a row for each class.
-
-    For all that weights by class need, such as areas that are left out or a census table. Raises as `counts_in_place`.
-    """
-    rows = _rows(engine, levels, fields, count)
-    names = [f"b{position}" for position in range(len(fields))]
-    summed = rows.group_by(["level", "region", *names]).agg(records=rows.records.sum())
-    found = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
-    columns = {LEVEL: "level", REGION: "region", **dict(zip(fields, names))}
-    encoded = {name: column_from_values([row[own] for row in found]) for name, own in columns.items()}
-    # PostgreSQL gives sums as text.
-    records = np.array([float(row["records"]) for row in found], np.float64).astype(np.int64)
-    return released_rows(areas, levels, encoded, records)
 
 
 def _rows(engine: Engine, levels: Levels, fields: Sequence[str], count: str) -> Expression:

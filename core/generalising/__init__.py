@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from .collapsing import generalise_profile, generalise_records, generalise_table
-from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
-from .loss import entropy, entropy_given_up, records_by_category, records_by_value
+from .hierarchies import (
+    SUPPRESSED_VALUE,
+    Hierarchy,
+    entropy,
+    entropy_given_up,
+    make_hierarchy,
+    records_by_category,
+    records_by_value,
+)
 from .rules import HierarchyRule, hierarchy_rule
 from .table import HierarchyTable, hierarchy_tables
 

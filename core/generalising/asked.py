@@ -10,8 +10,7 @@ from ..errors import InputError, first_values
 from ..language import tr
 from ..records.table import RecordTable
 from .collapsing import generalise_table
-from .hierarchies import Hierarchy
-from .loss import records_by_category
+from .hierarchies import Hierarchy, records_by_category
 from .rules import HierarchyRule, hierarchy_rule
 from .table import HierarchyTable, hierarchy_tables
 

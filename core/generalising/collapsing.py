@@ -18,8 +18,7 @@ from ..records.columns import Column, combine_codes, smallest_integers
 from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
 from ..scientific import sparse
-from .hierarchies import Hierarchy, checked_node
-from .loss import entropy, records_by_category
+from .hierarchies import Hierarchy, checked_node, entropy, records_by_category
 
 
 def generalise_profile(

@@ -19,10 +19,10 @@ from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
 from ..suppression import Terms
 from ..ties import FIXED
-from .disclosure import DISCLOSURE, held_against
 from .inputs import Inputs, Parameters
-from .periods import period_of, periods_of
+from .levels import DISCLOSURE, held_against
 from .published import earlier_of, published_counts_of
+from .reading import period_of, periods_of
 from .rules import rule_of
 
 

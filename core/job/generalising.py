@@ -12,9 +12,9 @@ from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels, with_coarser_values
 from ..records.table import RecordTable
-from .disclosure import LEFT_AREAS, LEFT_PEOPLE
-from .fields import field_named
 from .inputs import Inputs
+from .levels import LEFT_AREAS, LEFT_PEOPLE
+from .values import field_named
 
 ATTRIBUTE, VALUE = "attribute", "value"
 LEVEL_FIELD = re.compile(r"level[ _-]?([0-9]+)", re.IGNORECASE)

@@ -1,8 +1,9 @@
-"""The levels of a nested release, as a job asks for them."""
+"""The levels of a nested release, and what it holds against, as a job asks for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypedDict
 
 from ..aggregation import AggregationOptions
 from ..areas import Areas
@@ -10,8 +11,8 @@ from ..language import tr, written
 from ..levels import Levels, levels_from_fields, with_least_population
 from ..nesting.making import LevelOptions
 from .configuring import location_options_of
-from .fields import field_named
 from .inputs import Inputs
+from .values import field_named
 
 
 def levels_of(given: Inputs, areas: Areas, made: Callable[[], Levels]) -> Levels:
@@ -45,3 +46,26 @@ def level_options_of(given: Inputs, site_location: str, aggregation: str, settin
         location_options_of(given),
         settings,
     )
+
+
+DISCLOSURE, CLOSED = "DISCLOSURE", "CLOSED_BY_CHANCE"
+LEFT_AREAS, LEFT_PEOPLE = "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE"
+
+
+class Held(TypedDict):
+    """What `Ask` is told of it."""
+
+    disclosure: str
+    closed_by_chance: float
+    least_left_areas: int
+    least_left_people: float
+
+
+def held_against(given: Inputs) -> Held:
+    """What is asked of a nested release."""
+    return {
+        "disclosure": given.text(DISCLOSURE),
+        "closed_by_chance": given.number(CLOSED),
+        "least_left_areas": given.whole(LEFT_AREAS),
+        "least_left_people": given.number(LEFT_PEOPLE),
+    }

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..aggregation import APPROACHES, Aggregation
 from ..anonymise import Account, anonymise, rate
 from ..areas import Areas
+from ..attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ..baselines import BASELINES
 from ..configuration import Configuration, Run, aggregate, joined_to_least_population
 from ..convergence import Convergence
 from ..errors import InputError
-from ..evaluation import Measures, RegionAudit
+from ..evaluation import Measures, RegionAudit, evaluate_by_value, worst_group
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
 from ..log import Log
 from ..nesting.making import build_levels
+from ..plan import Plan
 from ..records.matching import Records
 from ..report.internal import Remarks
 from ..source import Source
-from ..suppression import Terms
+from ..suppression import Terms, suppressed_by_class, suppression_percent
 from .asking import ask_of, rated, terms_of
 from .configuring import configuration_of, over_budget
-from .dependence import crosswalk_sentence
 from .generalising import asks_for_coarser, coarser_of, with_levels_asked
 from .inputs import Inputs
 from .levels import level_options_of, levels_of, sentence
-from .lost import costs_of, next_step, say_who_is_lost
 from .rules import rule_sentences
-from .words import CONFIGURATION, NESTED
+from .saying import crosswalk_sentence
+from .values import CONFIGURATION, NESTED
 
 READ = 20.0  # per cent of the time until the inputs are read
 
@@ -217,3 +218,29 @@ def _looking_at_classes(given: Inputs, configuration: Configuration) -> tuple[st
     if given.text("FINEST") == CONFIGURATION:
         return looking
     return tuple(name for name in looking if name != configuration.site_number)
+
+
+TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
+
+
+def say_who_is_lost(log: Log, areas: Areas, plan: Plan, measures: Measures) -> None:
+    """The group that loses most, where anything is suppressed."""
+    worst = worst_group(evaluate_by_value(areas, plan), plan.k) if measures.n_suppressed else None
+    if worst is not None:
+        log.info(worst.sentence(measures.suppression_percent))
+
+
+def costs_of(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:
+    """Per cent suppressed with the regions of a plan of one level, and what each attribute costs.
+
+    hierarchies : what could still be shown coarser, as `coarser_of`
+    """
+    profile = plan.profile
+    suppressed = suppressed_by_class(profile, plan.crosswalk, terms)
+    return suppression_percent(profile, suppressed, terms), attribute_costs(profile, plan.crosswalk, terms, hierarchies)
+
+
+def next_step(percent: float, costs: Sequence[AttributeCost]) -> str:
+    """What to do about suppression, empty where there is none."""
+    cheaper = any(cost.without < percent for cost in costs)
+    return " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""

@@ -11,9 +11,9 @@ from ..privacy.count_rows import CountRows
 from ..publish.register.published_releases import earlier_releases
 from ..records.table import RecordTable
 from ..releases.earlier import Earlier
-from .fields import field_named, position_of
 from .generalising import generalising_of
 from .inputs import Inputs
+from .values import field_named, position_of
 
 
 def published_counts_of(given: Inputs, table: RecordTable) -> CountRows | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import counted
 from ..anonymity import SMALLEST_K
 from ..areas import Areas
 from ..generalising.asked import Generalising
-from ..language import plural
+from ..language import plural, tr
+from ..privacy.series import EACH_BY_ITSELF
 from ..records.fields import RecordFields
 from ..records.identifiers import refuse_identifiers
 from ..records.matching import STOP, Records, match_records
 from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable
-from .fields import field_named
 from .generalising import generalising_of
-from .inputs import Inputs
-from .periods import quasi_identifiers_of
+from .inputs import Inputs, Parameters
+from .values import field_named
 
 
 def fields_of_records(given: Inputs) -> RecordFields:
@@ -72,3 +74,28 @@ def records_of(given: Inputs, areas: Areas, k: int | None, aside: str = "") -> R
     )
     given.warn(*records.warnings)
     return records
+
+
+PERIOD, PERIODS = "PERIOD", "PERIODS"
+
+
+def period_of(asked: Parameters) -> str:
+    """The field that is the period of a record; empty where there is none."""
+    return asked.text(PERIOD).strip() if asked.has(PERIOD) else ""
+
+
+def periods_of(asked: Parameters) -> str:
+    """How the classes of several periods go together: each by itself where nothing else can be asked for."""
+    return asked.text(PERIODS) if asked.has(PERIODS) else EACH_BY_ITSELF
+
+
+def quasi_identifiers_of(given: Inputs, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """What a record shows, the period last, and the period; named : QUASI_IDENTIFIERS."""
+    period = period_of(given)
+    if not period:
+        return tuple(named), ""
+    if period in named:
+        given.info(
+            tr("“{period}” is PERIOD and among QUASI_IDENTIFIERS: it counts once, as the period.", period=period)
+        )
+    return (*(name for name in named if name != period), period), period

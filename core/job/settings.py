@@ -28,8 +28,7 @@ from ..site_location import APPROACHES as SITE_LOCATIONS
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number.cutoff import GAPS_REGIONS
 from ..ties import CHOICES, FIXED
-from .values import choice_of, nearest, number_of, some
-from .words import AREA_POINTS, AREAS, CENTROID, CONFIGURATION, NESTED, ONE_LEVEL
+from .values import AREA_POINTS, AREAS, CENTROID, CONFIGURATION, NESTED, ONE_LEVEL, choice_of, nearest, number_of, some
 
 WHOLE, NUMBER, TEXT, CHOICE, FIELD, FIELDS, ROWS, TABLE, FILE = (
     *("whole", "number", "text", "choice", "field", "fields", "rows", "table", "file"),

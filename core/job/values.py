@@ -1,4 +1,4 @@
-"""Values of parameters, understood: numbers within their bounds, words among the choices; or one sentence."""
+"""Values of parameters, understood: numbers in bounds, words among the choices, fields by name; or one sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import tr
 
 # What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
@@ -95,3 +95,45 @@ def _whole_number_asked(low: float, high: float, largest: float) -> str:
     if low > -largest:
         return tr("give a whole number of at least {low}", low=low)
     return tr("give a whole number up to {high}", high=high) if high < largest else tr("give a whole number")
+
+
+def position_of(fields: Sequence[str], name: str) -> int:
+    """Position of a field, by its very name or else in other case; -1 where there is none."""
+    if name in fields:
+        return list(fields).index(name)
+    folded = [field.casefold() for field in fields]
+    return folded.index(name.casefold()) if name and name.casefold() in folded else -1
+
+
+def field_named(fields: Sequence[str], name: str, parameter: str, table: str) -> str:
+    """A field as its table spells it. Raises InputError that lists the fields there are."""
+    position = position_of(fields, name)
+    if position < 0:
+        raise InputError(no_field(name, parameter, table, first_values(fields, 12)))
+    return fields[position]
+
+
+def no_field(name: str, parameter: str, layer: str, there: str) -> str:
+    """What is wrong with a field that is not there, or was not chosen; there : the fields there are."""
+    if not there:
+        return tr("{parameter}: {layer} has no fields: choose another layer.", parameter=parameter, layer=layer)
+    if not name:
+        return tr(
+            "{parameter}: no field was chosen; {layer} has the fields {there}: choose one of them.",
+            parameter=parameter,
+            layer=layer,
+            there=there,
+        )
+    return tr(
+        "{parameter}: there is no field “{name}” in {layer}, which has the fields {there}: choose one of them.",
+        parameter=parameter,
+        name=name,
+        layer=layer,
+        there=there,
+    )
+
+
+ONE_LEVEL, NESTED = "one level", "nested levels"  # RELEASE
+AREAS, CONFIGURATION = "areas", "configuration"  # FINEST
+CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"  # AREA_POINT
+AREA_POINTS = (CENTROID, POINT_ON_SURFACE)

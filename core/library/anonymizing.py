@@ -9,8 +9,8 @@ from typing import Union
 
 from ..job.linked import Linking, linked_source
 from ..job.making import Made, aggregations_used, is_nested, look_at_neighbours, released
-from ..job.policy import hold_to_policies
 from ..job.reading import records_of
+from ..job.rules import hold_to_policies
 from ..job.settings import SETTINGS, TABLE
 from ..job.updating import Updating, carried_release
 from ..log import Log

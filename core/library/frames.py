@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import objects, to_list
 from ..errors import InputError
 from ..language import tr
-from ..missing import is_missing
+from ..plain_text import is_missing
 from ..records.columns import Column, category_order, column_from_values, smallest_integers
 
 PLAIN = (str, int, float, bool)

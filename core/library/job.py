@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import InputError, first_values
-from ..job.fields import field_named
 from ..job.rules import raised_by_rule
 from ..job.settings import FIELD, FIELDS, SETTINGS, TABLE, Setting, understood
+from ..job.values import field_named
 from ..language import tr
 from ..log import Log
 from ..progress import Progress, part, silent

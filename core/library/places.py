@@ -22,8 +22,7 @@ from ..drawing import (
     voronoi_cells_of,
 )
 from ..errors import InputError, first_values
-from ..job.fields import field_named, position_of
-from ..job.words import POINT_ON_SURFACE
+from ..job.values import POINT_ON_SURFACE, field_named, position_of
 from ..language import tr
 from ..levels import Levels
 from ..log import Log

@@ -12,7 +12,7 @@ from .. import counted
 from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..language import as_data, plural, tr
-from ..missing import is_missing
+from ..plain_text import is_missing
 from ..records.columns import Column
 from ..records.matching import STOP
 

@@ -18,10 +18,10 @@ import numpy as np
 from ..plan import Plan, area_of_cells
 from ..privacy.requirement import Requirement
 from .optimum import ProfileCells
-from .people_tell import PeopleTell
 from .tree import Tree
 from .zone_optimum import Allowed, cheapest_shown
 from .zones import (
+    PeopleTell,
     Storey,
     Zones,
     level_of_zones,

@@ -11,9 +11,9 @@ from ..adjacency import Adjacency, adjacency_of_pairs
 from ..aggregation import APPROACHES as AGGREGATIONS
 from ..aggregation import AggregationOptions
 from ..aggregation.population_floor import population_floor
-from ..approach import choosing_sites
+from ..approach import Approach, choosing_sites
 from ..areas import Areas, make_areas
-from ..configuration import chosen
+from ..configuration import RECOMMENDED, Configuration, aggregate, chosen
 from ..crosswalk import Crosswalk
 from ..errors import InputError
 from ..evaluation import people_within
@@ -218,3 +218,33 @@ def _neighbours(adjacency: Adjacency, crosswalk: Crosswalk) -> Adjacency:
     return adjacency_of_pairs(
         first, second, np.bincount(position.reshape(-1), borders[apart], len(key)), crosswalk.n_regions
     )
+
+
+ALL_ROUNDER = RECOMMENDED["all-rounder"]
+
+
+def from_the_areas_up(areas: Areas, profile: Profile, settings: Configuration, progress: Progress = silent) -> Levels:
+    """Each level has half as many regions as the one before, from the areas themselves to a single region.
+
+    Raises what `build_levels` raises; `settings` are not looked at.
+    """
+    return build_levels(areas, profile, progress=progress)
+
+
+def areas_and_all_rounder(
+    areas: Areas, profile: Profile, settings: Configuration, progress: Progress = silent
+) -> Levels:
+    """Two levels: the areas themselves, and the regions of the combination “all-rounder”.
+
+    settings : for its number of regions. Raises what `aggregate` raises.
+    """
+    number, location, aggregation = ALL_ROUNDER.site_number, ALL_ROUNDER.site_location, ALL_ROUNDER.aggregation
+    all_rounder = replace(settings, site_number=number, site_location=location, aggregation=aggregation)
+    run = aggregate(areas, profile, all_rounder, progress)
+    return make_levels(areas, [own_regions(len(areas)), run.aggregation.crosswalk])
+
+
+RECIPES: dict[str, Approach[Levels]] = {
+    "from the areas up": Approach(from_the_areas_up),
+    "areas and all-rounder": Approach(areas_and_all_rounder),
+}

@@ -21,11 +21,10 @@ from ..ties import Ties
 from .decoys import Conditions, levels_in_zones
 from .flattening import flatten
 from .optimum import ProfileCells
-from .promoting import promote
+from .promoting import promote, whole_classes
 from .recount import classes_of
 from .series_optimum import SeriesCells, best_levels_of_series
 from .tree import tree_of
-from .whole_classes import whole_classes
 
 
 def levels_of_series(

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..language import tr
 from ..publish.files import DISK, FileSystem
-from ..publish.removing import removed, stays
+from ..publish.leftovers import removed, stays
 from ..publish.replacing import refuse_if_not_replaceable
 from .folder import files_of
 

@@ -11,8 +11,7 @@ from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
 from ..generalising.rules import BANDS, LEADING, hierarchy_rule
 from ..language import plural, tr
-from ..missing import is_missing
-from ..plain_text import value_text
+from ..plain_text import is_missing, value_text
 from ..records.columns import Column
 
 WIDTHS = ((5, 10, 20), (10, 20), (10, 50, 100), (100, 500, 1000), (1000, 5000, 10_000), (10_000, 50_000, 100_000))

@@ -15,8 +15,7 @@ from datetime import date, datetime
 import numpy as np
 
 from ..language import as_data, plural, tr
-from ..missing import is_missing
-from ..plain_text import value_text
+from ..plain_text import is_missing, value_text
 from ..records.columns import Column
 
 # Kept with the project as they stand here; people are shown tr(role).

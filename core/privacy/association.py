@@ -138,8 +138,7 @@ class Places:
             if not self._each_in_one_region:
                 same, _, n_same = _groups(value, n_values, self.area_of[place], int(self.area_of.max()) + 1)
                 in_one = np.bincount(same, _pairs(n_same), n_values)
-            others = pairs / np.maximum(times, 1.0)
-            yield Agreement(times, agreeing / pairs, expected / pairs, in_one / anywhere, others)
+            yield Agreement(times, agreeing / pairs, expected / pairs, in_one / anywhere, pairs / times)
 
     def groups(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Groups of rows in one place that share a value: both of each, and its size, in ascending order."""

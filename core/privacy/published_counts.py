@@ -19,8 +19,7 @@ from ..disclosure.block_flows import are_flows
 from ..disclosure.count_tables import NONE, CountTable, blocks_of
 from ..disclosure.exchanges import places_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
-from ..disclosure.loosening import loosened
-from ..disclosure.undecided import areas_around, freed_within
+from ..disclosure.undecided import areas_around, freed_within, loosened
 from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
@@ -487,10 +486,8 @@ class _Work:
                 for target in range(beyond + 1, min(beyond + 3, last) + 1):
                     yield self._way_up(level, own, group, target)
                 if beyond == last:
-                    at_last = block.region_at(level, own, last), int(block.groups_at(level, last)[group])
-                    records = int(block.families[last].low[at_last])
-                    # All that is shown within joins there first, and then it is suppressed.
-                    yield _Way(OF_A_SUPPRESSED_RECORD * records, ((last, *at_last),) * 2)
+                    around = block.region_at(level, own, last)
+                    yield self._way_without([(last, around, int(block.groups_at(level, last)[group]))])
 
     def _way_up(self, level: int, region: int, group: int, target: int) -> _Way:
         """An equivalence class moved up to a level."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from ..errors import VbasError
 from ..language import tr
 from .files import DISK, FileSystem
-from .leftovers import NEW, OLD, hidden_beside
-from .removing import removed, stays
+from .leftovers import NEW, OLD, hidden_beside, removed, stays
 from .replacing import refuse_if_not_replaceable
 from .sqlite_targets import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 

@@ -1,9 +1,4 @@
-"""Hidden files beside a target: named so that a later run on it can tell what a killed one left, and tidy up.
-
-`.vbas-<of which target>-<chance>.new.gpkg` was to become the target's .gpkg, `….old.gpkg` is what stood there before. A
-run has an empty `….new` there until all that it delivers stands in its place and has been read again.
-Only whoever holds the target may look: what stands there then is nobody's any more.
-"""
+"""Hidden files beside a target: named so that a later run on it can tell what a killed one left, and tidy up."""
 
 from __future__ import annotations
 
@@ -14,6 +9,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from ..language import tr
 from .files import DISK, FileSystem
 
 NEW, OLD = "new", "old"
@@ -66,3 +62,21 @@ def left_beside(target: Path, files: FileSystem) -> list[tuple[Path, str, Path]]
 
 def _named_for(target: Path) -> str:
     return f".vbas-{hashlib.sha256(target.stem.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}-"
+
+
+def removed(file: Path, files: FileSystem) -> list[str]:
+    """Remove a file; a sentence where it stays."""
+    try:
+        files.remove(file, missing_ok=True)
+    except OSError as error:
+        return [stays(file, error)]
+    return []
+
+
+def stays(file: Path, error: OSError) -> str:
+    """The sentence on what is in its place and ought not to be."""
+    return tr(
+        "{target} was already written and could not be removed ({reason}): remove it.",
+        target=file,
+        reason=error.strerror,
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..errors import VbasError
 from .files import DISK, FileSystem
 from .free_names import give_free_name
-from .removing import removed
+from .leftovers import removed
 
 LIST = "names"  # in the run's own folder, while names are given
 EMPTY = "empty"  # beside it; it holds the last name until the rename that decides

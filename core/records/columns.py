@@ -14,7 +14,7 @@ from ..areas import identifier_text
 from ..arrays import objects
 from ..errors import InputError, first_values
 from ..language import plural
-from ..missing import is_missing, with_none
+from ..plain_text import is_missing, with_none
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +190,15 @@ def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
     builder = ColumnBuilder()
     builder.add_values(values)
     return builder.column()
+
+
+def column_of_numbers(values: np.ndarray) -> Column:
+    """A column of whole numbers, none of which is missing."""
+    distinct = np.unique(values)
+    codes = np.empty(len(values), np.min_scalar_type(-max(len(distinct), 1)))
+    for rows in stretches(len(values)):
+        codes[rows] = np.searchsorted(distinct, values[rows])
+    return Column(codes, objects(distinct.tolist()))
 
 
 def codes_of_labels(labels: Sequence[object]) -> np.ndarray:

@@ -26,10 +26,11 @@ BYTES_AT_ONCE = 1 << 21  # few enough to stay near the processor
 HEADER, UTF_8 = 100, 1
 TOLD = (24, 28, 52, 92)  # changes, pages, whether pages tell where they are used, changes when the pages were counted
 LEAF, INTERIOR = 13, 5
+LOCKED_BYTE = 1 << 30  # the page that holds it belongs to nobody
 MOST_WITH_GAPS = 20  # pages of some thousand, beyond which SQLite says sooner whether all is well
 DEEPEST = 20  # pages above another: more than a file of the largest size has
 BEFORE, BEHIND = 8, LONGEST  # spare bytes around pages, so that words at their ends can be read
-LONGEST_VARINT = 9
+LONGEST_VARINT, LONGEST_LENGTH = 9, 4  # bytes of a number, and of one that says how long a row is
 WHOLE, REAL_NUMBER, FIRST_BYTES, FIRST_TEXT = (1, 2, 3, 4, 5, 6, 8, 9), 7, 12, 13
 # Bytes of a value by the kind that stands before it, as far as they do not follow from it; -1 for kinds that are none.
 _SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, -1, -1, *((kind - 12) // 2 for kind in range(12, 128))], np.int64)
@@ -84,6 +85,8 @@ class PagesOfFile:
         """The bytes of pages, one after another, with BEFORE spare bytes before and BEHIND behind; pages : (p,), from
         1 on. Raises NotPlain."""
         if len(pages) and (pages.min() < 2 or pages.max() > self.n_pages):  # the first holds the list of tables
+            raise NotPlain
+        if (pages == LOCKED_BYTE // self.size + 1).any():
             raise NotPlain
         content = np.zeros(BEFORE + len(pages) * self.size + BEHIND, np.uint8)
         starts = np.flatnonzero(np.diff(pages, prepend=-1) != 1)
@@ -322,6 +325,9 @@ class _Rows:
         self.number, self._header = _varints(content, after)
         self._end = self._header + n_bytes
         self._page, self._affinities = page, affinities
+        # Of nine bytes SQLite takes other bits here than elsewhere, and of more than four it forgets the first.
+        if (after - cell > LONGEST_LENGTH).any():
+            raise NotPlain
         # A longer row goes on in other pages.
         if ((n_bytes < 1) | (n_bytes > pages.usable - 35) | (self._end > start[page] + pages.usable)).any():
             raise NotPlain
@@ -359,7 +365,8 @@ class _Rows:
             sizes, last = _SMALL_SIZES.take(kinds), kinds_at + n_columns
         if (sizes[:needed] < 0).any() or (sizes[:needed] > len(self.content)).any():
             raise NotPlain
-        whole = whole and bool((last == kinds_end).all() and (sizes >= 0).all())
+        # None is so long that together they are more than a number holds.
+        whole = whole and bool((last == kinds_end).all() and ((sizes >= 0) & (sizes <= len(self.content))).all())
         self.whole = self.whole and whole and bool((kinds_end + sizes.sum(axis=0, dtype=np.int64) == self._end).all())
         self.whole = self.whole and all(map(_are_of, kinds, self._affinities))
         value_at = kinds_end

@@ -318,9 +318,7 @@ class _Work:
         last = len(self.levels) - 1
         fewer, more = np.full(len(sources), -taken), taken + need
         fits = self._label_fits(level, sources, fewer) & self._fits(level, sources, fewer, until=last)
-        fits &= self._label_fits(last, tops, more)
-        now = self.within[last][tops] + need
-        fits &= _step(now, self.levels[last].within[tops], self.k) == now
+        fits &= self._label_fits(last, tops, more)  # and what is within may be as many as are needed
         self._change(level, sources[fits], fewer[fits])
         self._change(last, tops[fits], more[fits])
         return fits

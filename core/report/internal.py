@@ -13,7 +13,7 @@ from ..language import tr
 from ..nesting.measures import LevelAudit
 from .anonymisation import anonymisation_report, evaluation_report
 from .anonymisation import verdict_of as verdict_of_one_level
-from .attributes import costs_section
+from .cost import costs_section
 from .map_data import MapData
 from .nested import nested_report
 from .nested import verdict_of as verdict_of_nested

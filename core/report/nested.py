@@ -18,7 +18,6 @@ from ..plan import Plan
 from ..privacy.derivable import not_proven, what_is_proven
 from ..release import NOTHING_RELEASED_NESTED
 from .certificate import certificate_section
-from .chance import chance_section
 from .coarser import coarser_section
 from .cost import (
     by_value_rows,
@@ -37,7 +36,7 @@ from .pictures import horizontal_bars, region_map
 from .protection import protection_section
 from .provenance import Provenance, how_it_was_done
 from .sign import SignPage
-from .zones import narrowing_section, price_section
+from .zones import chance_section, narrowing_section, price_section
 
 MOST_DRAWN = 2_500  # regions on one map
 POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points

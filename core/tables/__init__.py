@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import analysis, cells, linked, points, privacy, regions, scenarios, testdata
+from . import analysis, cells, linked, points, privacy, regions, testdata
 from .schema import OutputTable
 
 TABLES = tuple(
     table
-    for room in (regions, linked, scenarios, points, cells, privacy, testdata, analysis)
+    for room in (regions, linked, points, cells, privacy, testdata, analysis)
     for table in vars(room).values()
     if isinstance(table, OutputTable)
 )

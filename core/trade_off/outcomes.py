@@ -14,8 +14,7 @@ from ..language import as_data, tr
 from ..outcome import Outcome
 from ..plan import suppress
 from ..progress import Progress, silent
-from .lattice import MOST_NODES, Node
-from .search import Choice, Search
+from .search import MOST_NODES, Choice, Node, Search
 
 SEARCHED = "suppression budget"  # the site number that each row has
 AT_LEVEL, AS_THEY_ARE = as_data("{name} at level {level}"), as_data("attributes as they are")

@@ -205,7 +205,7 @@ def test_a_server_that_asks_for_the_password_that_qgis_keeps(asking, run):
 
 
 def test_a_password_comes_from_the_authentication_of_qgis(kept_by_qgis, run, monkeypatch):
-    from vbas.algorithms.databases.address import address_of
+    from vbas.algorithms.databases.choosing import address_of
     from vbas.core.errors import VbasError
 
     found = address_of(kept_by_qgis)

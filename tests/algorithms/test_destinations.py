@@ -55,7 +55,7 @@ def refused(anonymize, tmp_path, tmp_path_factory, monkeypatch):
 
         before = look(tmp_path)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("vbas.algorithms.anonymized.areas_of", read)
+            patch.setattr("vbas.algorithms.anonymize.areas_of", read)
             with pytest.raises(QgsProcessingException, match=words) as error:
                 anonymize(**parameters)
         assert "\n" not in str(error.value)

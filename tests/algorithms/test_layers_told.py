@@ -24,9 +24,9 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import Qt
 
+from vbas.algorithms.layers.delivery.announcing import details_of_run, name_apart
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group, title_of_run
 from vbas.algorithms.layers.delivery.styles import describe, style
-from vbas.algorithms.layers.delivery.telling_apart import details_of_run, name_apart
 from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.named import version
 from vbas.core.tables import alias_of

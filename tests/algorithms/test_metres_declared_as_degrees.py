@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingException
 
-from vbas.algorithms.layers.reading.coordinates import check_degrees
+from vbas.algorithms.layers.shapes.projection import check_degrees
 from vbas.core.errors import InputError
 
 from .conftest import make_layer

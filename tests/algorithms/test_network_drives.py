@@ -165,15 +165,15 @@ def during_the_work(monkeypatch):
     """during_the_work(change): it happens once the places of the outputs have been settled."""
 
     def at(change):
-        from vbas.algorithms import anonymized
+        from vbas.algorithms import anonymize
 
-        real = anonymized.areas_of
+        real = anonymize.areas_of
 
         def first(*arguments, **options):
             change()
             return real(*arguments, **options)
 
-        monkeypatch.setattr(anonymized, "areas_of", first)
+        monkeypatch.setattr(anonymize, "areas_of", first)
 
     return at
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.core.tables.scenarios import SCENARIO_AVERAGES
+from vbas.core.tables.regions import SCENARIO_AVERAGES
 
 from .conftest import make_layer
 

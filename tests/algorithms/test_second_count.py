@@ -32,9 +32,9 @@ from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.layers.tables import Table, number_fields
 from vbas.core.errors import InputError, PrivacyError, VbasError
+from vbas.core.publish.counting import SecondCount
 from vbas.core.publish.geopackage import filling, recounting
 from vbas.core.publish.geopackage.recounting import read_geopackage
-from vbas.core.publish.read_back import SecondCount
 from vbas.core.records.columns import Column, column_from_values
 
 from ..exploring import tried

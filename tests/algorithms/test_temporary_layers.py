@@ -24,8 +24,8 @@ from vbas.algorithms.layers.delivery import second_count, temporary
 from vbas.algorithms.layers.delivery.writing import fill
 from vbas.algorithms.layers.tables import Table
 from vbas.core.errors import PrivacyError, VbasError
+from vbas.core.publish.counting import SecondCount
 from vbas.core.publish.file_place import FilePlace
-from vbas.core.publish.read_back import SecondCount
 
 from .conftest import python
 

@@ -11,9 +11,9 @@ from vbas.core.comparison import Outcome, compare
 from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import Measures, evaluate
+from vbas.core.nesting.making import RECIPES
 from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.recipes import RECIPES
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import PICTURED, comparison_report

@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from vbas.core.engines import open_engine, profiling, releasing
-from vbas.core.engines.duckdb_failures import KEPT_BACK, without_values
+from vbas.core.engines.duckdb_files import KEPT_BACK, without_values
 from vbas.core.engines.engine import EngineError
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.errors import Cancelled, InputError, PrivacyError, VbasError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vbas.core.analysis.released import ReleasedRows, released_rows
-from vbas.core.analysis.spreading import AT_LEVEL_1, spread
+from vbas.core.analysis.spreading import spread
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.engines import ENGINES, open_engine
@@ -81,7 +81,7 @@ def opened(tmp_path, request):
 
 @pytest.mark.parametrize(("adapter", "counted"), ENGINES_THERE)
 def test_one_join_gives_what_arrays_give(opened, adapter, counted):
-    from vbas.core.engines.spreading import counts_in_place, released_in_place
+    from vbas.core.engines.spreading import counts_in_place
 
     columns = released(counted)
     rows = in_arrays(columns)
@@ -96,18 +96,12 @@ def test_one_join_gives_what_arrays_give(opened, adapter, counted):
     with again() as engine:
         there = counts_in_place(engine, AREAS, LEVELS, ["sex", "age"], count)
     with again() as engine:
-        by_class = released_in_place(engine, AREAS, LEVELS, ["sex", "age"], count)
-    with again() as engine:
         alone = counts_in_place(engine, AREAS, LEVELS, count=count)
     order = [wanted[tuple(map(text, group))] for group in there.groups]
     assert sorted(order) == list(range(len(groups)))
     for name in ("estimate", "rows", "squares", "known"):
         np.testing.assert_allclose(getattr(there.counts, name), getattr(here, name)[order], atol=1e-9)
     np.testing.assert_allclose(alone.estimate[0], here.estimate.sum(axis=0))
-    np.testing.assert_allclose(spread(by_class).counts().estimate, alone.estimate)
-    left_out = [spread(one, AT_LEVEL_1, ["sex", "age"]).counts().estimate for one in (rows, by_class)]
-    np.testing.assert_allclose(left_out[0], left_out[1])
-    assert not np.allclose(left_out[0], alone.estimate)
 
 
 def test_what_does_not_go_together_is_said(opened):

@@ -30,7 +30,7 @@ DATA = {
     "core/synthetic/canada.py",
     "core/synthetic/city.py",
     "core/synthetic/city_people.py",
-    "core/generalising/groups.py",
+    "core/generalising/bands.py",
 }
 
 # Choices are words of the command line, and values of a table are data: both are the same in every language.

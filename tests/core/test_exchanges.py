@@ -9,8 +9,7 @@ import pytest
 
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import CountTable
-from vbas.core.disclosure.exchanges import freed_by_exchange, places_of
-from vbas.core.disclosure.nested_exchanges import Exchanges, freed_beyond
+from vbas.core.disclosure.exchanges import Exchanges, freed_beyond, freed_by_exchange, places_of
 from vbas.core.plan import SUPPRESSED
 
 K = 3

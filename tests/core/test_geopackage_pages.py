@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import traceback
 from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -124,7 +126,8 @@ def test_values_that_differ_in_most_rows_are_left_to_sqlite(n_homes, by_pages, t
     """Each is looked at by itself, which takes longer than to hand the rows over."""
     monkeypatch.setattr(filling, "WORTH_PAGES", 1)
     table = Given([(f"home {i % n_homes}", i % n_homes, None, None) for i in range(400)])
-    assert (filling._pages_of(made(tmp_path / "people.gpkg"), list(NAMES), table) is not None) == by_pages
+    made_by = filling._pages_of(made(tmp_path / "people.gpkg"), list(NAMES), table, silent)
+    assert (made_by is not None) == by_pages
 
 
 @pytest.mark.parametrize("field", range(4))
@@ -136,11 +139,11 @@ def test_a_value_that_is_written_as_another_is_noticed(field, copied, tmp_path, 
     table = Given(rows, np.full(900, 3) if copied else None)
     write = pages.cells_of
 
-    def write_another(coded, target):
+    def write_another(coded, target, progress):
         changed = [(codes, list(values)) for codes, values in coded]
         values = changed[field][1]
         values[2 % len(values)] = {0: "home 9", 1: 77, 2: 0.1, 3: "y"}[field]
-        return write(changed, target)
+        return write(changed, target, progress)
 
     monkeypatch.setattr(filling, "cells_of", write_another)
     with pytest.raises(VbasError, match=r"people\.gpkg was not written whole"):
@@ -204,3 +207,33 @@ def test_a_table_that_is_not_plain_is_left_to_sqlite(change, tmp_path):
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(change)
     assert pages.plain_target(file, "people", list(NAMES)) is None
+
+
+class Cancelled(Exception):
+    """Somebody does not want to wait any more."""
+
+
+def test_it_is_cancelled_wherever_it_is_and_says_how_far_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    monkeypatch.setattr(pages, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(pages, "READ_AT_ONCE", 10)
+    table = Given([(str(i % 7), i, i / 2, None) for i in range(400)])
+    told, where = [], []
+
+    def tell(fraction, cancelled_at=None):
+        told.append(fraction)
+        where.append({frame.name for frame in traceback.extract_stack()})
+        if len(told) - 1 == cancelled_at:
+            raise Cancelled
+
+    fill_geopackage(made(tmp_path / "people.gpkg", 512), list(NAMES), table, tell)
+    assert told == sorted(told) and told[0] >= 0 and told[-1] <= 1
+    steps = [{"cells_of"}, {"write_pages"}, {"compare_some"}]
+    counts = [sum(step <= names for names in where) for step in steps]
+    assert min(counts) >= 3, counts  # a step of each field, of each so many rows
+    for at in [next(i for i, names in enumerate(where) if step <= names) + 1 for step in steps]:
+        told.clear()
+        with pytest.raises(Cancelled):
+            fill_geopackage(made(tmp_path / "people.gpkg", 512), list(NAMES), table, partial(tell, cancelled_at=at))
+        assert len(told) == at + 1

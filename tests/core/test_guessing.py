@@ -17,7 +17,7 @@ from vbas.core.disclosure.guessing import _surest, _Tree, by_people_alone, guess
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
-from vbas.core.report.chance import chance_section
+from vbas.core.report.zones import chance_section
 from vbas.core.synthetic.hamlet import hamlet
 
 from .nested_cases import nested_cases, profile_of

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
+from vbas.core.aggregation.options import AggregationOptions
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
@@ -114,6 +115,16 @@ def test_the_finest_level_may_be_any_crosswalk_areas_left_out_included():
     levels = build_levels(areas, profile_of(np.ones((6, 1), np.int64)), finest)
     assert [crosswalk.n_regions for crosswalk in levels.crosswalks] == [3, 2, 1]
     assert all(crosswalk.region_of[4] == -1 for crosswalk in levels.crosswalks)
+
+
+def test_coarser_levels_come_about_whatever_population_floor_the_finest_has():
+    """A floor that regions have already would join none of them: at coarser levels it is an even share."""
+    areas = make_areas(list("abcdefgh"), [(i, 0) for i in range(8)], np.arange(8) + 20)
+    for floor in (0.0, 1.0, 20.0):
+        options = LevelOptions(aggregation="population floor", aggregation_options=AggregationOptions(floor=floor))
+        levels = build_levels(areas, profile_of(np.ones((8, 1), np.int64)), options=options)
+        check_nested(levels, 8)
+        assert len(levels) > 2 and levels.crosswalks[-1].n_regions == 1
 
 
 def test_regions_become_areas_with_their_people_centre_and_neighbours():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vbas.benchmarks import demonstration
 from vbas.core.areas import identifier_text, look_like_degrees, make_areas
 from vbas.core.errors import InputError
-from vbas.core.missing import is_missing, with_none
+from vbas.core.plain_text import is_missing, with_none
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 
 MISSING = [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN")]

@@ -8,8 +8,7 @@ import pytest
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import CountTable
 from vbas.core.disclosure.exchanges import Places, places_of
-from vbas.core.disclosure.loosening import loosened
-from vbas.core.disclosure.undecided import areas_around
+from vbas.core.disclosure.undecided import areas_around, loosened
 from vbas.core.plan import SUPPRESSED
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vbas.core.masking.again import NEARLY_ALL, share_in_common
+from vbas.core.masking.homes import NEARLY_ALL, share_in_common
 from vbas.core.masking.placing import NO_AREA
 
 

@@ -29,7 +29,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import own_regions
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.report.researcher import researcher_section
+from vbas.core.report.objectives import researcher_section
 from vbas.core.site_number import SiteNumberOptions
 
 SIDE = 9

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from vbas.core.areas import identifier_text
 from vbas.core.errors import InputError
 from vbas.core.generalising.rules import hierarchy_rule
-from vbas.core.preparing.checking import check_data, counted_over
+from vbas.core.preparing.checking import check_data, counted_over, several_rows
 from vbas.core.preparing.coarser import coarser_offers
 from vbas.core.preparing.joining import best_join, joining, keys_of
-from vbas.core.preparing.persons import several_rows
 from vbas.core.preparing.roles import (
     AREA,
     KEEP,

@@ -23,7 +23,9 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
+from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.published_counts import hold_against_counts
+from vbas.core.privacy.requirement import Requirement
 from vbas.core.profile import profile_records
 
 from .nested_cases import profile_of
@@ -267,6 +269,28 @@ def test_what_smaller_regions_leave_has_a_small_count_though_none_of_its_areas_h
     assert held.n_followed == 1 and not held.n_left and not found_in(held.plan, table)
 
 
+def test_what_is_asked_of_values_holds_of_classes_that_were_joined():
+    """As above; of each class a person with “a” lives in both places, so that 2 of 3 and 3 of 5 with “b” become 5 of 7:
+    each may be shown alone, and not the two together."""
+    people = [[3, 0], [1, 2], [0, 3], [4, 3]]
+    areas, plan = by_hand(people, [[0, 2], [2, 2], [2, 2], [2, 0]], [0, 0, 0, 1], [0, 0, 0, 0])
+    row = np.repeat(np.arange(6), plan.profile.counts.data)
+    person = np.array([1, 2, 3, 1, 11, 14, 15, 16, 17, 6, 4, 5, 7, 11, 12, 13])
+    ill = np.isin(person, [1, 6, 11, 14], invert=True).astype(int)
+    shares = shares_of("ill", row, ill, None, {"persons": person})
+    requirement = Requirement(K, shares=(shares,), max_share=67.0)
+
+    def holds(of):
+        shown = np.flatnonzero(of.equivalence_class_of != SUPPRESSED)
+        number = of.equivalence_class_of[shown]
+        return requirement.holds(shown, number, len(of.records))[np.unique(number)].all()
+
+    table = own_totals(plan.profile, own_regions(4), [])
+    assert holds(plan) and not holds(hold_against_counts(plan, [table], areas).plan)
+    held = hold_against_counts(plan, [table], areas, requirement=requirement).plan
+    assert holds(held) and not found_in(held, table)
+
+
 @settings(max_examples=40, deadline=None)
 @given(towns(n_areas=3, most=4))
 def test_nothing_follows_from_several_tables_together(case):
@@ -314,6 +338,16 @@ def test_flows_decide_what_programs_decide(case, seed):
             with pytest.MonkeyPatch.context() as changed:
                 changed.setattr(block_flows, "STRETCH", 1)  # first of two areas at a time
                 assert np.array_equal(~freed_by_flows(block, places), follows)
+
+
+@pytest.mark.parametrize("seed", [3, 6])
+def test_nothing_is_left_where_a_class_that_is_shown_can_be_suppressed(seed):
+    """In regions of one level there is no other way, in the first of them either."""
+    areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+    table = own_totals(profile, own_regions(4), [])
+    held = hold_against_counts(suppress(profile, Crosswalk(np.array([0, 0, 1, 1]), 2), K), [table], areas)
+    assert held.n_followed and held.n_suppressed and not held.n_coarser
+    assert not held.n_left and not found_in(held.plan, table)
 
 
 def test_without_tables_nothing_is_looked_at_and_nothing_changes():

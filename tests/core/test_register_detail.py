@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from vbas.core.errors import InputError
 from vbas.core.publish.register.chain import chain_of
-from vbas.core.publish.register.detail import detail_of
-from vbas.core.publish.register.listing import naming, releases_in, taking_out
+from vbas.core.publish.register.listing import detail_of, naming, releases_in, taking_out
 from vbas.core.publish.register.masked_points import maskings_in, new_masking, taking_points_out
 from vbas.core.publish.register.published_releases import new_entry
 

@@ -19,7 +19,7 @@ from vbas.core.disclosure.values import KeptValues
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
-from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
@@ -29,7 +29,7 @@ from vbas.core.records.table import RecordTable
 from vbas.core.releases import cheapest
 from vbas.core.releases.earlier import Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
-from vbas.core.releases.repair import repair
+from vbas.core.releases.repair import repair, without
 from vbas.core.releases.updates import Changes, Comparing
 
 from ..exploring import tried
@@ -117,6 +117,24 @@ def test_what_is_asked_of_equivalence_classes_holds_after_a_repair(case, seed):
             assert len(everybody) == done.plan.sizes[equivalence_class] >= plain.k
             assert max(len(who) / len(everybody) for who in holders.values()) <= requirement.max_share / 100 + 1e-9
             assert requirement.l_diversity == 1 or everybody not in holders.values()
+
+
+def test_what_is_taken_out_joins_the_coarsest_level_and_is_suppressed_where_it_is_there_already():
+    """k = 3. Of two areas joined: 4 are shown in each; of a second class 4 in one area, and 3 for both."""
+    areas = make_areas(["a", "b"], [(0, 0), (9, 0)])
+    levels = make_levels(areas, [own_regions(2), Crosswalk(np.zeros(2, np.int64), 1)])
+    people = [[4, 4, 1], [4, 3, 2]]
+    plan = plan_by_levels(profile_of(np.array(people)), levels, 3, np.array([0, 0, 1, 0, 1, 1], np.int8))
+
+    def shown(some):
+        plan_without = without(plan, some)
+        assert plan_without.level_of is not None
+        return plan_without.level_of.tolist(), sorted(plan_without.records[plan_without.released].tolist())
+
+    level, one = plan.level, plan.class_of
+    assert shown((level == 0) & (one == 0)) == ([1, 0, 1, 1, 1, 1], [3, 3, 4, 8])
+    assert shown((level == 1) & (one == 2)) == ([0, 0, -1, 0, 1, -1], [3, 4, 4, 4])
+    assert shown((level == 1) & (one == 1)) == ([0, 1, 1, 0, 1, 1], [3, 4, 4, 7])
 
 
 def test_in_the_end_a_repair_looks_at_classes_that_only_programs_find():

@@ -20,11 +20,10 @@ from vbas.core.evaluation import Measures
 from vbas.core.outcome import Outcome
 from vbas.core.profile import Profile, profile_records
 from vbas.core.records.columns import column_from_values
-from vbas.core.report.scenarios import scenario_sections
+from vbas.core.report.objectives import scenario_sections
 from vbas.core.scenarios.averages import scenario_averages
-from vbas.core.scenarios.parts import areas_within, parts_by_value, profile_within
+from vbas.core.scenarios.parts import areas_within, parts_by_value, profile_within, random_selections
 from vbas.core.scenarios.runs import EVERYWHERE, Scenario, ScenarioRun, run_scenarios
-from vbas.core.scenarios.selections import random_selections
 from vbas.core.site_number import SiteNumberOptions
 
 N_AREAS = 30

@@ -212,10 +212,10 @@ def test_however_a_file_came_about(tmp_path_factory, fields, vacuum, reserved, r
         same(read, sqlite_columns._read_rows(connection, "people", KINDS, lambda _: None))
 
 
-def outcome(path):
+def outcome(path, kinds=None):
     """What a table is read as, or that it is refused."""
     try:
-        columns = sqlite_columns.read_table(path, "people", KINDS, "RECORDS", lambda _: None)
+        columns = sqlite_columns.read_table(path, "people", kinds or KINDS, "RECORDS", lambda _: None)
     except InputError:
         return None
     return {name: (column.codes.tolist(), list(map(repr, column.categories))) for name, column in columns.items()}
@@ -240,9 +240,7 @@ def test_damage_is_never_read_as_other_values_than_sqlite_reads(tmp_path_factory
     read = outcome(damaged)
     if read is None:
         return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite_columns, "read_pages", lambda *_: (_ for _ in ()).throw(NotPlain))
-        assert read == outcome(damaged)
+    assert read == read_by_sqlite(damaged, KINDS)
 
 
 @pytest.mark.parametrize("numbers", [(0, 1, 2), (-(2**63), 2**63 - 1)], ids=["near", "far apart"])
@@ -299,6 +297,89 @@ def seen_whole(path, kinds=None):
         except NotPlain:
             return False
         return pages.whole
+
+
+def varint(value, n_bytes):
+    """A number in so many bytes, also in more than it needs."""
+    shift = 8 if n_bytes == 9 else 7
+    last, value = value & ((1 << shift) - 1 if n_bytes == 9 else 0x7F), value >> shift
+    first = [value >> 7 * i & 0x7F | 0x80 for i in reversed(range(n_bytes - 1))]
+    return bytes([*first, last])
+
+
+def with_rows(path, cells):
+    """The table in one page of these cells, without a gap."""
+    content = bytearray(made(path, [(b"", "a", 1, 1, 1.0)], 4096).read_bytes())
+    page, offsets = bytearray(4096), b""
+    end = 4096
+    for cell in cells:
+        end -= len(cell)
+        page[end : end + len(cell)] = cell
+        offsets += end.to_bytes(2, "big")
+    page[:8] = bytes([13, 0, 0]) + len(cells).to_bytes(2, "big") + end.to_bytes(2, "big") + b"\0"
+    page[8 : 8 + len(offsets)] = offsets
+    with closing(sqlite3.connect(path)) as connection:
+        ((root,),) = connection.execute("select rootpage from sqlite_master where name = 'people'").fetchall()
+    content[(root - 1) * 4096 : root * 4096] = page
+    path.write_bytes(content)
+    return path
+
+
+def row(number, text="a", length=1, header=1, kind=1):
+    """A cell of that number and text; length, header, kind : in how many bytes lengths of it, of its header and of the
+    text are said."""
+    kinds = b"\0\x0c" + varint(13 + 2 * len(text), kind) + b"\0\0\0"
+    payload = varint(len(kinds) + header, header) + kinds + text.encode()
+    return varint(len(payload), length) + varint(number, 1) + payload
+
+
+def read_by_sqlite(path, kinds):
+    """`outcome` of some fields, by SQLite alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite_columns, "read_pages", lambda *_: (_ for _ in ()).throw(NotPlain))
+        return outcome(path, kinds)
+
+
+@pytest.mark.parametrize("text", ["a" * 5, "a" * 120, "a" * 140])
+@pytest.mark.parametrize(
+    ("length", "header", "kind"), [(2, 1, 2), (5, 1, 2), (9, 1, 2), (2, 2, 2), (2, 9, 2), (2, 1, 9)]
+)
+def test_numbers_in_more_bytes_than_they_need_are_read_as_sqlite_reads_them(tmp_path, text, length, header, kind):
+    """Of nine bytes that say how long a row is SQLite takes other bits than of all other numbers."""
+    path = with_rows(tmp_path / "people.db", [row(1, text, length, header, kind), row(2)])
+    for kinds in (KINDS, {"fid": "long"}):
+        assert outcome(path, kinds) == read_by_sqlite(path, kinds)
+        assert not seen_whole(path, kinds) or checked(path) == [("ok",)]
+
+
+def test_lengths_beyond_all_numbers_are_not_added_up_to_the_end_of_a_row(tmp_path):
+    """Together they are 2**64 bytes, which are none in the numbers of a processor."""
+    kinds = b"\0" + varint(12 + 2 * 28, 1) + 4 * varint(2**63 - 2, 9)
+    payload = varint(1 + len(kinds), 1) + kinds
+    path = with_rows(tmp_path / "people.db", [varint(len(payload), 1) + b"\1" + payload])
+    assert checked(path) != [("ok",)]
+    assert not seen_whole(path, {"fid": "long"})
+    assert outcome(path, {"fid": "long"}) is None is read_by_sqlite(path, {"fid": "long"})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows would write all of a file that is mostly empty")
+def test_the_page_of_the_locked_byte_is_no_page_of_a_table(tmp_path):
+    path = made(tmp_path / "people.db", [(b"x" * 30_000, "a", 1, 1, 1.0)] * 3, 65536)
+    same(from_pages(path), from_sqlite(path))
+    locked = (1 << 30) // 65536 + 1
+    with path.open("r+b") as file, closing(sqlite3.connect(path)) as connection:
+        ((root,),) = connection.execute("select rootpage from sqlite_master where name = 'people'").fetchall()
+        file.seek((root - 1) * 65536)
+        above = bytearray(file.read(65536))
+        file.seek((int.from_bytes(above[8:12], "big") - 1) * 65536)
+        last = file.read(65536)
+        above[8:12] = locked.to_bytes(4, "big")
+        for at, content in (((root - 1) * 65536, above), ((locked - 1) * 65536, last), (28, locked.to_bytes(4, "big"))):
+            file.seek(at)
+            file.write(content)
+    with pytest.raises(NotPlain):
+        from_pages(path)
+    assert outcome(path) is None is read_by_sqlite(path, KINDS)
 
 
 PLACES = [*range(12), 18, 19, 20, 50]  # in a page: its header, and the first cells

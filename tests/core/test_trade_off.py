@@ -15,16 +15,14 @@ from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import Measures
 from vbas.core.generalising import generalise_profile, make_hierarchy
-from vbas.core.outcome import NESTED, Outcome, with_pareto
-from vbas.core.pareto_front import pareto_front
+from vbas.core.outcome import NESTED, Outcome, pareto_front, with_pareto
 from vbas.core.profile import profile_records
 from vbas.core.recommendation import balance, place_kept, with_recommendation
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import FAIR_FACTOR, Terms, group_shares, suppressed_by_class
-from vbas.core.trade_off.lattice import above, below, heights, n_nodes, walk
 from vbas.core.trade_off.outcomes import levels_in_words, trade_off_outcomes
-from vbas.core.trade_off.search import Search
+from vbas.core.trade_off.search import Search, above, below, heights, n_nodes, walk
 
 N_AREAS = 80
 

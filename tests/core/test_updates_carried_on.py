@@ -163,6 +163,17 @@ def test_a_newcomer_waits_for_others_and_where_one_leaves_others_go_along():
     assert numbers.tolist() == [9, 14, 7, 0]
 
 
+def test_who_would_wait_alone_is_joined_by_others_of_a_smaller_region():
+    """k = 3. Six were shown of one area; now nine live there, and two beside: three of the nine go with these two."""
+    levels = [
+        Places(np.array([0, 1]), np.array([9, 2]), np.zeros(2, int), np.array([[6], [0]]), np.array([[6], [0]])),
+        Places(np.array([0]), np.array([11]), np.array([-1]), np.array([[0]]), np.array([[6]])),
+    ]
+    numbers = kept(levels, 3, np.random.default_rng(0))
+    assert [shown.tolist() for shown in numbers.shown] == [[6, 0], [5]]
+    assert [within.tolist() for within in numbers.within] == [[6, 0], [11]]
+
+
 @pytest.mark.slow
 def test_who_is_shown_is_drawn_anew():
     """A newcomer among ten of a class is held back no more often, and no less, than any other."""

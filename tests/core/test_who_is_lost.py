@@ -21,7 +21,7 @@ from vbas.core.plan import suppress
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
-from vbas.core.report.attributes import costs_section
+from vbas.core.report.cost import costs_section
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
 

@@ -22,7 +22,7 @@ from vbas.algorithms.layers.database_tables.sqlite import SqlitePlace
 from vbas.core.errors import VbasError
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
-from vbas.core.publish.names_aside import is_aside
+from vbas.core.publish.names import is_aside
 from vbas.core.records.sqlite_uri import sqlite_uri
 
 from .databases import PAGE, SHARED_MEMORY, Folder, calls_of, copied, counted, dead_in_silence

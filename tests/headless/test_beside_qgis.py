@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_none_of_its_functions_is_that_of_qgis(tmp_path):
     """The program QGIS is linked with GEOS, so that its names come first; here it is loaded before Python's."""
-    found = bindings(tmp_path, "from vbas.algorithms.beside_qgis import load_shapely; load_shapely()")
+    found = bindings(tmp_path, "from vbas.algorithms.unavailable import load_shapely; load_shapely()")
     assert len(found) > 1000 and mixed(found) == []
 
 
@@ -33,7 +33,7 @@ def test_without_that_they_would_be_mixed(tmp_path):
 
 def test_all_that_is_compiled_is_loaded_at_once():
     """What came later would be bound to QGIS's after all."""
-    code = "import sys; from vbas.algorithms.beside_qgis import load_shapely as l; l(); print(*sys.modules)"
+    code = "import sys; from vbas.algorithms.unavailable import load_shapely as l; l(); print(*sys.modules)"
     loaded = python(code).stdout.split()
     compiled = [path.name.split(".")[0] for path in Path(shapely.__file__).parent.glob("*.so")]
     assert len(compiled) > 1 and {f"shapely.{name}" for name in compiled} <= set(loaded)

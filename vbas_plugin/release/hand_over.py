@@ -20,7 +20,7 @@ from qgis.PyQt.QtCore import QUrl, pyqtSignal
 from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN
-from ...algorithms.form.remembering import remembered
+from ...algorithms.form.signing import remembered
 from ...algorithms.layers.delivery.styles import describe, style
 from ...core.errors import VbasError
 from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT

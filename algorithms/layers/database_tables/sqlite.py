@@ -10,7 +10,7 @@ from pathlib import Path
 from ....core.errors import VbasError
 from ....core.language import tr
 from ....core.publish.files import DISK
-from ....core.publish.names_aside import is_aside
+from ....core.publish.names import is_aside
 from ....core.publish.sqlite_targets import JOURNALS, other_tables
 from ....core.records.sqlite_file import quoted
 from .address import DatabaseTable

@@ -12,7 +12,7 @@ from qgis.core import QgsAbstractDatabaseProviderConnection
 from ....core.errors import VbasError
 from ....core.language import tr
 from ....core.publish.delivery import Place
-from ....core.publish.names_aside import NEW, OLD, name_aside, role_of
+from ....core.publish.names import NEW, OLD, name_aside, role_of
 from ..gdal_errors import silent_gdal
 from .address import DatabaseTable, first_line
 

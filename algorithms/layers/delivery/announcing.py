@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import json
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from qgis.core import QgsProcessingOutputLayerDefinition, QgsProperty, QgsVectorLayer
+from qgis.core import (
+    QgsLayerTreeLayer,
+    QgsMapLayer,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingLayerPostProcessorInterface,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsProperty,
+    QgsVectorLayer,
+)
+from qgis.PyQt import sip
 
+from ....core.language import tr
 from ....core.secrecy import holds_secret
+from ....core.tables.schema import kind_of_output, named
 from ..database_tables.address import table_layer
 from ..database_tables.swapping import TablePlace
 from ..inputs import Inputs
 from .destinations import with_destination
 from .groups import LayerGroup, group_of_run, title_of_run
-from .loaded_layers import Dress, dress_when_loaded
-from .styles import describe, store_look, style
-from .telling_apart import details_of_run
+from .styles import describe, legend_title, store_look, style
 
 
 class Announcing:
@@ -110,3 +123,138 @@ class Announcing:
     def _labelled(self, name: str) -> bool:
         """Whether the regions of an output are numbered: of two layers over each other only one is."""
         return name != "REGION_AUDIT" or "RELEASED_REGIONS" not in self._wanted
+
+
+@dataclass(frozen=True)
+class Dress:
+    """How one output is to be shown.
+
+    name : of the output; title : of the layer; group : of its run; history : a sentence on what made it; details : what
+    may tell it from the same output of another run
+    """
+
+    name: str
+    title: str
+    group: LayerGroup
+    history: str
+    details: tuple[str, ...]
+
+
+class Dressing(QgsProcessingLayerPostProcessorInterface):
+    """Dresses one output."""
+
+    def __init__(self, inputs: Inputs, dress: Dress) -> None:
+        super().__init__()
+        definition = inputs.definition(dress.name)
+        self._algorithm, self._dress = inputs.algorithm.id(), dress
+        self._label, self._help = definition.description(), definition.help()
+
+    def postProcessLayer(
+        self, layer: QgsMapLayer, context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> None:
+        """Called by QGIS in its main thread."""
+        if not isinstance(layer, QgsVectorLayer):
+            return
+        dress = self._dress
+        if not _chosen_by_user(self._algorithm, dress.name):
+            style(layer, dress.name, not dress.group.numbers_regions_below(dress.name))
+            layer.triggerRepaint()
+        # QGIS names layers by the output's label, or its name in a model, unless its user chose another.
+        known_as = None if layer.name() in (dress.name, self._label) else layer.name()
+        describe(layer, dress.title, known_as, self._help, dress.history)
+        project = context.project() or QgsProject.instance()
+        if known_as is None:
+            layer.setName(name_apart(layer, dress.title, dress.details, project))
+        dress.group.take(layer, dress.name, project)
+        node = project.layerTreeRoot().findLayer(layer.id())
+        if node is not None and legend_title(dress.name):
+            _tell_legend(layer, node, legend_title(dress.name))
+
+
+def _tell_legend(layer: QgsVectorLayer, node: QgsLayerTreeLayer, title: str) -> None:
+    """What the legend shows: over it in printed maps, and in the layer tree, whose legends have no title, where the
+    mouse points at the layer. The classes themselves say their unit."""
+    whole = tr("{name}: {value}", name=layer.name(), value=title)
+    node.setCustomProperty("legend/title-label", whole)
+    shown_at_mouse = layer if hasattr(layer, "setTitle") else layer.serverProperties()
+    shown_at_mouse.setTitle(whole)
+
+
+# QGIS takes them over and deletes them with the run's context, but Python would forget them long before.
+_KEPT: list[Dressing] = []
+
+
+def dress_when_loaded(inputs: Inputs, identifier: str, dress: Dress) -> None:
+    """Have an output that will be loaded dressed then."""
+    dress.group.expect(dress.name)
+    _KEPT[:] = [dressing for dressing in _KEPT if not sip.isdeleted(dressing)]
+    _KEPT.append(Dressing(inputs, dress))
+    inputs.context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
+
+
+def _chosen_by_user(algorithm: str, name: str) -> bool:
+    """Whether the user told QGIS what this output is to look like (“Edit Rendering Styles for Outputs”)."""
+    try:
+        from processing.gui.RenderingStyles import RenderingStyles
+    except ImportError:  # QGIS without its Processing plugin
+        return False
+    return bool(RenderingStyles.getStyle(algorithm, name))
+
+
+RUN = "vbas/details"  # a property of a layer: title and details of what made it
+
+
+def details_of_run(inputs: Inputs, when: datetime) -> tuple[str, ...]:
+    """What may tell the outputs of one run from those of another, the most telling first: the records, the attributes,
+    k, how many sizes of regions, the method, the time."""
+    found = [_source_name(inputs, "RECORDS")]
+    if inputs.has("QUASI_IDENTIFIERS"):
+        found.append(", ".join(inputs.field_names("QUASI_IDENTIFIERS")))
+    if inputs.has("K") and inputs.definition("K").type() == "number":
+        found.append(tr("k = {k}", k=inputs.whole("K")))
+    found += [tr(inputs.text(name)) for name in ("RELEASE", "COMBINATION") if _is_choice(inputs, name)]
+    return *(detail for detail in found if detail), f"{when:%H:%M}"
+
+
+def name_apart(layer: QgsVectorLayer, title: str, details: Sequence[str], project: QgsProject) -> str:
+    """The title, or, where the project has another output of it, the title with the first detail that no other has; a
+    number where all are the same.
+
+    layer : the output, which keeps what tells it apart
+    """
+    layer.setCustomProperty(RUN, json.dumps([title, *details]))
+    others = [other for other in project.mapLayers().values() if other.id() != layer.id()]
+    alike = [kept[1:] for other in others if (kept := _kept(other))[:1] == [title]]
+    taken = {other.name() for other in others}
+    if title not in taken and not alike:
+        return title
+    known = {detail for kept in alike for detail in kept}
+    detail = next((detail for detail in details if detail not in known), details[-1])
+    numbered = (f"{detail} ({n})" for n in range(2, len(taken) + 3))
+    return next(name for one in (detail, *numbered) if (name := _with(title, one)) not in taken)
+
+
+def _with(title: str, detail: str) -> str:
+    """A detail in the title, before what says whether it may be published."""
+    kind = kind_of_output(title)
+    return f"{named(title)} · {detail} ({kind})" if kind else f"{title} · {detail}"
+
+
+def _kept(layer: object) -> list[str]:
+    try:
+        kept = json.loads(layer.customProperty(RUN, "[]"))  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        return []
+    return [str(part) for part in kept] if isinstance(kept, list) else []
+
+
+def _source_name(inputs: Inputs, name: str) -> str:
+    """What the user calls the layer that was given; empty for none."""
+    if not inputs.has(name) or inputs.definition(name).type() != "source":
+        return ""
+    source = inputs.algorithm.parameterAsSource(inputs.parameters, name, inputs.context)
+    return "" if source is None else str(source.sourceName())
+
+
+def _is_choice(inputs: Inputs, name: str) -> bool:
+    return inputs.has(name) and inputs.definition(name).type() == "enum"

@@ -22,14 +22,13 @@ from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.package.place import FolderPlace, tidy_up_folder
 from ....core.progress import Progress, part
-from ....core.publish.counting import Counting
+from ....core.publish.counting import Counting, SecondCount
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
 from ....core.publish.files import DISK
 from ....core.publish.folders import clear_dead, temporary_folder
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
-from ....core.publish.read_back import SecondCount
 from ....core.publish.side_files import note_on, says_itself, stale_beside
 from ....core.publish.sqlite_targets import settle
 from ....core.secrecy import without_values
@@ -44,9 +43,9 @@ from ..inputs import Inputs
 from ..secrecy import addresses_in
 from ..tables import Table
 from .announcing import Announcing
+from .csv_cells import warning_of_formulas
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable
-from .formulas import warning_of_formulas
 from .second_count import check_file, check_layer
 from .temporary import belongs_in_a_file, noted, temporary_file, withdraw
 from .writing import fill_sink, in_one_sentence, write_bytes, write_file, write_text

@@ -23,8 +23,8 @@ from qgis.PyQt.QtCore import QVariant
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.publish.counting import ReadBack, SecondCount, names_there
 from ....core.publish.geopackage.recounting import read_geopackage
-from ....core.publish.read_back import ReadBack, SecondCount, names_there
 from ...compat import kind_of
 from ..tables import CHUNK, Table
 from .exact_values import changed_values, is_long_whole

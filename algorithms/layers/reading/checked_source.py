@@ -7,6 +7,7 @@ layer must be the same afterwards.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -18,15 +19,15 @@ from qgis.core import (
     QgsFields,
     QgsProcessingFeatureSource,
     QgsProcessingFeatureSourceDefinition,
+    QgsProviderRegistry,
     QgsVectorLayer,
 )
 
-from ....core.errors import InputError
+from ....core.errors import InputError, first_values
+from ....core.job.values import no_field
 from ....core.language import plural, tr
 from ..inputs import Inputs
 from .layer_file import held
-from .partial_layers import chosen, unsaved_or_filtered
-from .sheets import refuse_unheaded_sheet
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
@@ -172,3 +173,92 @@ def checked_source(inputs: Inputs, name: str) -> CheckedSource | None:
     layer = algorithm.parameterAsVectorLayer(inputs.parameters, name, context)
     refuse_unheaded_sheet(name, layer)
     return CheckedSource(name, source, value, layer)
+
+
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+_NAMED_BY_GDAL = re.compile(r"Field\d+")
+
+
+def refuse_unheaded_sheet(parameter: str, layer: QgsVectorLayer | None) -> None:
+    """Raise InputError for a sheet whose fields GDAL named: its headings would be read as one more person."""
+    if layer is None or layer.providerType() != "ogr":
+        return
+    path = str(QgsProviderRegistry.instance().decodeUri("ogr", layer.source()).get("path", ""))
+    names = layer.fields().names()
+    if path.lower().endswith(SHEETS) and names and all(map(_NAMED_BY_GDAL.fullmatch, names)):
+        raise InputError(
+            tr(
+                "{parameter}: the first row of this sheet was not taken for headings, so that its fields are called "
+                "{field}, … and the headings are read as a record. Save the sheet as CSV and load that.",
+                parameter=parameter,
+                field=names[0],
+            )
+        )
+
+
+def unsaved_or_filtered(parameter: str, layer: QgsVectorLayer | None) -> list[str]:
+    """A sentence for a filter on the layer, and one for edits in it that were not saved: nobody chose these here."""
+    if layer is None:
+        return []
+    said = []
+    if layer.subsetString():
+        said.append(
+            tr(
+                "{parameter} is filtered: {filter}. What the filter leaves out is not there for this run.",
+                parameter=parameter,
+                filter=layer.subsetString(),
+            )
+        )
+    if layer.isModified():
+        said.append(
+            tr(
+                "{parameter} has edits that were not saved: it is read with them, as QGIS shows it.",
+                parameter=parameter,
+            )
+        )
+    return said
+
+
+def chosen(
+    parameter: str, layer: QgsVectorLayer | None, value: QgsProcessingFeatureSourceDefinition | None
+) -> list[str]:
+    """A sentence for each way in which the form takes a part of the layer: selection, number, expression."""
+    if value is None:
+        return []
+    said = []
+    if value.selectedFeaturesOnly:
+        said.append(
+            plural(
+                "Of {parameter} only the selected feature is read.",
+                "Of {parameter} only the {n} selected features are read.",
+                0 if layer is None else layer.selectedFeatureCount(),
+                parameter=parameter,
+            )
+        )
+    if value.featureLimit >= 0:
+        said.append(
+            plural(
+                "Of {parameter} at most {n} feature is read.",
+                "Of {parameter} at most {n} features are read.",
+                value.featureLimit,
+                parameter=parameter,
+            )
+        )
+    expression = getattr(value, "filterExpression", "")  # since QGIS 3.32
+    if expression:
+        said.append(
+            tr(
+                "Of {parameter} only the features for which this holds are read: {expression}.",
+                parameter=parameter,
+                expression=expression,
+            )
+        )
+    return said
+
+
+def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
+    """Position of a field. Raises InputError that lists the fields there are."""
+    index = fields.lookupField(name) if name else -1
+    if index < 0:
+        raise InputError(no_field(name, parameter, layer, first_values(fields.names(), 12)))
+    return index

@@ -17,9 +17,8 @@ from ....core.shapes import shapes_of
 from ...compat import python_value
 from ..feedback import check_cancelled
 from ..shapes.areas import AreaLayer
-from .checked_source import CheckedSource
-from .coordinates import check_degrees
-from .fields import field_index
+from ..shapes.projection import check_degrees
+from .checked_source import CheckedSource, field_index
 from .records import read_columns
 
 NUMBER, LEVEL = "vbas_region", "vbas_level"

@@ -17,8 +17,7 @@ from ...compat import python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
-from .checked_source import CheckedSource
-from .fields import field_index
+from .checked_source import CheckedSource, field_index
 from .layer_file import LayerFile, described, layer_file
 from .postgres import read_postgres
 from .unreadable import refuse_undecoded

@@ -19,7 +19,7 @@ from qgis.core import (
 from ....core.areas import Areas, make_areas
 from ....core.drawing import joined_at_antimeridian, voronoi_cells_of
 from ....core.elongation import Outlines, outlines_of
-from ....core.job.words import POINT_ON_SURFACE
+from ....core.job.values import POINT_ON_SURFACE
 from ....core.neighbours import polygon_neighbours
 from ....core.progress import Progress, silent
 from .projection import drawn, equal_area_crs, in_crs, north_of, planar_crs

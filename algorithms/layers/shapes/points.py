@@ -24,11 +24,9 @@ from ....core.records.columns import Column, ColumnBuilder, column_numbers
 from ....core.shapes import check_finite
 from ...compat import python_value
 from ..feedback import check_cancelled
-from ..reading.checked_source import CheckedSource
-from ..reading.coordinates import check_degrees
-from ..reading.fields import field_index
+from ..reading.checked_source import CheckedSource, field_index
 from ..reading.unreadable import refuse_undecoded
-from .projection import moved
+from .projection import check_degrees, moved
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from qgis.core import (
     QgsUnitTypes,
 )
 
+from ....core import shapes
 from ....core.drawing import split_at_antimeridian
 from ....core.errors import InputError
 from ....core.language import tr
@@ -202,3 +203,12 @@ def _longer(planar: QgsCoordinateReferenceSystem, extent: Extent) -> float:
     turn = QgsCoordinateTransform(true, planar, QgsProcessingContext().transformContext())
     square = transformed(np.array([shapely.box(-500, -500, 500, 500)]), turn)
     return 100 * (float(np.sqrt(shapely.area(square)[0])) / 1000 - 1)
+
+
+def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, layer: str) -> None:
+    """Refuse metres that are declared as degrees. Raises InputError.
+
+    coordinates : (n, 2) in `crs`, NaN where there are none; layer : the parameter, for the message
+    """
+    if crs.isGeographic():
+        shapes.check_degrees(coordinates, crs.authid(), layer)

@@ -28,9 +28,8 @@ from ....core.records.columns import number_or_missing
 from ....core.shapes import repaired, shapes_of
 from ...compat import field, python_value
 from ..feedback import check_cancelled
-from ..reading.coordinates import check_degrees
-from ..reading.fields import field_index
-from .projection import in_crs, planar_crs
+from ..reading.checked_source import field_index
+from .projection import check_degrees, in_crs, planar_crs
 
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...progress import Progress
+from ...progress import Progress, part
 from ...records.sqlite_file import quoted
 from ...records.table import unused_name
 from .pages import Coded, cells_of, compare_some, plain_target, write_pages
@@ -21,6 +21,7 @@ VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
 WORTH_PAGES = 20_000  # rows, from which on whole pages are made of them
 CELLS_A_VALUE = 8  # on average, from which on that is faster: each different value of a field is looked at by itself
+PREPARED, WRITTEN = 0.2, 0.9  # of the time, of all and of what follows
 LONGEST_RUN, RUNS_AT_ONCE = 10_000, 5_000
 
 
@@ -52,7 +53,7 @@ def fill_geopackage(
     The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
     trigger that takes longer than the row itself; the count is set once instead.
     """
-    by_pages = None if points is not None else _pages_of(file, names, table)
+    by_pages = None if points is not None else _pages_of(file, names, table, part(progress, 0.0, PREPARED))
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
@@ -80,10 +81,10 @@ def fill_geopackage(
             )
         connection.execute("COMMIT")
     if by_pages is not None:
-        by_pages(progress)
+        by_pages(part(progress, PREPARED, 1.0))
 
 
-def _pages_of(file: Path, names: Sequence[str], table: Rows) -> Callable[[Progress], None] | None:
+def _pages_of(file: Path, names: Sequence[str], table: Rows, progress: Progress) -> Callable[[Progress], None] | None:
     """What makes the pages of many rows, once SQLite has let go of the file; None where SQLite is to take the rows."""
     coded = table.coded() if len(table) >= WORTH_PAGES else None
     if coded is None:
@@ -92,13 +93,13 @@ def _pages_of(file: Path, names: Sequence[str], table: Rows) -> Callable[[Progre
     if sum(len(values) for _, values in columns) * CELLS_A_VALUE > len(table) * len(columns):
         return None
     target = plain_target(file, file.stem, names)
-    cells = None if target is None else cells_of(columns, target)
+    cells = None if target is None else cells_of(columns, target, progress)
     if target is None or cells is None:
         return None
 
     def write(progress: Progress) -> None:
-        write_pages(file, target, cells, copies, progress)
-        compare_some(file, file.stem, names, columns, copies)
+        write_pages(file, target, cells, copies, part(progress, 0.0, WRITTEN))
+        compare_some(file, file.stem, names, columns, copies, part(progress, WRITTEN, 1.0))
 
     return write
 

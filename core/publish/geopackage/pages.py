@@ -20,9 +20,10 @@ import numpy as np
 from ...arrays import objects, to_list
 from ...errors import VbasError
 from ...language import tr
-from ...progress import Progress
+from ...progress import Progress, silent
 from ...records.columns import different_rows, smallest_integers
 from ...records.sqlite_file import quoted
+from ...records.sqlite_pages import LOCKED_BYTE
 from ..files import DISK
 
 Coded = Sequence[tuple[np.ndarray, Sequence[object]]]
@@ -30,9 +31,9 @@ Coded = Sequence[tuple[np.ndarray, Sequence[object]]]
 
 ROWS_AT_ONCE = 100_000
 LOOKED_AT = 2_000  # rows, and of each field values, that are read once more
-FEWEST_TEXTS, ROWS_A_TEXT = 1_000, 4  # columns are put together where as many rows have the same cells, on average
+READ_AT_ONCE = 1_000
+FEWEST_TEXTS, ROWS_A_TEXT = 1_000, 16  # columns are put together where as many rows have the same cells, on average
 LEAF, INTERIOR, LEAF_HEADER, INTERIOR_HEADER = 13, 5, 8, 12
-LOCKED_BYTE = 1 << 30  # the page that holds it belongs to nobody
 UTF_8, PLAIN_HEADER = 1, 127  # up to so many bytes, the length of a row's header is one byte
 AT_KEPT_BACK, AT_CHANGES, AT_PAGES, AT_ENCODING, AT_VALID_FOR, HEADER = 20, 24, 28, 56, 92, 100
 INTEGERS, REALS, TEXTS = "integer", "real", "text"
@@ -83,10 +84,10 @@ def plain_target(file: Path, table: str, names: Sequence[str]) -> Target | None:
     return Target(int(roots[0][0]), int(page_size), [one for one in affinities if one])
 
 
-def cells_of(coded: Coded, target: Target) -> Cells | None:
+def cells_of(coded: Coded, target: Target, progress: Progress = silent) -> Cells | None:
     """The rows as the table's pages hold them; None where a value is to be left to SQLite.
 
-    Raises UnicodeError for a text that is none.
+    progress : by fields, raises to cancel. Raises UnicodeError for a text that is none.
     """
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for (codes, values), affinity in zip(coded, target.affinities):
@@ -96,7 +97,8 @@ def cells_of(coded: Coded, target: Target) -> Cells | None:
         columns.append((codes, objects([kind for kind, _ in held]), objects([text for _, text in held])))
     if not columns:
         return None
-    parts = [_Part(which, _Texts(kinds), _Texts(texts)) for which, kinds, texts in _put_together(columns)]
+    together = _put_together(columns, progress)
+    parts = [_Part(which, _Texts(kinds), _Texts(texts)) for which, kinds, texts in together]
     cells = Cells(parts)
     longest = cells.longest()
     if cells.longest_header() > PLAIN_HEADER or longest > target.page_size - 35:
@@ -130,9 +132,16 @@ def write_pages(file: Path, target: Target, cells: Cells, copies: np.ndarray | N
     return n_rows
 
 
-def compare_some(file: Path, table: str, names: Sequence[str], coded: Coded, copies: np.ndarray | None) -> None:
+def compare_some(
+    file: Path,
+    table: str,
+    names: Sequence[str],
+    coded: Coded,
+    copies: np.ndarray | None,
+    progress: Progress = silent,
+) -> None:
     """Have SQLite read rows in which each value stands, and others all over the table, and compare them with what was
-    to be written. Raises VbasError where one is another, or SQLite finds none.
+    to be written; progress raises to cancel. Raises VbasError where one is another, or SQLite finds none.
 
     Values that are too many to be read all, such as those of a field that differs in every row, are read in part.
     """
@@ -140,7 +149,8 @@ def compare_some(file: Path, table: str, names: Sequence[str], coded: Coded, cop
     if not n_different:
         return
     looked_at = [np.linspace(0, n_different - 1, LOOKED_AT).astype(np.int64)]
-    for codes, values in coded:
+    for i, (codes, values) in enumerate(coded):
+        progress(0.5 * i / len(coded))
         first = np.full(len(values), -1, np.int64)
         first[codes[::-1]] = np.arange(n_different - 1, -1, -1)
         first = first[first >= 0]
@@ -155,7 +165,9 @@ def compare_some(file: Path, table: str, names: Sequence[str], coded: Coded, cop
     fields = ", ".join(map(quoted, names))
     statement = " ".join(("SELECT", fields, "FROM", quoted(table), "WHERE _rowid_ = ?"))
     with closing(sqlite3.connect(file)) as connection:
-        for row, values in zip(to_list(number), expected):
+        for i, (row, values) in enumerate(zip(to_list(number), expected)):
+            if not i % READ_AT_ONCE:
+                progress(0.5 + 0.5 * i / len(number))
             found = connection.execute(statement, (row,)).fetchone()
             if found != values or list(map(type, found)) != list(map(type, values)):
                 raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
@@ -341,12 +353,13 @@ def _interior(pages: Sequence[int], last: Sequence[int], size: int) -> bytes:
 
 
 def _put_together(
-    columns: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    columns: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], progress: Progress
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Columns of which many rows have the same cells as one: codes, (R,), and the kinds and bytes of their cells."""
     most = max(len(columns[0][0]) // ROWS_A_TEXT, FEWEST_TEXTS)
     which, kinds, texts = columns[0]
-    for codes, own_kinds, own_texts in columns[1:]:
+    for i, (codes, own_kinds, own_texts) in enumerate(columns[1:], 1):
+        progress(i / len(columns))
         (first, second), _, both = different_rows([which, codes], [len(kinds), len(own_kinds)], placed=True)
         if len(first) > most:
             yield which, kinds, texts

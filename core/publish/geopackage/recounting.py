@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...records.sqlite_file import quoted
-from ..read_back import ReadBack, SecondCount, names_there
+from ..counting import ReadBack, SecondCount, names_there
 
 
 def read_geopackage(file: Path, wanted: Sequence[str], check: SecondCount | None, plain: bool = False) -> ReadBack:
