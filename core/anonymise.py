@@ -50,7 +50,12 @@ from .records.table import PERSONS
 from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
 from .releases.earlier import REPAIR, Earlier, held_against_earlier, refuse_linked_again
-from .releases.update_said import say_what_changed, say_what_is_in_new_words, say_who_can_be_followed
+from .releases.update_said import (
+    say_what_changed,
+    say_what_is_in_new_words,
+    say_who_can_be_followed,
+    say_who_is_held_back,
+)
 from .releases.updating import Changed, Update
 from .releases.valued import Wanted
 from .source import RecordSource, ReleasedRows, Source
@@ -382,7 +387,7 @@ def anonymise(
             levels,
             ask.earlier,
             ask.update,
-            Wanted(ask.k, ask.l_diversity, ask.max_share),
+            Wanted(ask.k, ask.l_diversity, ask.max_share, ask.update.alike),
             ask.loss if ask.is_nested(levels) else None,
             part(progress, 0.0, PLANNED),
         )
@@ -417,11 +422,14 @@ def anonymise(
         published = replace(published, linked=at_hand.linked_names)
     if published is not None and ask.update is not None:
         published = replace(published, updates=(ask.update.entry, ask.update.kind))
-    if published is not None and carried is not None and what_changed is not None and ask.earlier is not None:
+    if published is not None and carried is not None and what_changed and ask.earlier and ask.update:
         others = [ask.earlier.releases[at] for at in carried.positions]
-        n_followed = n_that_can_be_followed(published, others, ask.k)
-        what_changed = replace(what_changed, n_followed=n_followed)
-        said = (*said, *say_who_can_be_followed(published, n_followed, ask.k, log))
+        if ask.update.alike:
+            said = (*said, *say_who_is_held_back(published, what_changed.n_rare, ask.k, log))
+        else:
+            n_followed = n_that_can_be_followed(published, others, ask.k)
+            what_changed = replace(what_changed, n_followed=n_followed)
+            said = (*said, *say_who_can_be_followed(published, n_followed, ask.k, log))
         said = (*said, *say_what_is_in_new_words(fields_in_new_words(published, others, ask.k), ask.k, log))
     clock.has_taken(MEASURES)
     return Account(

@@ -303,6 +303,11 @@ def area_of_cells(profile: Profile, cells: slice = EVERY_CELL) -> np.ndarray:
     return np.repeat(np.arange(profile.counts.shape[0]), np.diff(here))
 
 
+def areas_at(profile: Profile, cells: np.ndarray) -> np.ndarray:
+    """The area of each of some cells, (r,) int64."""
+    return np.searchsorted(profile.counts.indptr, cells, side="right") - 1
+
+
 def of_rows(of_cell: np.ndarray, cell_of: np.ndarray) -> np.ndarray:
     """What holds of the cell of each row, (N,); SUPPRESSED for rows in no cell. of_cell : (m,), signed"""
     return looked_up(np.append(of_cell, of_cell.dtype.type(SUPPRESSED)), cell_of)

@@ -146,6 +146,13 @@ def apply(
             raise PrivacyError(
                 tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
             )
+    if requirement is not None and len(result.counts) and int(result.counts.min()) < requirement.rows_alike:
+        raise PrivacyError(
+            tr(
+                "The release would hold a row that fewer than {k} rows of its class look like: nothing was written.",
+                k=requirement.rows_alike,
+            )
+        )
     if requirement is not None and values_count:
         class_of, n_classes = _classes_of_rows(result, len(table.quasi_identifiers))
         _check_values(requirement, table, rows, class_of[shown_as], n_classes)

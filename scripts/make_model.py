@@ -228,8 +228,8 @@ MONTHLY = Chain(
             "1 Release this month",
             (
                 *(*RECORDS, "PERIOD", "CROSSWALK", "CROSSWALK_ID", "REGISTER", "ENTRY", "UPDATE", "K"),
-                *("KEEP_FIELDS", "PERSON_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "UNMATCHED", *REGIONS, "LOSS"),
-                "ALIASES",
+                *("KEEP_FIELDS", "PERSON_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "FOLLOWED", "UNMATCHED"),
+                *(*REGIONS, "LOSS", "ALIASES"),
             ),
             {},
             outputs=("RELEASED_RECORDS", "RELEASE_REPORT"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
-from ...core.job.linked import KEEP, KEY, KNOWN
+from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE
 from ...core.language import tr
 from ...core.linked.source import refused_together
 from ..form.effective import GIVEN, Conditions
@@ -15,9 +15,13 @@ from ..form.form import Form
 from ..form.linked import COUNT_KNOWN, KNOWN_OF, LINKED_K, LINKED_KEYS, LINKED_TABLES, linked_parameters
 from ..form.parameters import text
 
-NOT_HERE = (KEY, LINKED_TABLES, "LINKED_SENSITIVE", "NEW_KEY")
+NOT_HERE = (KEY, LINKED_TABLES, "NEW_KEY")
 CONDITIONS: Conditions = {
-    name: [{LINKED_TABLES: GIVEN}] for name in (KEY, KNOWN, KNOWN_OF, KEEP, COUNT_KNOWN, LINKED_K, LINKED_KEYS)
+    **{
+        name: [{LINKED_TABLES: GIVEN}]
+        for name in (KEY, KNOWN, KNOWN_OF, KEEP, SENSITIVE, COUNT_KNOWN, LINKED_K, LINKED_KEYS)
+    },
+    **{name: [{"SENSITIVE": GIVEN, SENSITIVE: GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")},
 }
 
 

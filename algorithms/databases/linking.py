@@ -9,7 +9,7 @@ from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
 from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
 from ...core.errors import InputError
-from ...core.job.linked import KEEP, KNOWN, by_table, least_alike, table_name
+from ...core.job.linked import KEEP, KNOWN, SENSITIVE, by_table, least_alike, table_name, with_sensitive
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import RecordFields
@@ -26,10 +26,16 @@ def tables_of(form: Form, engine: Engine, fields: RecordFields) -> tuple[LinkedF
     def named(parameter: str) -> dict[str, list[str]]:
         return by_table(parameter, parts_of(form.text(parameter)), list(tables))
 
-    keys, known, kept = named(LINKED_KEYS), named(KNOWN), named(KEEP)
+    keys = named(LINKED_KEYS)
+    known, kept, sensitive = ({**{name: [] for name in tables}, **named(of)} for of in (KNOWN, KEEP, SENSITIVE))
     linked = tuple(
         LinkedFields(
-            name, table, keys.get(name, [fields.key])[0], tuple(known.get(name, ())), tuple(kept.get(name, ()))
+            name,
+            table,
+            keys.get(name, [fields.key])[0],
+            tuple(known[name]),
+            tuple(with_sensitive(name, known[name], kept[name], sensitive[name])),
+            tuple(sensitive[name]),
         )
         for name, table in tables.items()
     )

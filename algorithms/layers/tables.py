@@ -10,7 +10,7 @@ import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
 from ...core.arrays import to_list
-from ...core.records.columns import LARGEST_INT64, Column, number_keys
+from ...core.records.columns import Column, column_of_numbers, count_codes
 from ...core.tables.schema import NUMBER, OWN, OutputField, OutputTable
 from ..compat import field, is_text
 
@@ -77,7 +77,7 @@ class Table:
         if isinstance(column, Column):
             if not len(column):
                 return []
-            return to_list(column.categories[np.flatnonzero(np.bincount(column.codes))])
+            return to_list(column.categories[count_codes(column.codes, len(column.categories)) > 0])
         if not isinstance(column, np.ndarray):
             return list(dict.fromkeys(column))
         if column.dtype.kind in "iu" and len(column):
@@ -229,15 +229,8 @@ def _has_codes(column: object) -> bool:
 
 def _coded(column: TableColumn) -> tuple[np.ndarray, list[object]]:
     """The codes of a column, and the value of each."""
-    if isinstance(column, Column):
-        return column.codes, to_list(column.categories)
-    numbers = np.asarray(column)
-    least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
-    if most - least >= LARGEST_INT64:
-        unique, codes = np.unique(numbers, return_inverse=True)
-        return codes.reshape(-1), to_list(unique)
-    unique, codes = number_keys(numbers.astype(np.int64) - least, most - least + 1)
-    return codes, to_list(unique + least)
+    coded = column if isinstance(column, Column) else column_of_numbers(np.asarray(column))
+    return coded.codes, to_list(coded.categories)
 
 
 def _values(column: TableColumn, part: slice | np.ndarray) -> list[object]:

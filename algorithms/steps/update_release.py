@@ -10,7 +10,7 @@ from ...core.anonymise import Account
 from ...core.anonymity import SMALLEST_K
 from ...core.job.updating import Updating, carried_release
 from ...core.language import as_data, tr
-from ...core.releases.updating import FURTHER, KINDS, UPDATED
+from ...core.releases.updating import FOLLOWED, FURTHER, HELD_BACK, KINDS, SHOWN, UPDATED
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
@@ -119,7 +119,7 @@ class UpdateRelease(VbasAlgorithm):
         areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
         records = records_of(form, areas, form.whole("K") if form.given("K") else SMALLEST_K)
         areas = areas.with_population(records.profile.area_sizes) if layer is None else populated(layer, records)
-        updating = Updating(form.text("ENTRY"), form.text("UPDATE"))
+        updating = Updating(form.text("ENTRY"), form.text("UPDATE"), form.text("FOLLOWED"))
         population = None if layer is None else areas.population
         account = carried_release(form, areas, records, updating, levels, population)
         return {**hand_over(form, account, layer, Remarks(records.notes), {}), **_numbers(account)}
@@ -135,8 +135,8 @@ def _protection() -> Iterable[QgsProcessingParameterDefinition]:
             "Columns that the earlier releases of the register showed, too. Between any two releases those of a class "
             "of a region who came or left by what their rows show, in all of these fields and the sensitive ones "
             "together, are nobody or at least k. So a class stays only where somebody with the same values takes the "
-            "place of each who left. Where values are rare, somebody who knows that a certain person left may read "
-            "that person's values out of two releases: keep few fields, of few values, that seldom change."
+            "place of each who left. Keep few fields, of few values, that seldom change: whose values are rare is not "
+            "shown, unless FOLLOWED says so."
         ),
         several=True,
         optional=True,
@@ -159,8 +159,8 @@ def _protection() -> Iterable[QgsProcessingParameterDefinition]:
         "RECORDS",
         tr(
             "Fields that the earlier releases showed, too. As with KEEP_FIELDS, those of a class of a region who came "
-            "or left by their rows are nobody or at least k between any two releases. Where a value is rare, or all "
-            "who left have the same, somebody who knows that a certain person left may read that person's value out "
+            "or left by their rows are nobody or at least k between any two releases. Where all who left have the "
+            "same value, somebody who knows that a certain person left may read that person's value out "
             "of two releases. Ask in the two settings below "
             "for what you asked of the earlier releases: the register does not keep that."
         ),
@@ -169,6 +169,21 @@ def _protection() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield from protection_settings()
+    yield shared.choice(
+        "FOLLOWED",
+        tr("Rows that could be followed by rare values"),
+        FOLLOWED,
+        HELD_BACK,
+        tr(
+            "“{held_back}”: each row looks like at least k - 1 others of its class and region in all that it shows; "
+            "who has rarer values is shown in a larger region, or not at all. “{shown}”: rare rows are shown, and "
+            "known again next month: somebody who knows that a certain person left may read that person's values out "
+            "of two releases. Nothing is to be chosen without KEEP_FIELDS and SENSITIVE.",
+            held_back=HELD_BACK,
+            shown=SHOWN,
+        ),
+        advanced=True,
+    )
 
 
 def _register() -> QgsProcessingParameterDefinition:

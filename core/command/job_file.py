@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError
 from ..job.settings import FILE, SETTINGS, TABLE, is_blank, refuse_unknown
+from ..job.updating import Updating
+from ..job.values import choice_of
 from ..language import tr
 from ..library.frames import Frame
+from ..releases.updating import FOLLOWED, HELD_BACK
 from .files import table_of_source
 from .linked_job import LINKED
 
 FOLDER, REPORT, RELEASE_REPORT = "RELEASE_FOLDER", "REPORT", "RELEASE_REPORT"
+OF_UPDATES = "FOLLOWED"
 OUTPUTS = (FOLDER, REPORT, RELEASE_REPORT)
 # What the form writes as layers: of these the folder has what is for release.
 LAYERS = (
@@ -46,7 +51,7 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
             told[name] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             told[name] = text
-    refuse_unknown(list(told), [*SETTINGS, *LINKED, *OUTPUTS, *LAYERS])
+    refuse_unknown(list(told), [*SETTINGS, *LINKED, *OUTPUTS, *LAYERS, OF_UPDATES])
     return told
 
 
@@ -59,6 +64,16 @@ def tables_of(told: Mapping[str, object], beside: Path) -> dict[str, Frame]:
     return {
         name: table_of_source(str(source), beside, name) for name, source in sources.items() if not is_blank(source)
     }
+
+
+def with_followed(updating: Updating | None, told: Mapping[str, object]) -> Updating | None:
+    """What is updated, with FOLLOWED of the job where the command says nothing of it. Raises InputError."""
+    if updating is None:
+        if not is_blank(told.get(OF_UPDATES)):
+            raise InputError(tr("{name} is for updates alone: take it out of the job.", name=OF_UPDATES))
+        return None
+    followed = updating.followed or told.get(OF_UPDATES)
+    return replace(updating, followed=HELD_BACK if is_blank(followed) else choice_of(OF_UPDATES, followed, FOLLOWED))
 
 
 def settings_of(told: Mapping[str, object], beside: Path) -> dict[str, object]:

@@ -80,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help=tr("the records take the place of the earlier ones; else they are of a further period"),
     )
+    update.add_argument(
+        "--followed",
+        help=tr("what becomes of rows of rare values, in place of FOLLOWED of the job: “held back” or “shown”"),
+    )
     update.set_defaults(run=_update)
 
     check = commands.add_parser("check", help=tr("look at every claim of a release's folder"))
@@ -118,7 +122,8 @@ def _update(given: argparse.Namespace) -> int:
     from ..releases.updating import FURTHER, UPDATED
 
     words = [*(["--entry", given.entry] if given.entry else []), *(["--replaces"] if given.replaces else [])]
-    updating = Updating(given.entry, UPDATED if given.replaces else FURTHER)
+    words += [f"--followed={given.followed}"] if given.followed else []
+    updating = Updating(given.entry, UPDATED if given.replaces else FURTHER, given.followed or "")
     return _made(given, ["vbas", "update", given.job.name, *words], updating)
 
 
@@ -127,7 +132,7 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
-    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, written_job
+    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, with_followed, written_job
     from .linked_job import linking_of
 
     told, beside = read_job(given.job, given.set), given.job.resolve().parent
@@ -146,6 +151,7 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
             )
         )
     tables, settings = tables_of(told, beside), settings_of(told, beside)
+    updating = with_followed(updating, told)
     missing = [name for name in ("REGIONS", "RECORDS") if name not in tables]
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))

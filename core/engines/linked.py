@@ -13,9 +13,9 @@ import numpy as np
 from ..areas import Areas
 from ..errors import InputError, first_values
 from ..language import tr
-from ..linked.recount import strange, too_few
+from ..linked.recount import strange, too_alike, too_few
 from ..linked.rows import LinkedRows
-from ..linked.source import IN_PART, LEFT_OUT, SHOWN, new_keys
+from ..linked.source import IN_PART, LEFT_OUT, SHOWN, more_than_k, new_keys
 from ..linked.tables import (
     ALL_ROWS,
     ONE_ROW,
@@ -28,7 +28,7 @@ from ..linked.tables import (
     left_out_rows,
     rows_of_nobody,
 )
-from ..linked.withholding import NOWHERE, withhold
+from ..linked.withholding import withhold
 from ..log import QUIET, Log
 from ..nesting.coarser import check_coarser, examine_coarser_rows
 from ..nesting.recount import check_where_shown
@@ -47,7 +47,9 @@ from .duckdb_files import WRITTEN
 from .engine import Engine, Expression
 from .examining import categories_of, encoded, whole_numbers
 from .in_place import Matched
-from .releasing import StagedInPlace, counted_once_more, released_by, tables_of_plan
+from .linked_asked import People, holders_in_place, requirement_of_groups
+from .profiling import size_of
+from .releasing import StagedInPlace, check_members, check_values, counted_once_more, released_by, tables_of_plan
 from .showing import Showing, showing
 from .source import EngineSource
 
@@ -58,7 +60,8 @@ NO_ROWS = np.empty(0, np.int64)
 class LinkedFields:
     """A linked table in an engine, and its fields.
 
-    name : in the release; table : of the engine; key : says whose a row is; known, kept : as in `LinkedTable`
+    name : in the release; table : of the engine; key : says whose a row is; known, kept, sensitive : as in
+    `LinkedTable`
     """
 
     name: str
@@ -66,6 +69,7 @@ class LinkedFields:
     key: str
     known: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +118,16 @@ class LinkedEngineSource(EngineSource):
     ) -> ReleasedRows:
         """The persons as a plan shows them, and the rows of their tables, written and counted in the engine, and seen
         by nobody yet. Raises InputError, PrivacyError and EngineError."""
-        if requirement.asks_for_more:
-            raise InputError(
-                tr(
-                    "Linked tables in a database do not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: "
-                    "leave these as they are by default, or release layers (“Anonymise linked tables”)."
-                )
-            )
-        released, whole = released_by(plan), not plan.in_part
+        asks = requirement.l_diversity > 1 or requirement.max_share < 100
+        of_tables = asks and any(table.sensitive for table in self.tables)
+        if self.rows_known == ONE_ROW and (requirement.asks_for_more or of_tables):
+            raise more_than_k()
+        released, whole = released_by(plan), not (requirement.asks_for_values or plan.in_part)
         if coarser is not None:
             check_coarser(released, coarser.places, whole)
         elif nested:
             check_where_shown(released, self.matched, plan.levels, whole)
-        work = _Work(self, plan, coarser, nested, progress)
+        work = _Work(self, plan, coarser, nested, requirement, progress)
         kept, staged = work.released()
         return ReleasedRows(released, kept, staged, tuple(work.rows))
 
@@ -147,7 +148,13 @@ def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Seque
     nothing = Column(np.zeros(0, np.int8), np.empty(0, object))
     check_linked(
         [
-            LinkedTable(table.name, NO_ROWS, dict.fromkeys(table.known, nothing), dict.fromkeys(table.kept, nothing))
+            LinkedTable(
+                table.name,
+                NO_ROWS,
+                dict.fromkeys(table.known, nothing),
+                dict.fromkeys(table.kept, nothing),
+                table.sensitive,
+            )
             for table in tables
         ],
         released,
@@ -169,11 +176,16 @@ def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Seque
 
 @dataclass(eq=False)
 class _Table:
-    """A linked table at work. mine : its rows that are of released persons, coded; shown : those that are shown"""
+    """A linked table at work.
+
+    mine : its rows that are of released persons, coded; sensitive : of which fields, by their codes there, something is
+    asked; shown : those that are shown
+    """
 
     fields: LinkedFields
     known: list[str]
     kept: list[str]
+    sensitive: dict[str, str]
     mine: Expression
     n_given: int
     n_persons: int
@@ -187,9 +199,17 @@ class _Work:
     """A release of persons and linked tables in an engine, step by step."""
 
     def __init__(
-        self, source: LinkedEngineSource, plan: Plan, coarser: CoarserLevels | None, nested: bool, progress: Progress
+        self,
+        source: LinkedEngineSource,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress,
     ) -> None:
         self.source, self.plan, self.coarser, self.nested, self.progress = source, plan, coarser, nested, progress
+        self.requirement = requirement
+        self.asks_of_values = requirement.l_diversity > 1 or requirement.max_share < 100
         self.matched: Matched = source.matched
         self.in_place = self.matched.in_place
         self.engine: Engine = self.in_place.engine
@@ -203,6 +223,7 @@ class _Work:
         shows = showing(self.in_place, plan, self.coarser)
         places = tables_of_plan(self.matched, plan, self.coarser, np.ones(len(plan.records), bool))
         placed = steps.placed(self.in_place.rows, *places, False)
+        self._check_classes(shows.of(steps.placed(self.in_place.with_others, *places, False)))
         self.everybody = engine.keep("vbas_everybody", linked_steps.everybody(self.in_place.rows))
         self._check_keys()
         persons = engine.keep("vbas_people", linked_steps.people(placed))
@@ -215,6 +236,12 @@ class _Work:
         staged = self._staged(shows, placed, keyed, tables)
         self.progress(1.0)
         return kept, staged
+
+    def _check_classes(self, placed: Expression) -> None:
+        """Count the households and sensitive values of the persons' classes. Raises PrivacyError."""
+        check_members(self.matched, self.plan, placed)
+        if self.requirement.asks_for_values:
+            check_values(self.matched, self.requirement, placed)
 
     def _one(self, expression: Expression) -> dict[str, Any]:
         (row,) = (row for batch in self.engine.fetch(expression) for row in batch.to_pylist())
@@ -249,6 +276,7 @@ class _Work:
             self.source.log.warn(left_out_rows(table.name, n_lost))
         coded = [kept_dictionary(engine, given, column) for column in known]
         sizes = {column: len(values) for column, (_, values) in zip(known, coded)}
+        values = {column: of for column, (of, _) in zip(known, coded)}
         if steps.reach(sizes, known) > steps.MOST_CLASSES:
             raise InputError(
                 tr(
@@ -257,12 +285,17 @@ class _Work:
                     table=table.name,
                 )
             )
+        sensitive = {name: kept[table.kept.index(name)] for name in table.sensitive if self.asks_of_values}
+        for column in sensitive.values():
+            values[column] = engine.keep(f"vbas_{column}", steps.dictionary(given, column))
+            sizes[column] = size_of(engine, values[column])
         mine = linked_steps.of_people(given, persons)
-        mine = steps.coded(mine, {column: of for column, (of, _) in zip(known, coded)}, sizes, known)
+        mine = steps.coded(mine, values, sizes, known)
         mine = engine.keep(f"vbas_mine_{position}", mine)
         self._refuse_area(table, dict(zip((*known, *kept), (*table.known, *table.kept))), mine)
         n_persons = self._number(linked_steps.who_has_rows(given, self.everybody))
-        return _Table(table, known, kept, mine, self._number(given), n_persons)
+        codes = {name: f"c_{column}" for name, column in sensitive.items()}
+        return _Table(table, known, kept, codes, mine, self._number(given), n_persons)
 
     def _refuse_area(self, table: LinkedFields, fields: Mapping[str, str], mine: Expression) -> None:
         """Refuse a field that repeats the person's area. Raises InputError."""
@@ -301,12 +334,14 @@ class _Work:
         knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, told))
         groups = self.engine.keep("vbas_alike", linked_steps.alike(knowing, n_tables))
         batches = list(self.engine.fetch(groups))
-        e, people, number = (whole_numbers(batches, name) for name in ("e", "people", "id"))
-        signatures = [whole_numbers(batches, f"s{i}") for i in range(n_tables)]
-        shown = withhold(e, signatures, _People(self.k, people), people)
+        by_number = np.argsort(whole_numbers(batches, "id"))
+        e, people = (whole_numbers(batches, name)[by_number] for name in ("e", "people"))
+        signatures = [whole_numbers(batches, f"s{i}")[by_number] for i in range(n_tables)]
+        grouped = self.engine.keep("vbas_grouped", linked_steps.grouped(knowing, groups, n_tables))
+        shown = withhold(e, signatures, self._asked(grouped, people, tables), people)
         told_of = {f"w{i}": shown.of_table[i].astype(np.int8) for i in range(n_tables)}
-        label = self.engine.upload("vbas_labels", {"id": number, "label": shown.label, **told_of})
-        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(knowing, groups, label, n_tables))
+        label = self.engine.upload("vbas_labels", {"id": np.arange(len(e)), "label": shown.label, **told_of})
+        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, label, n_tables))
         for position, table in enumerate(tables):
             there = labelled.filter(labelled[f"w{position}"] == 1).select(o_p=labelled.p)
             table.shown = table.mine.semi_join(there, table.mine.p == there.o_p)
@@ -314,6 +349,12 @@ class _Work:
             lost = table.mine.anti_join(there, table.mine.p == there.o_p).select("p").distinct()
             table.n_left_out = self._number(lost)
         return labelled
+
+    def _asked(self, grouped: Expression, people: np.ndarray, tables: Sequence[_Table]) -> People:
+        """What is asked of those who look alike; grouped : the persons with their group; people : of each group."""
+        requirement = requirement_of_groups(self.matched, grouped, self.requirement, self.k)
+        values = [holders_in_place(self.engine, grouped, table.mine, table.sensitive, len(people)) for table in tables]
+        return People(requirement, people, values)
 
     def _people_who_lack(self, table: _Table) -> int:
         """The persons of whom some rows are not shown."""
@@ -484,6 +525,19 @@ class _Work:
             below = self._one(linked_steps.how_many_below(group, self.k))["below"]
             if below:
                 raise too_few(int(below), self.k)
+        if any(table.sensitive for table in tables):
+            looked = self.engine.keep("vbas_looks", linked_steps.looks(written, shows, counted))
+            for table, rows in zip(tables, of_tables):
+                self._check_values(table, rows, looked)
+
+    def _check_values(self, table: _Table, rows: Expression, looked: Expression) -> None:
+        """Count the sensitive values of those who look alike as they were written. Raises PrivacyError."""
+        asked = self.requirement.l_diversity, self.requirement.max_share
+        for name in table.sensitive:
+            values = linked_steps.values_of_looks(rows, looked, name)
+            wrong = self._number(steps.too_alike(values, ["look"], "person", "value", *asked))
+            if wrong:
+                raise too_alike(wrong, name, table.fields.name)
 
     def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
         """What is known of a table that was written."""
@@ -495,7 +549,7 @@ class _Work:
             NO_ROWS,
             fields,
             len(table.known),
-            (),
+            table.fields.sensitive,
             self.source.count_known,
             table.n_given,
             table.n_persons,
@@ -519,19 +573,3 @@ def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Pla
         region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
     fields = {name: encoded(batches, name) for name in told.fields}
     return replace(told, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None)
-
-
-class _People:
-    """What is asked of people who look alike, where each entry stands for several of them."""
-
-    def __init__(self, k: int, people: np.ndarray) -> None:
-        self.k, self._people = k, people
-
-    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether the people of each label are enough, (n_labels,) bool."""
-        inside = label != NOWHERE
-        return np.bincount(label[inside], self._people[inside], n_labels) >= self.k
-
-    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Nothing is asked of values."""
-        return np.ones(n_labels, bool)

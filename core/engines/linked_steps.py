@@ -104,19 +104,35 @@ def alike(told: Expression, n_tables: int) -> Expression:
     return groups.mutate(id=ibis.row_number().over(order_by=[groups[name] for name in by]).cast("int64"))
 
 
-def labelled(told: Expression, groups: Expression, shown: Expression, n_tables: int) -> Expression:
+def grouped(told: Expression, groups: Expression, n_tables: int) -> Expression:
+    """The persons with the number of those who are alike, `id`; groups : of `alike`."""
+    by = ["e", *(f"s{i}" for i in range(n_tables))]
+    named = groups.select(**{f"g_{name}": groups[name] for name in by}, id=groups.id)
+    joined = told.inner_join(named, [told[name] == named[f"g_{name}"] for name in by])
+    return joined.select("p", "e", "c_a", "id")
+
+
+def in_groups(rows: Expression, persons: Expression, codes: Sequence[str]) -> Expression:
+    """These codes of the rows of persons, with the person, p, and the number of those who are alike, id."""
+    own = persons.select(o_p=persons.p, id=persons.id)
+    theirs = rows.select(*codes, p=as_key(rows.p))
+    return theirs.inner_join(own, theirs.p == own.o_p).drop("o_p")
+
+
+def holders(rows: Expression, by: Sequence[str]) -> Expression:
+    """How many persons there are of each combination, `people`; rows : of `in_groups`."""
+    return rows.group_by(list(by)).agg(people=rows.p.nunique().cast("int64"))
+
+
+def labelled(persons: Expression, shown: Expression, n_tables: int) -> Expression:
     """The persons with their label and, as w0, w1 and so on, whether their rows of each table are shown.
 
-    groups : of `alike`; shown : id, label, w0, w1 and so on
+    persons : of `grouped`; shown : id, label, w0, w1 and so on
     """
-    by = ["e", *(f"s{i}" for i in range(n_tables))]
-    both = groups.inner_join(shown, groups.id == shown.id).select(
-        **{f"g_{name}": groups[name] for name in by},
-        label=shown.label,
-        **{f"w{i}": shown[f"w{i}"] for i in range(n_tables)},
-    )
-    joined = told.inner_join(both, [told[name] == both[f"g_{name}"] for name in by])
-    return joined.select("p", "e", "c_a", "label", *(f"w{i}" for i in range(n_tables)))
+    more = ["label", *(f"w{i}" for i in range(n_tables))]
+    given = shown.select(s_id=shown.id, **{name: shown[name] for name in more})
+    joined = persons.inner_join(given, persons.id == given.s_id)
+    return joined.select("p", "e", "c_a", *more)
 
 
 def all_shown(persons: Expression, n_tables: int) -> Expression:
@@ -186,6 +202,23 @@ def looks_alike(
     shows : the fields of persons by which they look alike; tables : the rows of each, their known fields, and whether
     others may know how many there are
     """
+    told, by = _looking(persons, shows, tables)
+    return told.group_by(by).agg(people=told.count().cast("int64"))
+
+
+def looks(
+    persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
+) -> Expression:
+    """The persons that were written with a number for how they look, as in `looks_alike`: person, look."""
+    told, by = _looking(persons, shows, tables)
+    number = ibis.dense_rank().over(order_by=[told[name] for name in by])
+    return told.select("person", look=number.cast("int64"))
+
+
+def _looking(
+    persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
+) -> tuple[Expression, list[str]]:
+    """The persons, and the columns by which they look alike."""
     told = persons.select(
         **{f"l{i}": persons[name] for i, name in enumerate(shows)}, person=persons.vbas_person.cast("int64")
     )
@@ -198,7 +231,13 @@ def looks_alike(
         joined = told.left_join(of_person, told.person == of_person.o_person)
         told = joined.drop("o_person")
         by.append(f"t{position}")
-    return told.group_by(by).agg(people=told.count().cast("int64"))
+    return told, by
+
+
+def values_of_looks(rows: Expression, looked: Expression, field: str) -> Expression:
+    """The values of a field as they were written: look, person, value; looked : of `looks`."""
+    own = rows.select(o_person=rows.vbas_person.cast("int64"), value=rows[field])
+    return own.inner_join(looked, own.o_person == looked.person).select("look", "person", "value")
 
 
 def fewest_with_a_row(persons: Expression, shows: Sequence[str], rows: Expression, known: Sequence[str]) -> Expression:

@@ -118,9 +118,9 @@ def stage_in_place(
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
     with_others = shows.of(steps.placed(in_place.with_others, *tables, bool(fields.count)))
-    _check_members(matched, plan, with_others)
+    check_members(matched, plan, with_others)
     if requirement is not None and requirement.asks_for_values:
-        _check_values(matched, requirement, with_others)
+        check_values(matched, requirement, with_others)
     progress(0.2)
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     kept_names = {f"k{i}": name for i, name in enumerate(fields.kept)}
@@ -343,7 +343,7 @@ def _looked_at(plan: Plan, seed: int) -> np.ndarray:
     return plan.released & (np.random.default_rng(seed).random(len(plan.records)) < share)
 
 
-def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
+def check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
     """Count the people behind what is released once more, in the engine."""
     for position, kind in enumerate(matched.in_place.fields.members):
         counted = matched.in_place.engine.fetch(steps.fewest_members(placed, f"c_m{position}"))
@@ -358,7 +358,7 @@ def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
             )
 
 
-def _check_values(matched: Matched, requirement: Requirement, placed: Expression) -> None:
+def check_values(matched: Matched, requirement: Requirement, placed: Expression) -> None:
     """Count the sensitive values of the people behind what is released once more, in the engine."""
     fields = matched.in_place.fields
     people = [f"c_m{position}" for position in range(len(fields.members))]

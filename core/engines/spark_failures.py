@@ -27,7 +27,7 @@ def sentence(error: BaseException, place: str) -> VbasError:
 
     place : the address, which holds no secret
     """
-    if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
+    if _driver_has_ended(error, place):
         return EngineError(tr("Spark: {problem}: nothing was written.", problem=tr("the driver was ended")))
     text = _everything(error)
     if "java_gateway_exited" in text or "getsubject is not supported" in text or "unsupportedclassversion" in text:
@@ -52,11 +52,18 @@ def sentence(error: BaseException, place: str) -> VbasError:
 
 def lost(error: BaseException, place: str) -> str:
     """In words that Spark has gone, with which what it was doing may go on; empty where it is still there."""
-    if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
+    if _driver_has_ended(error, place):
         return tr("the driver was ended")
     if any(word in _everything(error) for word in GONE):
         return tr("the connection to “{place}” was lost", place=place)
     return ""
+
+
+def _driver_has_ended(error: BaseException, place: str) -> bool:
+    """Whether the process that was started here has ended: Python loses its line to it, or finds nobody to answer."""
+    if isinstance(error, Py4JJavaError):
+        return False
+    return isinstance(error, Py4JError) or (place.startswith("local") and isinstance(error, ConnectionError))
 
 
 def in_words(error: BaseException) -> str:

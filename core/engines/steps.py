@@ -324,16 +324,23 @@ def falling_short(
 
     people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
     """
-    every = [_falling_short(rows, who, value, l_diversity, max_share, weighted) for who in people for value in values]
+    of = ["l_level", "l_region", "key"]
+    every = [too_alike(rows, of, who, value, l_diversity, max_share, weighted) for who in people for value in values]
     equivalence_classes = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
     return equivalence_classes.aggregate(wrong=equivalence_classes.count().cast("int64"))
 
 
-def _falling_short(
-    rows: Expression, people: str, value: str, l_diversity: int, max_share: float, weighted: bool
+def too_alike(
+    rows: Expression,
+    equivalence_class: list[str],
+    people: str,
+    value: str,
+    l_diversity: int,
+    max_share: float,
+    weighted: bool = False,
 ) -> Expression:
-    """These equivalence classes, of one field and one kind of people."""
-    equivalence_class, number = ["l_level", "l_region", "key"], _number_of(rows, people, weighted)
+    """The equivalence classes, by these columns, that do not hold what is asked of one field and one kind of people."""
+    number = _number_of(rows, people, weighted)
     holders = rows.group_by([*equivalence_class, value]).agg(holders=number)
     there = rows.group_by(equivalence_class).agg(people=number)
     there = there.select(**{f"t_{name}": there[name] for name in equivalence_class}, people=there.people)

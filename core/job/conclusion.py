@@ -34,7 +34,7 @@ def _verdict(account: Account) -> str:
     if account.rows is None:
         return tr("Nothing is released here: this is what a release at k = {k} would be.", k=k)
     if smallest is None:
-        return tr("Nothing can be released at k = {k}: no class has as many records.", k=k)
+        return tr("Nothing is released: no class of a region meets k = {k} and what else is asked.", k=k)
     return tr("{k}-anonymous, recounted: the smallest released class holds {smallest} records.", k=k, smallest=smallest)
 
 

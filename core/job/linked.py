@@ -107,19 +107,9 @@ def _read(name: str, linking: Linking, persons: Mapping[str, int], unmatched: st
     key = field_named(table.names, linking.keys.get(name, linking.key), "LINKED_KEYS", name)
     known = [field_named(table.names, of, KNOWN, name) for of in linking.known.get(name, ())]
     sensitive = [field_named(table.names, of, SENSITIVE, name) for of in linking.sensitive.get(name, ())]
-    kept = [field_named(table.names, of, KEEP, name) for of in linking.kept.get(name, ())]
-    kept = list(dict.fromkeys([*kept, *sensitive]))
-    both = [of for of in sensitive if of in known]
-    if both:
-        raise InputError(
-            tr(
-                "{parameter}: “{field}” of table “{table}” is in LINKED_KNOWN too: what others know of a person cannot "
-                "be hidden from them. Take it out of one of the two.",
-                parameter=SENSITIVE,
-                field=both[0],
-                table=name,
-            )
-        )
+    kept = with_sensitive(
+        name, known, [field_named(table.names, of, KEEP, name) for of in linking.kept.get(name, ())], sensitive
+    )
     columns = table.columns(list(dict.fromkeys([key, *known, *kept])))
     person = persons_of_rows(name, columns[key], persons, unmatched)
     return LinkedTable(
@@ -130,6 +120,22 @@ def _read(name: str, linking: Linking, persons: Mapping[str, int], unmatched: st
         tuple(sensitive),
         linking.count_known,
     )
+
+
+def with_sensitive(table: str, known: Sequence[str], kept: Sequence[str], sensitive: Sequence[str]) -> list[str]:
+    """The kept fields of a table with the sensitive ones. Raises InputError for one that others know."""
+    both = [name for name in sensitive if name in known]
+    if both:
+        raise InputError(
+            tr(
+                "{parameter}: “{field}” of table “{table}” is in LINKED_KNOWN too: what others know of a person cannot "
+                "be hidden from them. Take it out of one of the two.",
+                parameter=SENSITIVE,
+                field=both[0],
+                table=table,
+            )
+        )
+    return list(dict.fromkeys([*kept, *sensitive]))
 
 
 def table_name(name: str) -> str:

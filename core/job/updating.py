@@ -19,7 +19,7 @@ from ..publish.register.listing import releases_in
 from ..publish.register.published_releases import earlier_releases
 from ..records.matching import Records
 from ..releases.earlier import Earlier
-from ..releases.updating import FURTHER, Update, last_of_the_same, levels_of_release
+from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, levels_of_release
 from .generalising import generalising_of
 from .inputs import Inputs
 from .published import answers_in, published_counts_of
@@ -29,10 +29,11 @@ from .reading import period_of
 @dataclass(frozen=True)
 class Updating:
     """What is updated: the number or name of a release of REGISTER, or empty for the last one of the same regions and
-    quasi-identifiers; and what the records are beside it (KINDS)."""
+    quasi-identifiers; what the records are beside it (KINDS); and what becomes of rows of rare values (FOLLOWED)."""
 
     entry: str = ""
     kind: str = FURTHER
+    followed: str = HELD_BACK
 
 
 def carried_release(
@@ -76,7 +77,7 @@ def carried_release(
         earlier=earlier,
         nested=release.nested,
         loss=NON_UNIFORM_ENTROPY if given.text("LOSS") == MEAN_DISTANCE and not places else given.text("LOSS"),
-        update=Update(entry, updating.kind),
+        update=Update(entry, updating.kind, updating.followed),
     )
     return anonymise(areas, records, levels, ask, None, population, given.progress(40, 65), given)
 

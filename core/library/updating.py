@@ -6,9 +6,10 @@ from typing import Any
 
 from ..job.settings import SETTINGS, TABLE, refuse_unknown
 from ..job.updating import Updating
+from ..job.values import choice_of
 from ..log import Log
 from ..progress import Progress, silent
-from ..releases.updating import FURTHER, UPDATED
+from ..releases.updating import FOLLOWED, FURTHER, HELD_BACK, UPDATED
 from .anonymizing import PathLike, made_of
 from .released import Anonymized
 
@@ -20,6 +21,7 @@ def update_release(
     register: PathLike,
     entry: str = "",
     replaces: bool = False,
+    followed: str = HELD_BACK,
     area: str | None = None,
     crs: object = None,
     progress: Progress = silent,
@@ -43,6 +45,9 @@ def update_release(
         The number or name of the earlier release; empty for the last one of these areas and quasi-identifiers.
     replaces : bool
         Whether the records take the place of the earlier ones; else they are of a further period.
+    followed : str
+        What becomes of rows of which fewer than k of their class and region show the same values in kept and sensitive
+        fields: “held back”, or “shown”, so that they can be followed from month to month.
     area, crs, progress, log
         As for `anonymize`.
     **settings
@@ -82,5 +87,6 @@ def update_release(
         if chosen.get(name) is not None
         and not (setting.kind != TABLE and name != "k" and chosen[name] == setting.default)
     }
-    updating = Updating(entry, UPDATED if replaces else FURTHER)
+    kind = UPDATED if replaces else FURTHER
+    updating = Updating(entry, kind, choice_of("followed", followed, FOLLOWED))
     return made_of(areas, records, values, crs, progress, log, updating=updating)

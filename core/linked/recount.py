@@ -119,17 +119,7 @@ def _check_values(rows: LinkedRows, of: np.ndarray, label: np.ndarray, requireme
         asked = Requirement(requirement.k, (), (shares,), requirement.l_diversity, requirement.max_share)
         wrong = int((~asked.holds(cells, cells, len(here))).sum()) if len(here) else 0
         if wrong:
-            raise PrivacyError(
-                plural(
-                    "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
-                    "group of people: nothing was written.",
-                    "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
-                    "groups of people: nothing was written.",
-                    wrong,
-                    field=name,
-                    table=rows.name,
-                )
-            )
+            raise too_alike(wrong, name, rows.name)
 
 
 def _numbers(column: Column) -> np.ndarray:
@@ -144,6 +134,21 @@ def too_few(n_groups: int, k: int) -> PrivacyError:
             "The linked tables would show {n} groups of fewer than {k} people who look alike: nothing was written.",
             n_groups,
             k=k,
+        )
+    )
+
+
+def too_alike(n_groups: int, field: str, table: str) -> PrivacyError:
+    """What is said of so many groups of people who have too much of a field in common."""
+    return PrivacyError(
+        plural(
+            "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
+            "group of people: nothing was written.",
+            "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
+            "groups of people: nothing was written.",
+            n_groups,
+            field=field,
+            table=table,
         )
     )
 

@@ -274,6 +274,18 @@ def refused_together(name: str) -> InputError:
     )
 
 
+def more_than_k() -> InputError:
+    """What is said of what is asked beside k where others may know one row of a person."""
+    return InputError(
+        tr(
+            "ROWS_KNOWN “{rows_known}” does not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: "
+            "choose “{all_rows}”, or leave these as they are by default.",
+            rows_known=ONE_ROW,
+            all_rows=ALL_ROWS,
+        )
+    )
+
+
 def new_keys(released: np.ndarray) -> np.ndarray:
     """A new key for each released person, 1..n in an order from the system's own source; 0 for the others, (N,) int64.
 
@@ -343,14 +355,7 @@ class _Asked:
     def refuse_more_than_k(self) -> None:
         """Refuse what is asked beside k where others may know one row. Raises InputError."""
         if self._of_persons.asks_for_more or any(self._shares):
-            raise InputError(
-                tr(
-                    "ROWS_KNOWN “{rows_known}” does not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: "
-                    "choose “{all_rows}”, or leave these as they are by default.",
-                    rows_known=ONE_ROW,
-                    all_rows=ALL_ROWS,
-                )
-            )
+            raise more_than_k()
 
     @staticmethod
     def _values_of(table: LinkedTable) -> list[Shares]:

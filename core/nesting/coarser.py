@@ -13,7 +13,7 @@ from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
 from ..language import plural, tr
-from ..plan import Plan, area_of_cells, of_rows
+from ..plan import Plan, area_of_cells, areas_at, of_rows
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
@@ -103,7 +103,7 @@ def examine_coarser(plan: Plan, places: Places, records: Records) -> list[KeptFi
         return []
     equivalence_class = of_rows(plan.equivalence_class_of, records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
-    area = area_of_cells(places.profile)[records.cell_of[rows]]
+    area = areas_at(places.profile, records.cell_of[rows])
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}

@@ -26,7 +26,8 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """The plan in zones, with a few equivalence classes moved up, so that people prove no small count of any zone.
 
     people : (n,) of each area. What is not decided counts as proven. Where nothing can keep a zone company it is given
-    up itself; at the coarsest level its class is suppressed in that region. Where what else is asked does not hold of
+    up itself; at the coarsest level its class is suppressed in that region, once regions within show nothing that could
+    be given up instead. Where what else is asked does not hold of
     what that joins, it is suppressed, and the plan is no longer one in zones. Raises PrivacyError where that does not
     come to an end.
 
@@ -46,6 +47,7 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
             company: tuple[int, ...] = ()
             if turn <= MOST_ROUNDS // 2:
                 company = _company(plan, found, at, zone, part, requirement)
+                company = company or _beneath(plan, int(at[found.zones.shown[zone]]), requirement)
             chosen[list(company) if company else at[found.zones.shown[zone]]] = True
         told = np.zeros(len(plan.records), bool)
         told[at[found.zones.shown[zones]]] = True
@@ -101,9 +103,23 @@ def _company(
         other = smallest.get((int(plan.class_of[one]), target))
         choices += [] if other is None else [(one, other)]
     if not choices and plan.level[own] == len(plan.levels) - 1:  # or else the class would be suppressed there
-        choices = [(one,) for one in beside[others_join < 0].tolist()]  # which goes to all areas of that region
+        finer = plan.level[beside] < plan.level[own]
+        choices = [
+            (one,) for one in beside[finer & (others_join < 0)].tolist()
+        ]  # which goes to all areas of that region
     choices.sort(key=lambda some: int(plan.records[list(some)].sum()))
     return next((some for some in choices[:MOST_TRIED] if _holds(plan, some, requirement)), ())
+
+
+def _beneath(plan: Plan, own: int, requirement: Requirement | None) -> tuple[int, ...]:
+    """What regions within the coarsest one show, before a class is suppressed there: of that class, or of all; none
+    where there is nothing of it."""
+    if plan.level[own] < len(plan.levels) - 1:
+        return ()
+    finer = _within(plan, int(plan.level[own]), int(plan.region[own]), SUPPRESSED)
+    finer = finer[plan.level[finer] < plan.level[own]]
+    choices = [tuple(some.tolist()) for some in (finer[plan.class_of[finer] == plan.class_of[own]], finer) if len(some)]
+    return next((some for some in choices if _holds(plan, some, requirement)), ())
 
 
 def _around_each(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:

@@ -30,8 +30,6 @@ from .tree import tree_of
 
 CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
-# Of secrets, until no class is suppressed for want of company: where other places are closed, it may have some.
-MOST_DRAWS = 8
 BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and pass on: the most measured
 
 
@@ -106,23 +104,10 @@ def nest(
     [(1, 0, 0, 2), (1, 1, 0, 3), (2, 0, 1, 3)]
     """
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
+    plan = nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
     if conditions is None or conditions.secrets is None or (requirement is not None and requirement.has(PERSONS)):
-        return nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
-    drawn: list[Plan] = []
-    for turn in range(MOST_DRAWS):
-        step = part(progress, 1 - 0.5**turn, 1 - 0.5 ** (turn + 1))
-        plan = nest_by_losses(profile, levels, losses, k, requirement, step, ties, at_once, conditions)
-        drawn.append(in_company(plan, conditions.people, requirement))
-        if drawn[-1].n_released == plan.n_released:
-            break
-    best = max(drawn, key=lambda one: one.n_released)
-    if 2 * best.n_released < plan.n_released:
-        # Where people of small areas tell that much, a draw that closes all but the coarsest level shows more.
-        closed = replace(conditions, secrets=replace(conditions.secrets, closed=1.0))
-        coarsest = nest_by_losses(profile, levels, losses, k, requirement, silent, ties, at_once, closed)
-        best = max(best, in_company(coarsest, conditions.people, requirement), key=lambda one: one.n_released)
-    progress(1.0)
-    return best
+        return plan
+    return in_company(plan, conditions.people, requirement)
 
 
 def nest_by_losses(

@@ -13,7 +13,7 @@ from ..language import tr
 from ..levels import Levels
 from ..linked.rows import LinkedRows
 from ..linked.tables import OURS, PERSON
-from ..records.columns import Column, smallest_integers
+from ..records.columns import Column, column_of_numbers
 from ..records.table import COUNT_FIELD
 from ..release import Release
 from ..tables import linked as declared_linked
@@ -104,7 +104,7 @@ def _linked(account: Account, rows: LinkedRows) -> DataTable:
     own = {"vbas_level": rows.level + 1} if account.nested else {}
     own = {**({} if rows.person is None else {PERSON: rows.person}), **own, "vbas_region": numbers}
     fields = [_own(says, name, WHOSE if name == PERSON else "") for name in own]
-    columns = [_numbers(values) for values in own.values()]
+    columns = [column_of_numbers(values) for values in own.values()]
     for position, (name, column) in enumerate(rows.fields.items()):
         kind, plain = typed(column)
         role = QUASI if position < rows.known else SENSITIVE if name in rows.sensitive else KEPT
@@ -123,7 +123,7 @@ def _records(account: Account, release: Release) -> DataTable:
     places = {"vbas_level": release.level + 1, "vbas_region": numbers} if nested else {"vbas_region": numbers}
     for name, values in places.items():
         fields.append(_own(declared.RELEASED_RECORDS, name))
-        columns.append(_numbers(values))
+        columns.append(column_of_numbers(values))
     for position, (name, column) in enumerate(release.fields.items()):
         kind, plain = typed(column)
         if name in flags or name == PERSON:
@@ -137,8 +137,8 @@ def _records(account: Account, release: Release) -> DataTable:
         columns.append(plain)
     if release.counted:
         fields.append(_own(declared.RELEASED_RECORDS, COUNT_FIELD))
-        columns.append(_numbers(release.counts))
-    copies = np.ones(len(release.counts), np.int64) if release.counted else release.counts.astype(np.int64)
+        columns.append(column_of_numbers(release.counts))
+    copies = np.ones(len(release.counts), np.int64) if release.counted else release.counts.astype(np.int64, copy=False)
     return _table(RECORDS, declared.RELEASED_RECORDS, fields, columns, copies)
 
 
@@ -160,17 +160,17 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
     n_regions = [crosswalk.n_regions for crosswalk in levels.crosswalks]
     columns: dict[str, Column] = {}
     if nested:
-        columns["vbas_level"] = _numbers(np.repeat(np.arange(len(levels)) + 1, n_regions))
-    columns["vbas_region"] = _numbers(np.concatenate([crosswalk.numbers for crosswalk in levels.crosswalks]))
+        columns["vbas_level"] = column_of_numbers(np.repeat(np.arange(len(levels)) + 1, n_regions))
+    columns["vbas_region"] = column_of_numbers(np.concatenate([crosswalk.numbers for crosswalk in levels.crosswalks]))
     if nested:
         columns["vbas_parent"] = column_of(_parents(levels))
-    columns["areas"] = _numbers(np.concatenate(of_level).astype(np.int64))
+    columns["areas"] = column_of_numbers(np.concatenate(of_level).astype(np.int64))
     if account.coarser is not None:
         shown = zip(account.coarser.values, n_regions)
         columns["vbas_values"] = column_of([values for values, n in shown for _ in range(n)])
-    columns["released"] = _numbers(np.asarray(audit.released))
+    columns["released"] = column_of_numbers(np.asarray(audit.released))
     if nested:
-        columns["within"] = _numbers(np.asarray(audit.within))  # type: ignore[union-attr]
+        columns["within"] = column_of_numbers(np.asarray(audit.within))  # type: ignore[union-attr]
     if any(names is not None for names in levels.names):
         columns["name"] = column_of(_names(levels))
     fields = [_own(declared.RELEASED_REGIONS, name) for name in columns]
@@ -213,12 +213,6 @@ def _own(table: OutputTable, name: str, role: str = "") -> DataField:
 
 def _said(field: OutputField) -> str:
     return field.help[:1].upper() + field.help[1:]
-
-
-def _numbers(values: np.ndarray) -> Column:
-    """A column of whole numbers."""
-    distinct, codes = np.unique(values, return_inverse=True)
-    return Column(smallest_integers(codes.reshape(-1), max(len(distinct), 1)), distinct.astype(object))
 
 
 def by_name(tables: Sequence[DataTable]) -> Mapping[str, DataTable]:

@@ -46,6 +46,29 @@ class Shares:
 
 
 @dataclass(frozen=True, eq=False)
+class Holders:
+    """How many people of each cell have which value, where nobody is in two cells; as counts, without who they are.
+
+    cell, value, holders : (h,) int64, each pair once; people : (C,) int64, who of each cell has any value
+    """
+
+    field: str
+    cell: np.ndarray
+    value: np.ndarray
+    holders: np.ndarray
+    people: np.ndarray
+
+    def tally(self, equivalence_class_of: np.ndarray, n_equivalence_classes: int) -> Tally:
+        """As `tallies_of`, for those who have any value; what everybody's values weigh is not known."""
+        equivalence_class = equivalence_class_of[self.cell]
+        there, inside = equivalence_class >= 0, equivalence_class_of >= 0
+        of, value, at = _pairs(equivalence_class[there], self.value[there], n_equivalence_classes)
+        holders = np.bincount(at, self.holders[there], len(value)).astype(np.int64)
+        people = np.bincount(equivalence_class_of[inside], self.people[inside], n_equivalence_classes)
+        return Tally(of, value, holders, np.empty(0), people.astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
 class Diversity:
     """Of a sensitive field, (n_equivalence_classes,), of the kind of people for which it is worst.
 

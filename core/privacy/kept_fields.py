@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import InputError
-from ..plan import SUPPRESSED, Plan, area_of_cells, of_rows
+from ..plan import SUPPRESSED, Plan, areas_at, of_rows
 from ..records.columns import Column, looked_up
 from ..records.matching import Records
 from .association import (
@@ -34,10 +34,11 @@ def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
         return []
     equivalence_class = of_rows(plan.equivalence_class_of, records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
-    area = area_of_cells(plan.profile)[records.cell_of[rows]]
+    area = areas_at(plan.profile, records.cell_of[rows])
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
     fine = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
-    return examine_rows(plan, equivalence_class[rows], area, columns, fine)
+    equivalence_class = equivalence_class[rows]  # those of all are not held meanwhile
+    return examine_rows(plan, equivalence_class, area, columns, fine)
 
 
 def rows_looked_at(equivalence_class: np.ndarray, n_equivalence_classes: int) -> np.ndarray:

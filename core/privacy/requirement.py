@@ -35,6 +35,8 @@ class Requirement:
     could be those of all people, and max_share : the largest share of people who have one value, per cent: see
     `Diversity`. A missing value is a value of its own
     series : where classes are to be the same in all periods, what stands together; `holds` is about each by itself
+    rows_alike : rows of a class, and all of them, that at least show the same in all fields; of which `holds` knows
+    nothing: rows are counted once they are there
     """
 
     k: int = DEFAULT_K
@@ -43,6 +45,7 @@ class Requirement:
     l_diversity: int = 1
     max_share: float = 100.0
     series: Series | None = None
+    rows_alike: int = 1
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -91,10 +94,10 @@ class Requirement:
         if self.asks_for_values:
             for shares in self.shares:
                 for tally in tallies_of(equivalence_class_of, shares, n_equivalence_classes):
-                    fulfilled &= self._values_hold(tally)
+                    fulfilled &= self.values_hold(tally)
         return fulfilled
 
-    def _values_hold(self, tally: Tally) -> np.ndarray:
+    def values_hold(self, tally: Tally) -> np.ndarray:
         """Whether the values of each equivalence class are what is asked for, (n_equivalence_classes,) bool."""
         fits = tally.largest_share() <= self.max_share * (1 + 1e-12)
         return fits & (tally.fewest_values() >= self.l_diversity) if self.l_diversity > 1 else fits

@@ -192,6 +192,15 @@ def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
     return builder.column()
 
 
+def column_of_numbers(values: np.ndarray) -> Column:
+    """A column of whole numbers, none of which is missing."""
+    distinct = np.unique(values)
+    codes = np.empty(len(values), np.min_scalar_type(-max(len(distinct), 1)))
+    for rows in stretches(len(values)):
+        codes[rows] = np.searchsorted(distinct, values[rows])
+    return Column(codes, objects(distinct.tolist()))
+
+
 def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
     """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
     column = column_from_values([identifier_text(label) for label in labels])

@@ -42,7 +42,7 @@ class CarriedOn:
 
     source : the records, split by where they are shown; requirement : what is asked of their classes; plan : what is
     shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases show;
-    positions : of those of the same geography among all earlier ones
+    positions : of those of the same geography among all earlier ones; n_rare : as in `Changed`
     """
 
     source: Source
@@ -51,10 +51,12 @@ class CarriedOn:
     own: Plan
     places: Sequence[Places]
     positions: Sequence[int]
+    n_rare: int = 0
 
     def changed_by(self, plan: Plan) -> Changed:
         """What a plan, this one or what became of it, changes beside the release that is carried on."""
-        return changed(plan, self.own, self.places, self.source.profile.n_records + self.source.n_unmatched)
+        n_records = self.source.profile.n_records + self.source.n_unmatched
+        return changed(plan, self.own, self.places, n_records, self.n_rare)
 
 
 def carried_on(
@@ -95,7 +97,8 @@ def carried_on(
     places = places_of(profile, levels, others, areas)
     rng = np.random.default_rng()  # from the system's own source, kept nowhere
     nested, rest = loss is not None, part(progress, 0.5, 1.0)
-    split, plan = updated(records, levels, wanted, others, places, areas, nested, rng, rest)
+    split, plan, n_rare = updated(records, levels, wanted, others, places, areas, nested, rng, rest)
     split_source = RecordSource(split)
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
-    return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions)
+    asked = replace(asked, rows_alike=wanted.k if wanted.alike else 1)
+    return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions, n_rare)

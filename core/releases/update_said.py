@@ -9,7 +9,7 @@ from ..disclosure.published import Published
 from ..disclosure.shown_rows import names_shown
 from ..language import all_of, plural, tr
 from ..log import Log
-from .updating import FURTHER, Changed, Update
+from .updating import FURTHER, SHOWN, Changed, Update
 
 BEGIN_ANEW = 10.0  # per cent of the records that are suppressed or moved because of earlier releases
 
@@ -86,6 +86,37 @@ def say_who_can_be_followed(release: Published, n: int, k: int, log: Log) -> tup
     )
     log.warn(followed)
     return (followed,)
+
+
+def say_who_is_held_back(release: Published, n: int, k: int, log: Log) -> tuple[str, ...]:
+    """Say that no row of an update can be followed by rare values, and how many people that costs; none where it shows
+    no field beside quasi-identifiers."""
+    names = names_shown(release)
+    if not names:
+        return ()
+    fields = all_of([f"“{name}”" for name in names])
+    alike = tr(
+        "Each row of this release looks like at least {others} others of its class and region in {fields}, too.",
+        others=k - 1,
+        fields=fields,
+    )
+    log.info(alike)
+    if not n:
+        return (alike,)
+    rare = plural(
+        "{n} record is held back because its values are rare: fewer than {k} records of its class in its largest "
+        "region show what it shows in {fields}. To show more, group the values, keep fewer fields, or set FOLLOWED to "
+        "“{shown}”, by which rare rows can be followed from month to month.",
+        "{n} records are held back because their values are rare: fewer than {k} records of their class in their "
+        "largest region show what they show in {fields}. To show more, group the values, keep fewer fields, or set "
+        "FOLLOWED to “{shown}”, by which rare rows can be followed from month to month.",
+        n,
+        k=k,
+        fields=fields,
+        shown=SHOWN,
+    )
+    log.warn(rare)
+    return (alike, rare)
 
 
 def say_what_is_in_new_words(fields: Sequence[str], k: int, log: Log) -> tuple[str, ...]:

@@ -28,10 +28,12 @@ from ..scientific import sparse
 from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
-from .valued import People, Told, Wanted, levels_with_values
+from .valued import People, Told, Wanted, levels_with_values, n_rare
 
 FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
+HELD_BACK, SHOWN = as_data("held back"), as_data("shown")
+FOLLOWED = (HELD_BACK, SHOWN)
 NOT_SHOWN = Values("", *(np.empty(0, kind) for kind in (object, np.int64, np.int64, np.int64)))
 
 
@@ -40,11 +42,18 @@ class Update:
     """What is updated: an earlier release, and what the records of now are beside it.
 
     entry : its position among the earlier releases; kind : FURTHER, records of a later period beside which the earlier
-    ones stay; UPDATED, the same people with what has changed of them
+    ones stay; UPDATED, the same people with what has changed of them; followed : what becomes of rows that look like
+    fewer than k - 1 others of their class and region: HELD_BACK, or SHOWN
     """
 
     entry: int
     kind: str = UPDATED
+    followed: str = HELD_BACK
+
+    @property
+    def alike(self) -> bool:
+        """Whether each row looks like k - 1 others of its class and region."""
+        return self.followed == HELD_BACK
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,7 @@ class Changed:
     larger region than by a plan of their own; n_lost : people who are suppressed, and are not by a plan of their own
     n_records : people of now
     n_followed : rows of the release, and of the last one before that shows its fields, of values that are rare there
+    n_rare : people who are shown nowhere as fewer than k of their class in their largest region have their values
     """
 
     same: int
@@ -66,6 +76,7 @@ class Changed:
     n_lost: int
     n_records: int
     n_followed: int = 0
+    n_rare: int = 0
 
     @property
     def percent(self) -> float:
@@ -242,8 +253,9 @@ def updated(
     nested: bool,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> tuple[Records, Plan]:
-    """The records, split by where they are shown, and the plan that shows them.
+) -> tuple[Records, Plan, int]:
+    """The records, split by where they are shown, the plan that shows them, and how many people are shown nowhere as
+    their values are rare.
 
     levels : of the earlier releases; wanted : what is asked, its k that of the release; earlier : those of the same
     geography, the one to be updated last; places : what they show, `places_of`; rng : draws who is shown where
@@ -258,18 +270,19 @@ def updated(
         region = levels.crosswalks[0].region_of[area]
         own = np.where(region >= 0, _positions(places[0].key, region * n_classes + class_of), NOBODY)
         there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
-    level_of = np.full(len(cell), SUPPRESSED, np.int8)
+    level_of, rare = np.full(len(cell), SUPPRESSED, np.int8), 0
     if records.table.kept:
         told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
         level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
+        rare = n_rare(places, told, people, wanted.k) if wanted.alike else 0
     else:
         shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
         level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
     progress(0.9)
     split, level_of_cells = _split(records, cell, row, level_of, nested)
     if not nested:
-        return split, replace(suppress(split.profile, levels.crosswalks[0], k), in_part=True)
-    return split, replace(plan_by_levels(split.profile, levels, k, level_of_cells), in_part=True)
+        return split, replace(suppress(split.profile, levels.crosswalks[0], k), in_part=True), rare
+    return split, replace(plan_by_levels(split.profile, levels, k, level_of_cells), in_part=True), rare
 
 
 def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -532,8 +545,9 @@ def _rows_in_parts(table: RecordTable, row: np.ndarray, cell: np.ndarray) -> tup
     return parts, own - 1
 
 
-def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int) -> Changed:
-    """What a plan changes beside the release that it updates; own : a plan of these records that knows none."""
+def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int, rare: int = 0) -> Changed:
+    """What a plan changes beside the release that it updates; own : a plan of these records that knows none; rare :
+    people whom the plan shows nowhere as their values are rare."""
     n_classes = max(len(plan.profile.classes), 1)
     same = other = new = gone = 0
     for level, of_level in enumerate(places):
@@ -546,9 +560,9 @@ def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int) -> 
         other += int(((before != after) & (before > 0) & (after > 0)).sum())
         gone += int(((before > 0) & (after == 0)).sum())
         new += int(((before == 0) & (after > 0)).sum())
-    n_lost = max(own.n_released - plan.n_released, 0)
-    n_up = max(_fewer_as_fine(plan, own) - n_lost, 0)
-    return Changed(same, other, gone, new, n_up, n_lost, n_records)
+    fewer = max(own.n_released - plan.n_released, 0)
+    n_up, n_lost = max(_fewer_as_fine(plan, own) - fewer, 0), max(fewer - rare, 0)
+    return Changed(same, other, gone, new, n_up, n_lost, n_records, n_rare=rare)
 
 
 def _fewer_as_fine(plan: Plan, own: Plan) -> int:

@@ -16,9 +16,12 @@ import numpy as np
 from ..plan import SUPPRESSED
 from ..privacy.diversity import Tally
 from ..progress import Progress, silent
-from .keeping import NOBODY, Places, families, kept
+from .alike import enough, numbers_alike
+from .keeping import NOBODY, Places, families, kept, largest
 
-MOST_TURNS = 16  # in which a family of regions may show fewer and fewer, before it shows nothing
+# In which a family of regions may show fewer and fewer, before it shows nothing; where rows have to be alike, too.
+MOST_TURNS, MOST_TURNS_ALIKE = 16, 64
+MOST_LOOKS = 4  # at a label of which no numbers of its values add up to what it may show
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +50,13 @@ class Wanted:
     """What is asked of the values of a label.
 
     k : the smallest label and the smallest change; l_diversity : its values; max_share : of one of them, per cent
+    alike : whether each row of a label looks like k - 1 others of it
     """
 
     k: int
     l_diversity: int = 1
     max_share: float = 100.0
+    alike: bool = False
 
     @property
     def of_values(self) -> bool:
@@ -85,13 +90,23 @@ def levels_with_values(
     families = np.unique(np.concatenate(work.top))
     turn = 0
     while len(families):
-        if turn >= MOST_TURNS:
+        if turn >= (MOST_TURNS_ALIKE if wanted.alike else MOST_TURNS):
             work.show_nothing(families)
         work.show(families)
         families = work.lowered(families)
         turn += 1
         progress(1.0 - 0.8**turn)
     return work.level_of
+
+
+def n_rare(places: Sequence[Places], told: Sequence[Told], people: People, k: int) -> int:
+    """How many people have values that fewer than k of their class have in the largest region around them, where k of
+    the class live there."""
+    rare = np.zeros(len(people.place[0]), bool)
+    for of_level, by_value, place, pair in zip(places, told, people.place, people.pair):
+        inside = place >= 0
+        rare[inside] = (by_value.people[pair[inside]] < k) & (of_level.people[place[inside]] >= k)
+    return int(rare.sum())
 
 
 def by_changes(now: np.ndarray, before: np.ndarray, place: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -132,23 +147,34 @@ class _Work:
         self.values = [np.zeros(len(of_level.place), np.int64) for of_level in told]
         self.values_within = [np.zeros(len(of_level.place), np.int64) for of_level in told]
         self.top = families(places)
+        self.priority = [rng.random(len(of_level.place)) for of_level in told]
+        self.seed = int(rng.integers(2**62))
         self.caps = [self._first_caps(level) for level in range(len(places))]
 
     def _first_caps(self, level: int) -> np.ndarray:
         """The people of each place, or fewer where these cannot all be shown, nor as many as before, as a value is
         lacking."""
         places, told, k = self.places[level], self.told[level], self.wanted.k
+        open_to = self._of_k(told.people)
+        people = self._by_place(level, open_to)
         before = places.within[:, -1]
-        common = self._common(level, told.people, told.within[:, -1])
-        lacks = (before > 0) & (common < before) & (places.people < before + k)
-        lacks &= self._goal(level, told.people, places.people, True) < places.people
-        back = np.maximum(np.minimum(common, before - k), self._as_before(level, told.people, places.people + 1, True))
-        return np.where(lacks, back, places.people)
+        common = self._common(level, open_to, told.within[:, -1])
+        lacks = (before > 0) & (common < before) & (people < before + k)
+        lacks &= self._goal(level, open_to, people, True) < people
+        back = np.maximum(np.minimum(common, before - k), self._as_before(level, open_to, people + 1, True))
+        return np.where(lacks, back, people)
+
+    def _of_k(self, people: np.ndarray) -> np.ndarray:
+        """The people of each value whom a label may show: none of fewer than k, where rows have to be alike."""
+        return enough(people, self.wanted.k) if self.wanted.alike else people
+
+    def _free(self, level: int, below: np.ndarray) -> np.ndarray:
+        """The people of each value whom a label may show, of those whom no finer level shows."""
+        return self._of_k(self.told[level].people - below)
 
     def _common(self, level: int, people: np.ndarray, before: np.ndarray) -> np.ndarray:
         """People of each place whom an earlier release could have shown with their values, (K,)."""
-        place = self.told[level].place
-        return np.bincount(place, np.minimum(people, before), len(self.places[level])).astype(np.int64)
+        return self._by_place(level, np.minimum(people, before))
 
     def _as_before(self, level: int, people: np.ndarray, fewer_than: np.ndarray, all_within: bool) -> np.ndarray:
         """The most, of fewer, that an earlier release showed of each place and that could be shown again, (K,)."""
@@ -176,7 +202,8 @@ class _Work:
                 own = np.where(parent >= 0, np.searchsorted(some[level + 1], parent), NOBODY)
             caps = self.caps[level][at]
             parts.append(Places(places.key[at], caps, own, places.shown[at], places.within[at]))
-        numbers = kept(parts, self.wanted.k, self.rng)
+        rng = np.random.default_rng(self.seed) if self.wanted.alike else self.rng
+        numbers = kept(parts, self.wanted.k, rng)
         for level, at in enumerate(some):
             self.shown[level][at], self.within[level][at] = numbers.shown[level], numbers.within[level]
         outermost = np.full(len(self.level_of), NOBODY)
@@ -198,17 +225,45 @@ class _Work:
         here, pair = here[order], pair[order]
         rank = _ranks(pair)
         in_turn = self._in_turn(level, below)
+        if self.wanted.alike:
+            in_turn = [self._alike(level, in_turn, below, some)]
         first = np.full(len(here), len(in_turn))
         for turn, wanted in reversed(list(enumerate(in_turn))):
             first[rank < wanted[pair]] = turn
         place = told.place[pair]
         order = np.lexsort((self.rng.random(len(here)), first, place))
         here, pair, place = here[order], pair[order], place[order]
-        chosen = _ranks(place) < self.shown[level][place]
+        chosen = (first[order] == 0) if self.wanted.alike else _ranks(place) < self.shown[level][place]
         self.level_of[here[chosen]] = level
         touched = np.isin(told.place, some)
         self.values[level][touched] = np.bincount(pair[chosen], minlength=n)[touched]
         self.values_within[level][touched] = (below + self.values[level])[touched]
+        if self.wanted.alike:
+            self.shown[level][some] = self._by_place(level, self.values[level])[some]
+            self.within[level][some] = self._by_place(level, self.values_within[level])[some]
+
+    def _by_place(self, level: int, people: np.ndarray) -> np.ndarray:
+        """The sum of each place, (K,); people : of each value of a place."""
+        return np.bincount(self.told[level].place, people, len(self.places[level])).astype(np.int64)
+
+    def _alike(self, level: int, in_turn: Sequence[np.ndarray], below: np.ndarray, some: np.ndarray) -> np.ndarray:
+        """How many of each value labels show, each of nobody or of k and more; in all as many as they were to show,
+        with what finer levels show less than they were to, or the most that may be below that."""
+        places, told, k = self.places[level], self.told[level], self.wanted.k
+        free, inside = self._free(level, below), self._by_place(level, below)
+        people, around = self._by_place(level, free), places.parent >= 0
+        number, lacks = np.zeros(len(told.place), np.int64), some
+        limit = np.minimum(np.minimum(self.within[level], self.caps[level]) - inside, people)[some]
+        for _ in range(MOST_LOOKS):
+            asked = np.zeros(len(places), np.int64)
+            most = largest(limit, inside[lacks], places.shown[lacks], places.within[lacks], k)
+            asked[lacks] = np.maximum(most, 0)
+            found = numbers_alike(told.place, free, in_turn, asked, around, k, self.priority[level])
+            number = np.where(np.isin(told.place, lacks), found, number)
+            shown = self._by_place(level, number)
+            lacks = lacks[shown[lacks] < asked[lacks]]
+            limit = shown[lacks]
+        return number
 
     def _values_below(self, level: int) -> np.ndarray:
         """Who is shown in the regions within each place, by value."""
@@ -225,7 +280,7 @@ class _Work:
         places, told = self.places[level], self.told[level]
         n_releases = places.shown.shape[1]
         number = np.arange(n_releases)
-        there = [self._common(level, told.people - below, by_value) for by_value in told.shown.T]
+        there = [self._common(level, self._free(level, below), by_value) for by_value in told.shown.T]
         same = (places.shown == self.shown[level][:, None]) & (places.shown > 0) & (np.transpose(there) == places.shown)
         last = np.where(same, number, NOBODY).max(axis=1, initial=NOBODY)[told.place]
         own = np.where(last >= 0, told.shown[np.arange(len(last)), last], 0)
@@ -270,7 +325,7 @@ class _Work:
         """At most how many a place may show where its values tell of a few beside an earlier release, (K,); as many as
         it does where they do not. all_within : of all who are shown there or within, else of the label."""
         places, told, k = self.places[level], self.told[level], self.wanted.k
-        people = told.people if all_within else told.people - self._values_below(level)
+        people = self._of_k(told.people) if all_within else self._free(level, self._values_below(level))
         goal = now.copy()
         for release in range(places.shown.shape[1]):
             before = (places.within if all_within else places.shown)[:, release]
@@ -281,6 +336,7 @@ class _Work:
                 for part in told.parts:
                     bad |= of_one_value(values > valued, part, told.place, len(now))
                     bad |= of_one_value(values < valued, part, told.place, len(now))
+            bad |= (now != before) & (np.abs(now - before) < k)
             bad &= (before > 0) & (now > 0)
             common = self._common(level, people, valued)
             back = np.where((common == before) & (now > before), before, np.minimum(common, before - k))

@@ -204,6 +204,8 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
         rows.append((tr("Sensitive fields"), _sensitive(account)))
     if account.changed is not None and account.changed.n_followed:
         rows.append((tr("Rows that can be followed"), _followed(account.changed.n_followed)))
+    if account.changed is not None and account.changed.n_rare:
+        rows.append((tr("Records of rare values"), _held_back(account.changed.n_rare)))
     if ask.least_population:
         rows.append((tr("Least population"), tr("{people:,.0f} people in every region", people=ask.least_population)))
     rows.append(("RULE", tr("none: numbers of the house") if ask.rule == NO_RULE else ask.rule))
@@ -216,6 +218,10 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows.append(("REGISTER", signing.register or none))
     rows += [(tr("Policy"), f"{policy.path} (SHA-256 {policy.sha256})") for policy in account.policies]
     return rows
+
+
+def _held_back(n: int) -> str:
+    return tr("{n} held back, so that no row can be followed from month to month by its values", n=n)
 
 
 def _followed(n: int) -> str:

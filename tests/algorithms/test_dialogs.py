@@ -135,7 +135,8 @@ def town():
     profile = {name: list(column) for name, column in zip(records, zip(*counted))}
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
     keys = [f"p{i}" for i in range(2_000)]
-    layers["persons"] = make_layer({**{name: column[::9][:2_000] for name, column in records.items()}, "person": keys})
+    homes_of = {"person": keys, "home": [f"h{i // 2}" for i in range(len(keys))]}
+    layers["persons"] = make_layer({**{name: column[::9][:2_000] for name, column in records.items()}, **homes_of})
     layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
@@ -145,18 +146,23 @@ def town():
 
 @pytest.fixture(scope="module")
 def people(town, tmp_path_factory):
-    """The records of the town as a text file."""
-    rows = [",".join(town["records"].fields().names())]
-    rows += [",".join(map(str, feature.attributes())) for feature in town["records"].getFeatures()]
-    file = tmp_path_factory.mktemp("people") / "people.csv"
-    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return file
+    """The records of the town as a text file, its persons, and their stays: paths."""
+    folder = tmp_path_factory.mktemp("people")
+    for name, of in (("people", "records"), ("persons", "persons")):
+        rows = [",".join(town[of].fields().names())]
+        rows += [",".join(map(str, feature.attributes())) for feature in town[of].getFeatures()]
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    keys = [feature["person"] for feature in town["persons"].getFeatures()]
+    stays = [f"{key},{1 + i % 2},{('E10', 'G35', 'J45')[i % 3]}" for i, key in enumerate(keys) if i % 4]
+    (folder / "stays.csv").write_text("\n".join(["person,month,reason", *stays]) + "\n", encoding="utf-8")
+    return sorted(folder.iterdir())
 
 
 @pytest.fixture
 def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
     """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
-    shutil.copy(people, tmp_path)
+    for file in people:
+        shutil.copy(file, tmp_path)
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
     project = QgsProject.instance()
@@ -470,6 +476,20 @@ OTHERS = {
         "SENSITIVE": "sex",
         "QUASI_IDENTIFIERS": "age_group",
         "L_DIVERSITY": 2,
+    },
+    "releasedatabase, with linked tables": {
+        **IN_PLACE,
+        **REGIONS,
+        "CONNECTION": "#persons.csv",
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+        "HOUSEHOLD_ID": "home",
+        "KEY": "person",
+        "LINKED_TABLES": "#stays.csv",
+        "LINKED_KNOWN": "stays.month",
+        "LINKED_SENSITIVE": "stays.reason",
+        "L_DIVERSITY": 2,
+        "MAX_SHARE": 60.0,
     },
     "releaserecords, with coarser levels": {**PEOPLE, **COARSER_LEVELS, "CROSSWALK": "@levels"},
     "releasedatabase, with coarser levels": {

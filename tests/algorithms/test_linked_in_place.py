@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ def there(run, tmp_path):
         "home": [AREAS[i] for i in rng.integers(0, 8, n)],
         "sex": [("F", "M")[i] for i in rng.integers(0, 2, n)],
         "income": rng.integers(0, 4, n).tolist(),
+        "household": [i // 3 for i in range(n)],
     }
     stays = {"id": rng.integers(0, n, 200).tolist(), "month": rng.integers(1, 3, 200).tolist()}
     drugs = {"who": rng.integers(0, n, 300).tolist(), "atc": [("N", "C")[i] for i in rng.integers(0, 2, 300)]}
@@ -96,6 +98,34 @@ def test_persons_and_tables_are_written_where_they_are(there, tmp_path, rows_kno
     assert not list(tmp_path.glob("again*"))
 
 
+def test_people_who_look_alike_have_no_sensitive_value_of_their_rows_in_common(there, tmp_path):
+    folder = tmp_path / "folder"
+    asked = {"HOUSEHOLD_ID": "household", "L_DIVERSITY": 2, "MAX_SHARE": 80}
+    done = there(**asked, LINKED_KEEP="", LINKED_SENSITIVE="drugs.atc", RELEASE_FOLDER=str(folder))
+    persons, stays, drugs = (rows_of(tmp_path / f"out{name}.parquet") for name in ("", "_stays", "_drugs"))
+    assert not [line for line in done.log if "no effect" in line]
+    months, values, alike = defaultdict(list), defaultdict(set), defaultdict(list)
+    number = Counter(row["vbas_person"] for row in drugs)
+    for row in stays:
+        months[row["vbas_person"]].append(row["month"])
+    for row in drugs:
+        values[row["vbas_person"]].add(row["atc"])
+    for row in persons:
+        key = row["vbas_person"]
+        place = [row[name] for name in ("vbas_level", "vbas_region", "sex", "vbas_stays", "vbas_drugs")]
+        alike[repr([place, sorted(months[key]), number[key]])].append(key)
+    assert drugs and min(map(len, alike.values())) >= 3
+    for keys in alike.values():
+        have = [values[key] for key in keys if key in values]
+        shares = Counter(value for one in have for value in one)
+        assert not have or (len(shares) >= 2 and max(shares.values()) <= 0.8 * len(have))
+    (table,) = (
+        one for one in json.loads((folder / "datapackage.json").read_text())["resources"] if one["name"] == "drugs"
+    )
+    assert {field["name"]: field.get("role") for field in table["schema"]["fields"]}["atc"] == "sensitive"
+    assert not [claim.name for claim in check_folder(folder).claims if claim.holds is False]
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
@@ -104,6 +134,11 @@ def test_persons_and_tables_are_written_where_they_are(there, tmp_path, rows_kno
         ({"LINKED_KNOWN": "month"}, "LINKED_KNOWN names “month”"),
         ({"LINKED_KEEP": "drugs.dose"}, "Table “drugs” has no field “dose”"),
         ({"LINKED_K": 21}, "LINKED_K is 21"),
+        ({"LINKED_SENSITIVE": "stays.month"}, "LINKED_SENSITIVE: “month” of table “stays” is in LINKED_KNOWN too"),
+        (
+            {"LINKED_SENSITIVE": "drugs.atc", "L_DIVERSITY": 2, "ROWS_KNOWN": "one row"},
+            "ROWS_KNOWN “one row” does not go together yet with HOUSEHOLD_ID",
+        ),
         ({"PERSON_ID": "id"}, "PERSON_ID and linked tables do not go together"),
         ({"LINKED_TABLES": "stays.parquet;drugs.parquet"}, "there is no file “stays.parquet”"),
     ],

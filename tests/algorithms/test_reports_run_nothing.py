@@ -373,7 +373,7 @@ def releasedatabase(town):
         **{name: evaluate(town)[name] for name in ("CROSSWALK", "CROSSWALK_ID")},
         "DESTINATION": str(place / "released.parquet"),
         "LEVELS_COARSER": None,
-        **dict.fromkeys(("KEY", "LINKED_TABLES", "LINKED_KEYS", "LINKED_KNOWN", "LINKED_KEEP")),
+        **dict.fromkeys(("KEY", "LINKED_TABLES", "LINKED_KEYS", "LINKED_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE")),
     }
 
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
+from vbas.algorithms.form.release import release_table
+from vbas.core.anonymise import Ask, anonymise
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.levels import Levels
 from vbas.core.publish.register.chain import chain_of
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import RecordTable
 
 from .conftest import make_layer
 
@@ -128,7 +139,29 @@ def test_months_with_a_sensitive_field_a_kept_one_and_several_periods(anonymize,
             for key in new.keys() & old.keys():
                 for change in (new[key] - old[key], old[key] - new[key]):
                     assert change.total() == 0 or change.total() >= 3
-    assert done[-1].results["N_SAME"] > done[-1].results["N_CHANGED"]
+    for number, one in enumerate(done[1:], 1):  # and each row looks like two others
+        assert min(min(rows.values()) for rows in shown[number].values()) >= 3
+        assert any(
+            "looks like at least 2 others of its class and region in “diagnosis” and “works”" in at for at in one.log
+        )
+    rare = run("updaterelease", RECORDS=make_layer(tables[1]), FOLLOWED="shown", **given)
+    names = "vbas_region", "sex", "age", "year", "diagnosis", "works"
+    rows = Counter(tuple(row[name] for name in names) for row in rare.rows("RELEASED_RECORDS"))
+    assert min(rows.values()) < 3 and not any("looks like at least" in line for line in rare.log)
+
+
+def test_what_is_written_is_counted_by_all_that_rows_show():
+    """Of a release whose rows have to be alike, the second count takes kept fields for a part of the class."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    kept = {"works": column_from_values([0, 1] * 5)}
+    table = RecordTable(column_from_values(["a"] * 10), {"sex": column_from_values(["F"] * 10)}, kept)
+    levels = Levels((Crosswalk(np.array([0, 0]), 1),))
+    account = anonymise(areas, match_records(table, areas), levels, Ask(3))
+    source = make_layer({"home": ["a"] * 10, "sex": ["F"] * 10, "works": [0, 1] * 5})
+    form: Any = SimpleNamespace(source=lambda _: source)
+    for alike, n_fields in ((1, 2), (3, 3)):  # region and sex, and the job
+        asked = replace(account, requirement=replace(account.requirement, rows_alike=alike))
+        assert release_table(form, asked, account.release)[1].n_class_fields == n_fields
 
 
 @pytest.mark.slow

@@ -249,7 +249,7 @@ def test_steps_end_with_the_same_three_lines(run, grid, anonymize):
     assert step.log[-3] == whole.log[-3]
     assert step.log[-2] == whole.log[-2].partition(" On average")[0]
     nobody = run("releaserecords", **given, CROSSWALK=crosswalk, RELEASED_RECORDS="memory:", K=1000)
-    assert nobody.log[-3] == "Nothing can be released at k = 1000: no class has as many records."
+    assert nobody.log[-3] == "Nothing is released: no class of a region meets k = 1000 and what else is asked."
 
 
 def test_the_model_designer_and_the_batch_form_open_too(provider, qgis_iface, monkeypatch):

@@ -51,6 +51,7 @@ for package in ("ibis", "pyspark", "grpc"):
 PySparkException = needed("pyspark.errors").PySparkException
 spark_destinations = needed("vbas.core.engines.spark_destinations")
 spark_session = needed("vbas.core.engines.spark_session")
+spark_failures = needed("vbas.core.engines.spark_failures")
 
 FIELDS = RecordFields("area", QUASI, ("diagnosis",))
 FEW = RecordFields("area", ("sex",))
@@ -488,6 +489,14 @@ def test_what_cannot_be_removed_is_said_with_what_ended_the_work(spark, folder, 
         run(spark.driver, folder, "never", FEW)
     (staged,) = tables(spark)
     spark.session.sql(f"DROP TABLE {staged} PURGE")
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError("Connection refused"), ConnectionResetError("reset")])
+def test_a_driver_of_this_machine_that_does_not_answer_any_more_was_ended(error):
+    """As it is killed: where a line was to be opened, once in many runs."""
+    said = "the driver was ended"
+    assert str(spark_failures.sentence(error, "local[1]")) == f"Spark: {said}: nothing was written."
+    assert spark_failures.lost(error, "local[1]") == said
 
 
 def test_a_driver_that_is_killed_in_mid_write_leaves_nothing(folder, tmp_path):

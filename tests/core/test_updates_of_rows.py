@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure.published import Published
 from vbas.core.disclosure.shown_rows import (
     fields_of,
     n_that_can_be_followed,
@@ -25,7 +24,6 @@ from vbas.core.disclosure.shown_rows import (
 )
 from vbas.core.errors import InputError
 from vbas.core.levels import Levels
-from vbas.core.nesting.flattening import flatten
 from vbas.core.publish.register.listing import releases_in
 from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
 from vbas.core.records.columns import Column, column_from_values
@@ -33,10 +31,11 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine_all
-from vbas.core.releases.updating import Update
+from vbas.core.releases.updating import FOLLOWED, SHOWN, Update
 from vbas.core.report.sign import Signing, sign_page
 
 from .nested_cases import random_levels
+from .rows_told import assert_no_few_came_or_left, carried, published_of, told
 
 ILL, JOB = np.array(["flu", "cold", None], dtype=object), np.array([1, 2, None, ""], dtype=object)
 Person = tuple[int, int, int, int]  # area, class, illness, job
@@ -54,7 +53,8 @@ def town_of(people: list[Person], areas: Areas, sensitive: tuple[str, ...], kept
 
 @st.composite
 def towns(draw):
-    """Areas, levels, k, sensitive fields, what is asked of these, and the people of several months."""
+    """Areas, levels, k, sensitive fields, what is asked of these, the people of several months, and what becomes of
+    rare values."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, k = draw(st.integers(2, 5)), draw(st.integers(2, 4))
     areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 99, (n, 2)).astype(float), np.ones(n))
@@ -72,64 +72,26 @@ def towns(draw):
         months.append(changed + [person() for _ in range(rng.integers(0, 9))])
     sensitive = draw(st.sampled_from([(), ("ill",), ("ill", "job")]))
     asked = draw(st.sampled_from([{}, {"l_diversity": 2}])) if sensitive else {}
-    return areas, levels, k, sensitive, asked, [month for month in months if len(month) >= 2 * k]
+    months = [month for month in months if len(month) >= 2 * k]
+    return areas, levels, k, sensitive, asked, months, draw(st.sampled_from(FOLLOWED))
 
 
-def carried(areas: Areas, levels: Levels, k: int, sensitive: tuple[str, ...], asked: dict, months: list) -> list:
-    """The release of each month, which carries on the one before."""
-    accounts: list[Account] = []
-    for month in months:
-        published = [published_of(account) for account in accounts]
-        update = Update(len(published) - 1) if published else None
-        ask = Ask(k, earlier=Earlier(published), update=update, **asked)
-        try:
-            accounts.append(anonymise(areas, town_of(month, areas, sensitive), levels, ask))
-        except InputError as error:  # as anywhere, a value that stands for an area is refused
-            assert "stands for the area" in str(error)
-            break
-    return accounts
+BOTH = ("ill", "job")
 
 
-def published_of(account: Account) -> Published:
-    """What a release published."""
-    assert account.published is not None
-    return account.published
-
-
-def told(account: Account) -> dict[tuple[str, int, int, int], Counter]:
-    """Of each label, and of each region with all within, how many rows of each class are alike: read from the rows."""
-    release, rows = account.release, dict[tuple[str, int, int, int], Counter]()
-    columns = [release.fields[name] for name in ("ill", "job")]
-    values = list(zip(*([repr(column.categories[code]) for code in column.codes.tolist()] for column in columns)))
-
-    def add(what: str, level: int, regions: np.ndarray, there: np.ndarray) -> None:
-        codes, counts = release.fields["q"].codes.tolist(), release.counts.tolist()
-        for here, region, code, value, count in zip(there.tolist(), regions.tolist(), codes, values, counts):
-            if here and region >= 0:
-                rows.setdefault((what, level, region, code), Counter())[value] += count
-
-    for level in range(len(account.levels)):
-        add("label", level, release.region, release.level == level)
-        inside = flatten(account.levels, release.level, release.region, level)
-        add("all", level, inside, inside >= 0)
-    return rows
+def accounts_of(areas: Areas, levels: Levels, months: Sequence[list[Person]], followed: str = SHOWN) -> list[Account]:
+    """Months of which no field is sensitive, at k = 3."""
+    return carried(areas, levels, 3, [town_of(month, areas, ()) for month in months], followed)
 
 
 @pytest.mark.slow
 @settings(max_examples=12)
 @given(towns())
 def test_no_few_came_or_left_by_their_rows_between_any_two_months(case):
-    areas, levels, k, sensitive, asked, months = case
-    accounts = carried(areas, levels, k, sensitive, asked, months)
-    numbers = [told(account) for account in accounts]
-    for later, new in enumerate(numbers):
-        for old in numbers[:later]:
-            for key in new.keys() & old.keys():
-                for change in (new[key] - old[key], old[key] - new[key]):
-                    assert change.total() == 0 or change.total() >= k, (key, old[key], new[key])
-                    if asked and change:
-                        for at in [("ill", "job").index(name) for name in sensitive]:
-                            assert len({values[at] for values in change}) > 1
+    areas, levels, k, sensitive, asked, months, followed = case
+    accounts = carried(areas, levels, k, [town_of(month, areas, sensitive) for month in months], followed, **asked)
+    several = [BOTH.index(name) for name in sensitive] if asked else []
+    assert_no_few_came_or_left([told(account, BOTH) for account in accounts], k, several)
     if len(accounts) > 1:  # and so says the attacker who has what the register keeps
         assert not examine_all([published_of(account) for account in accounts]).n_counts
 
@@ -138,15 +100,18 @@ def test_no_few_came_or_left_by_their_rows_between_any_two_months(case):
 @settings(max_examples=8)
 @given(towns())
 def test_each_month_shows_rows_of_now_as_diverse_as_asked(case):
-    areas, levels, k, sensitive, asked, months = case
-    for month, account in zip(months, carried(areas, levels, k, sensitive, asked, months)):
-        for (what, level, region, code), rows in told(account).items():
+    areas, levels, k, sensitive, asked, months, followed = case
+    accounts = carried(areas, levels, k, [town_of(month, areas, sensitive) for month in months], followed, **asked)
+    for month, account in zip(months, accounts):
+        for (what, level, region, code), rows in told(account, BOTH).items():
             inside = levels.crosswalks[level].region_of
-            there = Counter((repr(ILL[i]), repr(JOB[j])) for a, c, i, j in month if c == code and inside[a] == region)
+            there = Counter[tuple[str, ...]](
+                (repr(ILL[i]), repr(JOB[j])) for a, c, i, j in month if c == code and inside[a] == region
+            )
             assert not rows - there
             if what == "label":
                 assert rows.total() >= k
-                for at in [("ill", "job").index(name) for name in sensitive]:
+                for at in [BOTH.index(name) for name in sensitive]:
                     assert len({values[at] for values in rows}) >= asked.get("l_diversity", 1)
 
 
@@ -157,8 +122,8 @@ def test_a_change_that_only_rows_show_takes_k_along():
     levels = Levels((Crosswalk(np.array([0, 1]), 2),))
     people: list[Person] = [(a, 0, i % 2, i % 2) for a in range(2) for i in range(8)]
     after = [(0, 0, 0, 1), (0, 0, 1, 0), *people[2:]]
-    first, now = carried(areas, levels, 3, (), {}, [people, after])
-    before, later = (told(one).get(("label", 0, 0, 0), Counter()) for one in (first, now))
+    first, now = accounts_of(areas, levels, [people, after])
+    before, later = (told(one, BOTH).get(("label", 0, 0, 0), Counter()) for one in (first, now))
     assert before.total() == 8 and later.total() <= 5
     # Had it been shown, whoever has what the register keeps of an update would have noticed.
     alone = [
@@ -167,8 +132,8 @@ def test_a_change_that_only_rows_show_takes_k_along():
     ]
     assert examine_all([alone[0], replace(alone[1], updates=(0, "updated"))]).n_counts == 1
     assert not examine_all(alone).n_counts  # of releases that carry on none, rows are not compared
-    again = carried(areas, levels, 3, (), {}, [people, people])[1]
-    assert told(again) == told(first) or again.release.n_records < 16  # now and then somebody is held back
+    again = accounts_of(areas, levels, [people, people])[1]
+    assert told(again, BOTH) == told(first, BOTH) or again.release.n_records < 16  # now and then somebody is held back
 
 
 def test_who_can_be_followed_from_month_to_month_is_counted():
@@ -177,7 +142,7 @@ def test_who_can_be_followed_from_month_to_month_is_counted():
     levels = Levels((Crosswalk(np.array([0, 1]), 2),))
     common: list[Person] = [(a, c, i % 2, 0) for a in range(2) for c in range(2) for i in range(8)]
     rare: list[Person] = [(0, 0, 2, 1), (1, 0, 2, 1), (1, 1, 2, 2), (0, 1, 2, 3), (0, 1, 2, 3), (1, 1, 2, 3)]
-    accounts = carried(areas, levels, 3, (), {}, [common + rare, common + rare])
+    accounts = accounts_of(areas, levels, [common + rare, common + rare])
     expected = 0
     for release in (account.release for account in accounts):
         shown = Counter[tuple]()
@@ -192,10 +157,10 @@ def test_who_can_be_followed_from_month_to_month_is_counted():
     rows = dict(sign_page(accounts[1], Signing(), "", "", "").terms)
     assert rows["Rows that can be followed"].startswith(f"{expected}: whoever knows that a certain person left")
     # Who left is not shown any more, and was the only one with such values.
-    gone = carried(areas, levels, 3, (), {}, [common + rare[:1], common])[1]
+    gone = accounts_of(areas, levels, [common + rare[:1], common])[1]
     assert n_that_can_be_followed(published_of(gone), [], 3) == 0
     assert gone.changed is not None and gone.changed.n_followed == 1
-    plain = carried(areas, levels, 3, (), {}, [common, common])[1]
+    plain = accounts_of(areas, levels, [common, common])[1]
     assert plain.changed is not None and plain.changed.n_followed == 0
     assert "Rows that can be followed" not in dict(sign_page(plain, Signing(), "", "", "").terms)
     assert not any("can be followed" in note for note in plain.notes)

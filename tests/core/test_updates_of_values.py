@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.anonymise import Account, Ask, anonymise
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
 from vbas.core.levels import Levels
-from vbas.core.nesting.flattening import flatten
 from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.keeping import Places
-from vbas.core.releases.updating import Update
+from vbas.core.releases.updating import FOLLOWED, SHOWN, Update
 from vbas.core.releases.valued import People, Told, Wanted, levels_with_values
 
 from .nested_cases import random_levels
+from .rows_told import assert_no_few_came_or_left, carried, told
 
 CLASSES, ILL = np.array(["u", "v"], dtype=object), np.array(["flu", "cold", None], dtype=object)
 Person = tuple[int, int, int]  # area, class, value
@@ -43,7 +43,8 @@ def town_of(people: list[Person], areas: Areas, counted: bool = False) -> Record
 
 @st.composite
 def towns(draw):
-    """Areas, levels, k, what is asked of values, and the people of several months."""
+    """Areas, levels, k, what is asked of values, the people of several months, whether rows stand for several of them,
+    and what becomes of rare values."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, k = draw(st.integers(2, 6)), draw(st.integers(2, 4))
     areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 99, (n, 2)).astype(float), np.ones(n))
@@ -59,68 +60,34 @@ def towns(draw):
         moved = [(int(rng.integers(n)), *one[1:]) if rng.random() < 0.04 else one for one in stay]
         months.append(moved + [person() for _ in range(rng.integers(0, 9))])
     asked = draw(st.sampled_from([{}, {"l_diversity": 2}, {"max_share": 70.0}]))
-    return areas, levels, k, asked, [month for month in months if len(month) >= k], draw(st.booleans())
+    months = [month for month in months if len(month) >= k]
+    return areas, levels, k, asked, months, draw(st.booleans()), draw(st.sampled_from(FOLLOWED))
 
 
-def carried(areas: Areas, levels: Levels, k: int, asked: dict, months: list[list[Person]], counted: bool):
+def accounts_of(case):
     """The release of each month, which carries on the one before."""
-    accounts: list[Account] = []
-    for month in months:
-        published = [account.published for account in accounts if account.published is not None]
-        update = Update(len(published) - 1) if published else None
-        ask = Ask(k, earlier=Earlier(published), update=update, **asked)
-        try:
-            accounts.append(anonymise(areas, town_of(month, areas, counted), levels, ask))
-        except InputError as error:  # as anywhere, a value that stands for an area is refused
-            assert "stands for the area" in str(error)
-            break
-    return accounts
-
-
-def told(account: Account) -> dict[tuple[str, int, int, int], Counter]:
-    """Of each label, and of each region with all within, how many of each class show which value: read from rows."""
-    release = account.release
-    ill, rows = release.fields["ill"], dict[tuple[str, int, int, int], Counter]()
-    values = [str(ill.categories[code]) for code in ill.codes.tolist()]
-
-    def add(what: str, level: int, regions: np.ndarray, there: np.ndarray) -> None:
-        columns = regions.tolist(), release.fields["q"].codes.tolist(), values, release.counts.tolist()
-        for here, region, code, value, count in zip(there.tolist(), *columns):
-            if here and region >= 0:
-                rows.setdefault((what, level, region, code), Counter())[value] += count
-
-    for level in range(len(account.levels)):
-        add("label", level, release.region, release.level == level)
-        inside = flatten(account.levels, release.level, release.region, level)
-        add("all", level, inside, inside >= 0)
-    return rows
+    areas, levels, k, asked, months, counted, followed = case
+    return carried(areas, levels, k, [town_of(month, areas, counted) for month in months], followed, **asked)
 
 
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(towns())
 def test_no_few_came_or_left_by_their_values_between_any_two_months(case):
-    areas, levels, k, asked, months, counted = case
-    accounts = carried(areas, levels, k, asked, months, counted)
-    numbers = [told(account) for account in accounts]
-    for later, new in enumerate(numbers):
-        for old in numbers[:later]:
-            for key in new.keys() & old.keys():
-                came, left = (sum((new[key] - old[key]).values()), sum((old[key] - new[key]).values()))
-                assert not 0 < came < k and not 0 < left < k, (key, old[key], new[key])
-                if asked:
-                    assert len(new[key] - old[key]) != 1 and len(old[key] - new[key]) != 1
+    _, _, k, asked, _, _, _ = case
+    assert_no_few_came_or_left([told(account, ["ill"]) for account in accounts_of(case)], k, [0] if asked else [])
 
 
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(towns())
 def test_each_month_shows_people_of_now_with_their_values_as_diverse_as_asked(case):
-    areas, levels, k, asked, months, counted = case
-    for month, account in zip(months, carried(areas, levels, k, asked, months, counted)):
-        shown = told(account)
+    _, levels, k, asked, months, _, _ = case
+    for month, account in zip(months, accounts_of(case)):
+        shown = told(account, ["ill"])
         for (what, level, region, code), values in shown.items():
-            there = [str(ILL[v]) for a, c, v in month if c == code and levels.crosswalks[level].region_of[a] == region]
+            inside = levels.crosswalks[level].region_of
+            there = [(repr(ILL[v]),) for a, c, v in month if c == code and inside[a] == region]
             assert not values - Counter(there)
             if what == "label":
                 assert values.total() >= k and len(values) >= asked.get("l_diversity", 1)
@@ -134,22 +101,23 @@ def test_each_month_shows_people_of_now_with_their_values_as_diverse_as_asked(ca
 @given(towns())
 def test_who_has_not_changed_is_shown_as_before(case):
     """Of classes in coarsest regions of which all are shown; of others somebody is held back now and then."""
-    areas, levels, k, asked, months, counted = case
-    accounts = carried(areas, levels, k, asked, [months[0], months[0]], counted)
+    areas, levels, k, asked, months, counted, _ = case
+    accounts = accounts_of((areas, levels, k, asked, [months[0], months[0]], counted, SHOWN))
     top, last = levels.crosswalks[-1].region_of, len(levels) - 1
     there = Counter((int(top[a]), c) for a, c, _ in months[0] if top[a] >= 0)
     all_shown = [
         key[2:]
         for account in accounts[:1]
-        for key, values in told(account).items()
+        for key, values in told(account, ["ill"]).items()
         if key[:2] == ("all", last) and values.total() == there[key[2:]]
     ]
 
     def of_these(account):
         around = {
-            key: (int(top[np.argmax(levels.crosswalks[key[1]].region_of == key[2])]), key[3]) for key in told(account)
+            key: (int(top[np.argmax(levels.crosswalks[key[1]].region_of == key[2])]), key[3])
+            for key in told(account, ["ill"])
         }
-        return {key: values for key, values in told(account).items() if around[key] in all_shown}
+        return {key: values for key, values in told(account, ["ill"]).items() if around[key] in all_shown}
 
     assert len(accounts) != 1 and all(of_these(account) == of_these(accounts[0]) for account in accounts)
 

@@ -302,7 +302,7 @@ def _nested(case, records, released, regions, k, people):
         return
     for (level, region, values), n in live.items():
         if level == n_levels - 1 and n >= k and at_last[region, values] != n:
-            if case.parameters.get("DISCLOSURE") in HIDING and n_levels > 1:
+            if case.parameters.get("DISCLOSURE") in HIDING:
                 inside = [home for home, path in regions.items() if path[-1] == region]
                 if people_tell([people.get(home, 0) for home in inside], n, k):
                     continue
