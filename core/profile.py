@@ -84,7 +84,8 @@ def profile_records(
     kept = (area > 0) & (totals > 0)
     # The cells are in the order of a sparse matrix by rows already.
     index = np.int32 if max(len(cells), len(classes)) <= LARGEST_INT32 else np.int64
-    column_of = column_of.astype(index, copy=False)
+    # Numbers that others square: so they are long, whatever holds them.
+    totals, column_of = totals.astype(np.int64, copy=False), column_of.astype(index, copy=False)
     if not kept.all():
         area, totals, column_of = area[kept], totals[kept], column_of[kept]
         number = np.where(kept, np.cumsum(kept) - 1, -1).astype(cell_of.dtype)

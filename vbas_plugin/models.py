@@ -23,8 +23,8 @@ from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
 from ..algorithms.layers.delivery.groups import one_group, title_of_run
+from ..algorithms.layers.feedback import addresses_in
 from ..algorithms.layers.inputs import Inputs
-from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
 from ..core.job.configuring import settled_by_combination

@@ -22,10 +22,9 @@ from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE, kind_of_output
 from ..compat import hidden_flags
 from ..layers.delivery.outputs import Outputs
-from ..layers.feedback import cancelled_by_signals
+from ..layers.feedback import DiscreetFeedback, addresses_in, cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.inputs import Inputs
-from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
 from ..unavailable import not_loaded
 from .effective import Conditions, Effective

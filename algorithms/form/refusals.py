@@ -11,7 +11,7 @@ from qgis.core import QgsMapLayer, QgsProcessingAlgorithm, QgsProcessingContext,
 from ...core.language import tr
 from ...core.plain_text import plain_text
 from ...core.secrecy import holds_secret, without_secrets
-from ..layers.secrecy import texts_in
+from ..layers.feedback import texts_in
 from .understanding import is_blank, with_labels
 
 PACKAGE = Path(__file__).resolve().parents[2]

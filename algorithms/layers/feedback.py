@@ -1,17 +1,26 @@
-"""QGIS's feedback as core's progress."""
+"""QGIS's feedback as core's progress, and a log that does not tell the passwords and tokens that a run was given."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from qgis.core import QgsProcessingFeedback
+from qgis.core import (
+    QgsMapLayer,
+    QgsProcessingContext,
+    QgsProcessingFeatureSourceDefinition,
+    QgsProcessingFeedback,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsProperty,
+)
 
 from ...core.errors import Cancelled
 from ...core.language import tr
 from ...core.progress import Progress
+from ...core.secrecy import holds_secret, without_secrets
 
 # Where reading the records ends on the bar, in per cent; the methods go on from there.
 READ = 20.0
@@ -51,3 +60,75 @@ def cancelled_by_signals(feedback: QgsProcessingFeedback) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+def addresses_in(parameters: Mapping[str, object], context: QgsProcessingContext) -> tuple[str, ...]:
+    """The addresses with a secret among the values of parameters, and of the layers that these name."""
+    project = context.project() or QgsProject.instance()
+    texts = []
+    for value in parameters.values():
+        for text in texts_in(value):
+            layers = [project.mapLayer(text), *project.mapLayersByName(text)]
+            texts += [text, *(layer.source() for layer in layers if layer is not None)]
+    return tuple(address for address in dict.fromkeys(texts) if holds_secret(address))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """What stands in the value of a parameter; the source of a layer."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, QgsMapLayer):
+        yield value.source()
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from texts_in(item)
+    elif isinstance(value, QgsProcessingFeatureSourceDefinition):
+        yield from texts_in(value.source)
+    elif isinstance(value, QgsProcessingOutputLayerDefinition):
+        yield from texts_in(value.sink)
+    elif isinstance(value, QgsProperty):
+        yield from texts_in(value.staticValue())
+
+
+class DiscreetFeedback(QgsProcessingFeedback):
+    """QGIS's feedback of a run, through which no secret of these addresses gets into a log."""
+
+    def __init__(self, feedback: QgsProcessingFeedback, addresses: tuple[str, ...]) -> None:
+        super().__init__(False)
+        self._feedback, self._addresses = feedback, addresses
+
+    def _discreet(self, text: str) -> str:
+        return without_secrets(text, *self._addresses)
+
+    def pushInfo(self, info: str) -> None:
+        self._feedback.pushInfo(self._discreet(info))
+
+    def pushWarning(self, warning: str) -> None:
+        self._feedback.pushWarning(self._discreet(warning))
+
+    def reportError(self, error: str, fatalError: bool = False) -> None:
+        self._feedback.reportError(self._discreet(error), fatalError)
+
+    def pushCommandInfo(self, info: str) -> None:
+        self._feedback.pushCommandInfo(self._discreet(info))
+
+    def pushDebugInfo(self, info: str) -> None:
+        self._feedback.pushDebugInfo(self._discreet(info))
+
+    def pushConsoleInfo(self, info: str) -> None:
+        self._feedback.pushConsoleInfo(self._discreet(info))
+
+    def setProgressText(self, text: str) -> None:
+        self._feedback.setProgressText(self._discreet(text))
+
+    def setProgress(self, progress: float) -> None:
+        self._feedback.setProgress(progress)
+
+    def progress(self) -> float:
+        return self._feedback.progress()
+
+    def isCanceled(self) -> bool:
+        return self._feedback.isCanceled()
+
+    def cancel(self) -> None:
+        self._feedback.cancel()

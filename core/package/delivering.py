@@ -11,9 +11,8 @@ from ..language import tr
 from ..publish.delivery import Place, deliver
 from ..publish.file_place import FilePlace
 from ..publish.files import DISK
-from ..publish.folders import clear_dead, temporary_folder
+from ..publish.folders import clear_dead, one_run_on, temporary_folder
 from ..publish.leftovers import tidy_up
-from ..publish.locks import one_run_on
 from .folder import recount
 from .place import FolderPlace, refuse_other_folders, tidy_up_folder
 

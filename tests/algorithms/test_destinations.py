@@ -382,7 +382,7 @@ def test_a_journal_of_a_writer_means_that_it_is_in_use(refused, grid, tmp_path):
 
 
 def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
-    from vbas.core.publish.locks import one_run_on
+    from vbas.core.publish.folders import one_run_on
 
     (tmp_path / "sub").mkdir()
     with one_run_on(tmp_path / "a.csv", "CROSSWALK"):
@@ -391,7 +391,7 @@ def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
 
 def test_a_second_run_on_a_database_is_refused_by_another_name_too(refused, grid, tmp_path):
     """A link and the file that it leads to are one database: what another run writes there is not taken for left."""
-    from vbas.core.publish.locks import one_run_on
+    from vbas.core.publish.folders import one_run_on
 
     place, link = tmp_path / "real.gpkg", tmp_path / "link.gpkg"
     save(grid[1], place, "GPKG", "survey")

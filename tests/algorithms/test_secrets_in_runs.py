@@ -17,7 +17,7 @@ from qgis.core import (
     QgsVectorLayerExporter,
 )
 
-from vbas.algorithms.layers.secrecy import DiscreetFeedback, addresses_in, texts_in
+from vbas.algorithms.layers.feedback import DiscreetFeedback, addresses_in, texts_in
 
 from ..secrets_written import PLAIN, WRITTEN
 from .conftest import OUTPUTS, Feedback

@@ -16,7 +16,7 @@ from vbas.core.errors import Cancelled, VbasError
 from vbas.core.publish import file_place, files, leftovers
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
-from vbas.core.publish.locks import one_run_on
+from vbas.core.publish.folders import one_run_on
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -249,7 +249,7 @@ def test_one_run_at_a_time_on_a_target_and_its_side_files(tmp_path):
 
 def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     script = (
-        "import os, sys; from pathlib import Path; from vbas.core.publish.locks import one_run_on\n"
+        "import os, sys; from pathlib import Path; from vbas.core.publish.folders import one_run_on\n"
         "lock = one_run_on(Path(sys.argv[1]), 'FIRST'); lock.__enter__(); os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.csv")], timeout=60, check=False)

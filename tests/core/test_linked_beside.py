@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections import Counter
 from itertools import combinations
@@ -149,12 +150,12 @@ def source_of(town: tuple[Frame, dict[str, Frame]], order: np.ndarray, home: lis
 
 
 @settings(max_examples=25, deadline=None)
-@given(towns(10), st.randoms(use_true_random=False))
+@given(towns(10), st.integers(0, 2**32))
 def test_linked_rows_tell_nothing_of_where_the_people_of_a_class_live_nor_of_the_order_of_rows(
-    town: tuple[Frame, dict[str, Frame]], dice: Any
+    town: tuple[Frame, dict[str, Frame]], seed: int
 ) -> None:
     """So “no small count follows” holds with them: whoever knows the method sees the same, whoever lives where."""
-    home = town[0]["area"]
+    home, dice = town[0]["area"], random.Random(seed)  # how much of it is drawn depends on what is released by chance
     source = source_of(town, np.arange(len(home)), home)
     account = anonymise(PLACES, source, TWO, Ask(k=2, disclosure=NO_SMALL_COUNT))
     shown_as = account.plan.equivalence_class_of[source.records.cell_of]

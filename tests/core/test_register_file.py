@@ -16,9 +16,9 @@ from vbas.core.disclosure.published import publish
 from vbas.core.errors import InputError, VbasError
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
+from vbas.core.publish.folders import one_run_on
 from vbas.core.publish.geopackage.making import make_geopackage
 from vbas.core.publish.leftovers import tidy_up
-from vbas.core.publish.locks import one_run_on
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.listing import releases_in, taking_out
 from vbas.core.publish.register.masked_points import maskings_in, new_masking

@@ -16,9 +16,8 @@ from vbas.core.errors import VbasError
 from vbas.core.package.place import FolderPlace, refuse_other_folders, tidy_up_folder
 from vbas.core.publish.delivery import Place, deliver
 from vbas.core.publish.file_place import FilePlace
-from vbas.core.publish.folders import clear_dead, temporary_folder
+from vbas.core.publish.folders import clear_dead, one_run_on, temporary_folder
 from vbas.core.publish.leftovers import tidy_up
-from vbas.core.publish.locks import one_run_on
 from vbas.core.publish.replacing import check_what_is_there
 from vbas.core.publish.side_files import stale_beside
 

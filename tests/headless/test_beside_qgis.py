@@ -43,7 +43,6 @@ def test_the_plugin_loads_it_so_and_before_all_else():
     code = (
         "import sys; flags = sys.getdlopenflags(); import vbas.vbas_plugin.provider, vbas.algorithms.unavailable as u\n"
         "assert 'shapely' not in sys.modules\n"
-        "from vbas.algorithms import beside_qgis\n"
         "assert u.missing_packages() == [] and 'shapely._geos' in sys.modules\n"
         "assert sys.getdlopenflags() == flags\n"
     )

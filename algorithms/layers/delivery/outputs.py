@@ -26,9 +26,8 @@ from ....core.publish.counting import Counting, SecondCount
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
 from ....core.publish.files import DISK
-from ....core.publish.folders import clear_dead, temporary_folder
+from ....core.publish.folders import clear_dead, one_run_on, temporary_folder
 from ....core.publish.leftovers import tidy_up
-from ....core.publish.locks import one_run_on
 from ....core.publish.side_files import note_on, says_itself, stale_beside
 from ....core.publish.sqlite_targets import settle
 from ....core.secrecy import without_values
@@ -37,10 +36,9 @@ from ..database_tables.address import DatabaseTable
 from ..database_tables.postgres import PostgresPlace
 from ..database_tables.sqlite import SqlitePlace
 from ..database_tables.swapping import TablePlace
-from ..feedback import check_cancelled
+from ..feedback import addresses_in, check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
 from ..inputs import Inputs
-from ..secrecy import addresses_in
 from ..tables import Table
 from .announcing import Announcing
 from .csv_cells import warning_of_formulas

@@ -13,10 +13,10 @@ from pathlib import Path
 from ...errors import InputError, VbasError
 from ...language import as_data, tr
 from ..files import DISK, FileSystem
+from ..folders import lock_on, one_run_on
 from ..free_names import give_free_name
 from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
 from ..leftovers import NEW, hidden_beside, left_beside, tidy_up
-from ..locks import lock_on, one_run_on
 from ..names import check_file_name
 from .chain import Link
 
