@@ -78,6 +78,7 @@ def exchanged(
         Profile(profile.counts[inside], profile.classes, profile.categories, profile.quasi_identifiers),
         options.k,
         options.class_weights,
+        options.period,
     )
     lost = territory.lost_of_rows(territory.grouped(start.region_of[inside], start.n_regions)).sum()
     most = lost if options.budget is None else options.budget / 100 * territory.total - territory.unavoidable
