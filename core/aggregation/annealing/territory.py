@@ -66,7 +66,12 @@ class Territory:
         """The same as `counts`, (n, C) uint16, where looking at whole rows is faster and all fits into them."""
         n, n_classes = self.counts.shape
         most = int(self.counts.data.max(initial=0))
-        if self.weights is not None or self.n_periods > 1 or n * n_classes > MOST_DENSE or 2 * most + self.k > MOST_16_BITS:
+        if (
+            self.weights is not None
+            or self.n_periods > 1
+            or n * n_classes > MOST_DENSE
+            or 2 * most + self.k > MOST_16_BITS
+        ):
             return None
         if self.counts.nnz < LEAST_DENSE * n * n_classes:
             return None
