@@ -8,6 +8,7 @@ they come up, if that loses less than is saved.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Cells of classes over T periods: class_of (m,), counted (m, T) what k counts, records (m,) what loses geography."""
+    """Cells of classes over T periods: class_of (m,); counted (m, T), what k counts; records (m,), what loses
+    geography."""
 
     class_of: np.ndarray
     counted: np.ndarray
@@ -128,19 +130,40 @@ class _Moves:
     """Moves that are looked at together: what each saves, which cells go where, and which labels it touches."""
 
     def __init__(self, counts: Counts, places: Places, k: int, level_of: np.ndarray) -> None:
-        self.class_of, self.counted, self.records = counts.class_of, counts.counted.astype(np.int32), counts.records
-        counts = Counts(self.class_of, self.counted, self.records)
-        self.places, self.k, self.n_regions = places, k, len(places.loss)
-        self.labels = _labels(counts, places, level_of)
-        self.units = _units(self.labels, counts, k)
-        self.n = 0
-        self.gain: list[np.ndarray] = []
-        self.cells: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # move, cell, its new level
-        self.touched: list[tuple[np.ndarray, np.ndarray]] = []  # move, key of label
+        self._counts = Counts(counts.class_of, counts.counted.astype(np.int32), counts.records)
+        self._places, self._k, self._n_regions = places, k, len(places.loss)
+        self._labels = _labels(self._counts, places, level_of)
+        self._units = _units(self._labels, self._counts, k)
+        self._n = 0
+        self._gain: list[np.ndarray] = []
+        self._cells: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # move, cell, its new level
+        self._touched: list[tuple[np.ndarray, np.ndarray]] = []  # move, key of label
+
+    @cached_property
+    def _members(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cells ordered by label, and where those of each begin."""
+        order = np.argsort(self._labels.at, kind="stable")
+        return order, np.searchsorted(self._labels.at[order], np.arange(len(self._labels.key) + 1))
+
+    def _members_of(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The cells of some labels, and for each the position of that in `labels`."""
+        order, starts = self._members
+        number = starts[labels + 1] - starts[labels]
+        ends = np.cumsum(number)
+        at = np.arange(int(number.sum())) + np.repeat(starts[labels] - (ends - number), number)
+        return order[at], np.repeat(np.arange(len(labels)), number)
+
+    def _shown(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The label of each key, -1 where nothing is shown; and what it counts, (keys, T)."""
+        labels = self._labels
+        at = np.searchsorted(labels.key, key)
+        label = np.where(np.append(labels.key, -1)[at] == key, at, -1)
+        return label, np.where((label >= 0)[:, None], labels.counted[np.maximum(label, 0)], 0)
 
     def apart_into_all(self) -> None:
         """A label goes down by a level, all of it."""
-        labels, level_of = self.labels, self.labels.level[self.labels.at]
+        labels = self._labels
+        level_of = labels.level[labels.at]
         for level in range(int(labels.level.max(initial=0))):
             cells = np.flatnonzero(level_of == level + 1)
             if len(cells):
@@ -149,19 +172,24 @@ class _Moves:
 
     def apart_in_part(self) -> None:
         """Those in a smaller region go down, the rest stays."""
-        labels, level_of = self.labels, self.labels.level[self.labels.at]
+        labels = self._labels
+        level_of, size = labels.level[labels.at], np.bincount(labels.at)
         for level in range(int(labels.level.max(initial=0))):
             cells = np.flatnonzero((level_of > level) & (level_of <= level + DEEPEST))
             if not len(cells):
                 continue
-            pairs = labels.at[cells] * self.n_regions + self.places.region[level, cells]
-            pair, move = np.unique(pairs, return_inverse=True)
-            move = move.reshape(-1)
-            source, region = np.divmod(pair, self.n_regions)
-            part = np.bincount(move, minlength=len(pair)) < np.bincount(labels.at)[source]
+            source, region, move = self._parts(level, cells)
+            part = np.bincount(move, minlength=len(source)) < size[source]
             cells, move = cells[part[move]], (np.cumsum(part) - 1)[move[part[move]]]
             if len(cells):
                 self._try(level, cells, move, source[part], region[part])
+
+    def _parts(self, level: int, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Cells by their label and their region of a level: label and region of each part, and the part of each."""
+        pairs = self._labels.at[cells] * self._n_regions + self._places.region[level, cells]
+        pair, part = np.unique(pairs, return_inverse=True)
+        source, region = np.divmod(pair, self._n_regions)
+        return source, region, part.reshape(-1)
 
     def _try(
         self, level: int, cells: np.ndarray, move: np.ndarray, source: np.ndarray, region: np.ndarray | None
@@ -170,269 +198,222 @@ class _Moves:
 
         source : (moves,) the label that they leave; region : (moves,) where only those in that region do, else None
         """
-        labels, n_moves, k = self.labels, len(source), self.k
-        # The labels that get them.
-        key = self.class_of[cells] * self.n_regions + self.places.region[level, cells]
-        pair, slot = np.unique(np.column_stack([move, key]), axis=0, return_inverse=True)
-        slot = slot.reshape(-1)
-        there = np.searchsorted(labels.key, pair[:, 1])
-        is_there = np.append(labels.key, -1)[there] == pair[:, 1]
-        have = _sums(slot, self.counted[cells], len(pair))
-        have = have + np.where(is_there[:, None], np.append(labels.counted, labels.counted[:1], axis=0)[there], 0)
-        saved = np.bincount(
-            move,
-            self.records[cells]
-            * (
-                self.places.loss[labels.key[source] % self.n_regions][move]
-                - self.places.loss[self.places.region[level, cells]]
-            ),
-            n_moves,
-        )
-        slots = [
-            (pair[:, 0], np.full(len(pair), level), pair[:, 1], have, np.full(len(pair), -1), np.full(len(pair), level))
-        ]
+        labels, loss, n_moves = self._labels, self._places.loss, len(source)
+        goes_to = self._places.region[level, cells]
+        saved_of = self._counts.records[cells] * (loss[labels.key[source[move]] % self._n_regions] - loss[goes_to])
+        saved = np.bincount(move, saved_of, n_moves)
+        # Short may fall the labels that they come to and, where some stay, those that they leave.
+        own_key = self._counts.class_of[cells] * self._n_regions + goes_to
+        pair, at = np.unique(np.column_stack([move, own_key]), axis=0, return_inverse=True)
+        of_move, key = pair[:, 0], pair[:, 1]
+        have = _sums(at.reshape(-1), self._counts.counted[cells], len(pair)) + self._shown(key)[1]
+        at_level, without = np.full(len(pair), level), np.full(len(pair), -1)
         if region is not None:
-            rest = labels.counted[source] - _sums(move, self.counted[cells], n_moves)
-            of = np.arange(n_moves)
-            slots.append((of, labels.level[source], labels.key[source], rest, region, np.full(n_moves, level)))
-        of_move, slot_level, slot_key, have, without, without_level = (np.concatenate(x) for x in zip(*slots))
-        alive = saved > 0
-        spent = np.zeros(n_moves)
+            rest = labels.counted[source] - _sums(move, self._counts.counted[cells], n_moves)
+            of_move = np.concatenate([of_move, np.arange(n_moves)])
+            key, have = np.concatenate([key, labels.key[source]]), np.concatenate([have, rest])
+            at_level, without = np.concatenate([at_level, labels.level[source]]), np.concatenate([without, region])
+        possible, spent = saved > 0, np.zeros(n_moves)
+        short = ~_holds(have, self._k)
         helpers: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        short = ~_holds(have, k)
-        for at_level in np.unique(slot_level[short]).tolist():
-            chosen = np.flatnonzero(short & (slot_level == at_level) & alive[of_move])
-            budget = saved - spent
-            done, cost, of_slot, unit = self._repaired(
-                at_level, slot_key[chosen], have[chosen], without[chosen], level, budget[of_move[chosen]]
-            )
-            np.add.at(spent, of_move[chosen], cost)
-            alive[of_move[chosen[~done]]] = False
-            helpers.append((of_move[chosen[of_slot]], unit, np.full(len(unit), at_level)))
-        gain = saved - spent
-        good = alive & (gain > 1e-9 * (np.abs(saved) + 1.0))
-        if not good.any():
-            return
-        number = np.full(n_moves, -1)
-        number[good] = self.n + np.arange(int(good.sum()))
-        self.n += int(good.sum())
-        self.gain.append(gain[good])
-        kept = good[move]
-        self.cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level)))
-        kept = good[of_move]
-        self.touched.append((number[of_move[kept]], slot_key[kept]))
-        self.touched.append((number[good], labels.key[source[good]]))
-        for of, unit, to_level in helpers:
-            kept = good[of]
-            of, unit, to_level = number[of[kept]], unit[kept], to_level[kept]
-            self.touched.append((of, labels.key[self.units.label[unit]]))
-            single = ~self.units.whole[unit]
-            self.cells.append((of[single], self.units.cell[unit[single]], to_level[single]))
-            of, label, to_level = of[~single], self.units.label[unit[~single]], to_level[~single]
-            order, starts = self._members
-            number_of = starts[label + 1] - starts[label]
-            ends = np.cumsum(number_of)
-            position = np.arange(int(number_of.sum())) + np.repeat(starts[label] - (ends - number_of), number_of)
-            self.cells.append((np.repeat(of, number_of), order[position], np.repeat(to_level, number_of)))
+        for up_to in np.unique(at_level[short]).tolist():
+            some = np.flatnonzero(short & (at_level == up_to) & possible[of_move])
+            budget = (saved - spent)[of_move[some]]
+            done, cost, slot, unit = self._helped(up_to, key[some], have[some], without[some], level, budget)
+            np.add.at(spent, of_move[some], cost)
+            possible[of_move[some[~done]]] = False
+            helpers.append((of_move[some[slot]], unit, np.full(len(unit), up_to)))
+        number = self._numbered(possible, saved, spent)
+        kept = number[move] >= 0
+        self._cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level)))
+        kept = number[of_move] >= 0
+        self._touched.append((number[of_move[kept]], key[kept]))
+        kept = number >= 0
+        self._touched.append((number[kept], labels.key[source[kept]]))
+        for of, unit, up_to in helpers:
+            kept = number[of] >= 0
+            self._comes_up(number[of[kept]], unit[kept], up_to[kept])
 
-    @property
-    def _members(self) -> tuple[np.ndarray, np.ndarray]:
-        if not hasattr(self, "_kept"):
-            order = np.argsort(self.labels.at, kind="stable")
-            self._kept = order, np.searchsorted(self.labels.at[order], np.arange(len(self.labels.key) + 1))
-        return self._kept
+    def _numbered(self, possible: np.ndarray, saved: np.ndarray, spent: np.ndarray) -> np.ndarray:
+        """The numbers of the moves that are possible and save something, -1 for the others."""
+        good = possible & (saved - spent > 1e-9 * (np.abs(saved) + 1.0))
+        number = np.where(good, self._n + np.cumsum(good) - 1, -1)
+        self._n += int(good.sum())
+        self._gain.append((saved - spent)[good])
+        return number
 
-    def _repaired(
+    def _comes_up(self, move: np.ndarray, unit: np.ndarray, level: np.ndarray) -> None:
+        """Units, in moves, go up to a level."""
+        units = self._units
+        self._touched.append((move, self._labels.key[units.label[unit]]))
+        whole = units.whole[unit]
+        self._cells.append((move[~whole], units.cell[unit[~whole]], level[~whole]))
+        cells, at = self._members_of(units.label[unit[whole]])
+        self._cells.append((move[whole][at], cells, level[whole][at]))
+
+    def _helped(
         self, level: int, key: np.ndarray, have: np.ndarray, without: np.ndarray, moved_to: int, budget: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Labels of a level, once others have come up to them: whether they hold, what it costs, and who did: the
-        number of the label and the unit of each."""
-        units, k = self.units, self.k
+        """Labels of a level, once others have come up to them: whether they hold, what it costs, and who came: the
+        position of the label, and the unit.
+
+        key, have (l, T), budget : of each; without : the region of level `moved_to` from which nobody may come that is
+        shown in it or within, -1 for none
+        """
+        units, region, loss = self._units, self._places.region, self._places.loss
         below = np.flatnonzero(units.level < level)
-        unit_key = self.class_of[units.cell[below]] * self.n_regions + self.places.region[level, units.cell[below]]
+        unit_key = self._counts.class_of[units.cell[below]] * self._n_regions + region[level, units.cell[below]]
         order = np.argsort(unit_key, kind="stable")
         below, unit_key = below[order], unit_key[order]
-        begin, end = np.searchsorted(unit_key, key), np.searchsorted(unit_key, key, side="right")
-        size = end - begin
-        done, cost = np.zeros(len(key), bool), np.zeros(len(key))
-        found_slot, found_unit = [], []
-        ends = np.cumsum(size)
-        first = 0
+        begins = np.searchsorted(unit_key, key)
+        size = np.searchsorted(unit_key, key, side="right") - begins
+        ends, done, cost = np.cumsum(size), np.zeros(len(key), bool), np.zeros(len(key))
+        of_slot, of_unit, first = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
         while first < len(key):
             reached = ends[first - 1] if first else 0
             stop = max(int(np.searchsorted(ends, reached + PAIRS_AT_ONCE, side="right")), first + 1)
-            some = np.arange(first, stop)
-            slot = np.repeat(some, size[some])
+            some = slice(first, stop)
+            slot = np.repeat(np.arange(stop - first), size[some])
             within = np.arange(len(slot)) - np.repeat(np.cumsum(size[some]) - size[some], size[some])
-            unit = below[np.repeat(begin[some], size[some]) + within]
-            inside = without[slot] >= 0
-            if inside.any():
-                stays = ~inside
-                stays[inside] = self.places.region[moved_to, units.cell[unit[inside]]] != without[slot[inside]]
-                # A whole label may lie in both: only those of smaller regions than the one that is left out do not.
-                stays[inside] &= units.level[unit[inside]] <= moved_to
-                slot, unit = slot[stays], unit[stays]
-            price = units.records[unit] * (
-                self.places.loss[key[slot] % self.n_regions]
-                - self.places.loss[self.labels.key[units.label[unit]] % self.n_regions]
-            )
-            cheap = price <= budget[slot]
-            slot, unit, price = slot[cheap], unit[cheap], price[cheap]
-            taken = self._greedy(some[0], have[some], slot, unit, price, budget[some])
-            done[some], cost[some] = taken[0], taken[1]
-            found_slot.append(taken[2])
-            found_unit.append(taken[3])
+            unit = below[np.repeat(begins[some], size[some]) + within]
+            there = units.level[unit] <= moved_to
+            there &= region[moved_to, units.cell[unit]] == without[some][slot]
+            slot, unit = slot[~there], unit[~there]
+            rise = loss[key[some][slot] % self._n_regions] - loss[self._labels.key[units.label[unit]] % self._n_regions]
+            found = _cheapest(units, self._k, have[some], slot, unit, units.records[unit] * rise, budget[some])
+            done[some], cost[some] = found[0], found[1]
+            of_slot.append(found[2] + first)
+            of_unit.append(found[3])
             first = stop
-        if not found_slot:
-            return done, cost, np.empty(0, np.int64), np.empty(0, np.int64)
-        of_slot, unit = np.concatenate(found_slot), np.concatenate(found_unit)
-        return done, cost, of_slot, unit
-
-    def _greedy(
-        self, first: int, have: np.ndarray, slot: np.ndarray, unit: np.ndarray, price: np.ndarray, budget: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        units, k, n = self.units, self.k, len(have)
-        slot = slot - first
-        now, spent, best = have.copy(), np.zeros(n), budget.copy()
-        last, turn_of = np.full(n, -1), np.full(n, -1)
-        steps: list[tuple[np.ndarray, np.ndarray]] = []
-        missing = _missing(now, k)
-        for turn in range(MOST_HELPERS):
-            goes_on = spent[slot] + price < best[slot]
-            slot, unit, price = slot[goes_on], unit[goes_on], price[goes_on]
-            if not len(slot):
-                break
-            left = _missing(now[slot] + units.counted[unit], k)
-            at = np.flatnonzero(left == 0)
-            at = at[np.lexsort((price[at], slot[at]))]
-            at = at[np.diff(slot[at], prepend=-1) != 0]
-            best[slot[at]], last[slot[at]], turn_of[slot[at]] = spent[slot[at]] + price[at], unit[at], turn
-            better = missing[slot] - left
-            at = np.flatnonzero((better > 0) & (spent[slot] + price < best[slot]))
-            at = at[np.lexsort((price[at] / better[at], slot[at]))]
-            at = at[np.diff(slot[at], prepend=-1) != 0]
-            if not len(at):
-                break
-            of, taken = slot[at], unit[at]
-            steps.append((of, taken))
-            spent[of] += price[at]
-            now[of] += units.counted[taken]
-            missing[of] = _missing(now[of], k)
-            label = np.full(n, -1)
-            label[of] = units.label[taken]
-            goes_on = (label[slot] >= 0) & (label[slot] != units.label[unit])
-            slot, unit, price = slot[goes_on], unit[goes_on], price[goes_on]
-        done = np.flatnonzero(last >= 0)
-        of_slot, of_unit = [done], [last[done]]
-        for turn, (of, taken) in enumerate(steps):
-            needed = turn_of[of] > turn
-            of_slot.append(of[needed])
-            of_unit.append(taken[needed])
-        return last >= 0, np.where(last >= 0, best, 0.0), np.concatenate(of_slot) + first, np.concatenate(of_unit)
+        return done, cost, np.concatenate(of_slot), np.concatenate(of_unit)
 
     def apart_with_some_left(self) -> None:
         """Those in a smaller region go down, but for some of these, or for others of the label that they join."""
-        labels, k, loss = self.labels, self.k, self.places.loss
-        level_of = labels.level[labels.at]
-        for level in range(int(labels.level.max(initial=0))):
+        level_of = self._labels.level[self._labels.at]
+        for level in range(int(self._labels.level.max(initial=0))):
             cells = np.flatnonzero(level_of > level)
-            if not len(cells):
-                continue
-            region = self.places.region[level, cells]
-            pair, move = np.unique(labels.at[cells] * self.n_regions + region, return_inverse=True)
-            move = move.reshape(-1)
-            source, region = np.divmod(pair, self.n_regions)
-            key = self.class_of[labels.a_cell[source]] * self.n_regions + region
-            there = np.searchsorted(labels.key, key)
-            is_there = np.append(labels.key, -1)[there] == key
-            part = _sums(move, self.counted[cells], len(pair))
-            rest = labels.counted[source] - part
-            have = part + np.where(is_there[:, None], np.append(labels.counted, labels.counted[:1], axis=0)[there], 0)
-            rise = loss[labels.key[source] % self.n_regions] - loss[region]
-            saved = np.bincount(move, self.records[cells], len(pair)) * rise
-            good = _holds(have, k) & ~_holds(rest, k) & (saved > 0)
-            if not good.any():
-                continue
-            # Who may be left, or come up: all that the label below shows then.
-            order, starts = self._members
-            below = np.flatnonzero(good & is_there)
-            number = starts[there[below] + 1] - starts[there[below]]
-            ends = np.cumsum(number)
-            at = np.arange(int(number.sum())) + np.repeat(starts[there[below]] - (ends - number), number)
-            kept = good[move]
-            slot = np.concatenate([move[kept], np.repeat(below, number)])
-            cell = np.concatenate([cells[kept], order[at]])
-            comes = np.arange(len(slot)) >= int(kept.sum())
-            price = self.records[cell] * rise[slot]
-            spent, done = np.zeros(len(pair)), np.zeros(len(pair), bool)
-            last_of: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-            for _ in range(MOST_HELPERS):
-                fits = (spent[slot] + price < saved[slot]) & _holds(have[slot] - self.counted[cell], k)
-                slot, cell, comes, price = slot[fits], cell[fits], comes[fits], price[fits]
-                if not len(slot):
-                    break
-                missing = _missing(rest, k)
-                left = _missing(rest[slot] + self.counted[cell], k)
-                better = missing[slot] - left
-                at = np.flatnonzero(better > 0)
-                at = at[np.lexsort((price[at] / better[at], left[at] > 0, slot[at]))]
-                at = at[np.diff(slot[at], prepend=-1) != 0]
-                if not len(at):
-                    break
-                of = slot[at]
-                last_of.append((of, cell[at], comes[at]))
-                rest[of] += self.counted[cell[at]]
-                have[of] -= self.counted[cell[at]]
-                spent[of] += price[at]
-                done[of] = _missing(rest[of], k) == 0
-                taken = np.full(len(pair), -1)
-                taken[of] = cell[at]
-                goes_on = (taken[slot] >= 0) & ~done[slot] & (taken[slot] != cell)
-                slot, cell, comes, price = slot[goes_on], cell[goes_on], comes[goes_on], price[goes_on]
-            gain = saved - spent
-            good = done & (gain > 1e-9 * (saved + 1.0))
-            if not good.any():
-                continue
-            number = np.full(len(pair), -1)
-            number[good] = self.n + np.arange(int(good.sum()))
-            self.n += int(good.sum())
-            self.gain.append(gain[good])
-            goes = good[move]
-            stays = np.zeros(len(self.class_of), bool)
-            for of, cell, comes in last_of:
-                stays[cell[good[of] & ~comes]] = True  # a cell is in one label, and so in one move of this level
-                up = good[of] & comes
-                self.cells.append((number[of[up]], cell[up], labels.level[source[of[up]]]))
-            goes &= ~stays[cells]
-            self.cells.append((number[move[goes]], cells[goes], np.full(int(goes.sum()), level)))
-            self.touched.append((number[good], key[good]))
-            self.touched.append((number[good], labels.key[source[good]]))
+            if len(cells):
+                self._try_but_some(level, cells)
+
+    def _try_but_some(self, level: int, cells: np.ndarray) -> None:
+        """Moves of cells to a level after which the label below holds, and that which they leave falls short: of all
+        that the label below shows then, some come up to it, or stay there."""
+        labels, counts, loss = self._labels, self._counts, self._places.loss
+        source, region, move = self._parts(level, cells)
+        n_moves, key = len(source), counts.class_of[labels.a_cell[source]] * self._n_regions + region
+        label, there = self._shown(key)
+        part = _sums(move, counts.counted[cells], n_moves)
+        rest, have = labels.counted[source] - part, there + part
+        rise = loss[labels.key[source] % self._n_regions] - loss[region]
+        saved = np.bincount(move, counts.records[cells], n_moves) * rise
+        possible = _holds(have, self._k) & ~_holds(rest, self._k) & (saved > 0)
+        of_move = possible[move]
+        below = np.flatnonzero(possible & (label >= 0))
+        members, at = self._members_of(label[below])
+        slot, cell = np.concatenate([move[of_move], below[at]]), np.concatenate([cells[of_move], members])
+        price, spent, done = counts.records[cell] * rise[slot], np.zeros(n_moves), np.zeros(n_moves, bool)
+        taken: list[tuple[np.ndarray, np.ndarray]] = []
+        for _ in range(MOST_HELPERS):
+            fits = (spent[slot] + price < saved[slot]) & _holds(have[slot] - counts.counted[cell], self._k)
+            slot, cell, price = slot[fits], cell[fits], price[fits]
+            missing = _missing(rest[slot] + counts.counted[cell], self._k)
+            better = _missing(rest, self._k)[slot] - missing
+            best = _first(np.flatnonzero(better > 0), slot, missing > 0, price / np.maximum(better, 1))
+            if not len(best):
+                break
+            of = slot[best]
+            taken.append((of, cell[best]))
+            rest[of] += counts.counted[cell[best]]
+            have[of] -= counts.counted[cell[best]]
+            spent[of] += price[best]
+            done[of] = _missing(rest[of], self._k) == 0
+            gone = np.full(n_moves, -1)
+            gone[of] = cell[best]
+            goes_on = (gone[slot] >= 0) & ~done[slot] & (gone[slot] != cell)
+            slot, cell, price = slot[goes_on], cell[goes_on], price[goes_on]
+        number = self._numbered(done, saved, spent)
+        stays = np.zeros(len(counts.class_of), bool)
+        for of, cell in taken:
+            kept = number[of] >= 0
+            of, cell = of[kept], cell[kept]
+            left = labels.at[cell] == source[of]
+            stays[cell[left]] = True
+            self._cells.append((number[of[~left]], cell[~left], labels.level[source[of[~left]]]))
+        kept = (number[move] >= 0) & ~stays[cells]
+        self._cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level)))
+        kept = number >= 0
+        self._touched.append((number[kept], key[kept]))
+        self._touched.append((number[kept], labels.key[source[kept]]))
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
         """The moves that save most and touch no label together: the cells, and their new levels."""
-        if not self.n:
+        if not self._n:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        gain = np.concatenate(self.gain)
-        move, key = (np.concatenate(x) for x in zip(*self.touched))
-        order = np.argsort(-gain, kind="stable")
-        rank = np.empty(self.n, np.int64)
-        rank[order] = np.arange(self.n)
-        _, label = np.unique(key, return_inverse=True)
-        label = label.reshape(-1)
-        chosen, open_ = np.zeros(self.n, bool), np.ones(self.n, bool)
-        taken = np.zeros(int(label.max()) + 1, bool)
+        move, key = (np.concatenate(columns) for columns in zip(*self._touched))
+        rank = np.empty(self._n, np.int64)
+        rank[np.argsort(-np.concatenate(self._gain), kind="stable")] = np.arange(self._n)
+        label = np.unique(key, return_inverse=True)[1].reshape(-1)
+        n_labels = int(label.max()) + 1
+        chosen, open_ = np.zeros(self._n, bool), np.ones(self._n, bool)
         while open_.any():
-            best = np.full(len(taken), self.n)
-            live = open_[move]
-            np.minimum.at(best, label[live], rank[move[live]])
+            first, live = np.full(n_labels, self._n), open_[move]
+            np.minimum.at(first, label[live], rank[move[live]])
             wins = open_.copy()
-            wins[move[live & (best[label] != rank[move])]] = False
+            wins[move[live & (first[label] != rank[move])]] = False
             chosen |= wins
+            taken = np.zeros(n_labels, bool)
             taken[label[wins[move]]] = True
             open_[move[taken[label]]] = False
-        move, cell, level = (np.concatenate(x) for x in zip(*self.cells))
+        move, cell, level = (np.concatenate(columns) for columns in zip(*self._cells))
         kept = chosen[move]
         return cell[kept], level[kept]
+
+
+def _cheapest(
+    units: _Units, k: int, have: np.ndarray, slot: np.ndarray, unit: np.ndarray, price: np.ndarray, budget: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Who comes up to labels that fall short, one after the other: first who helps most for what it costs, and last the
+    cheapest by whom all holds; of all numbers of steps the one that costs least, of each label of units no two.
+
+    have : (l, T) what the labels count; slot, unit, price : (p,) pairs of a label and who may come; budget : (l,)
+    Returns whether each holds, what it costs, and pairs of a label and a unit.
+    """
+    n = len(have)
+    now, spent, least = have.copy(), np.zeros(n), budget.copy()
+    last, turns = np.full(n, -1), np.full(n, -1)
+    steps: list[tuple[np.ndarray, np.ndarray]] = []
+    for turn in range(MOST_HELPERS):
+        cheap = spent[slot] + price < least[slot]
+        slot, unit, price = slot[cheap], unit[cheap], price[cheap]
+        missing = _missing(now[slot] + units.counted[unit], k)
+        best = _first(np.flatnonzero(missing == 0), slot, price)
+        of = slot[best]
+        least[of], last[of], turns[of] = spent[of] + price[best], unit[best], turn
+        better = _missing(now, k)[slot] - missing
+        helps = np.flatnonzero((better > 0) & (spent[slot] + price < least[slot]))
+        best = _first(helps, slot, price / np.maximum(better, 1))
+        if not len(best):
+            break
+        of = slot[best]
+        steps.append((of, unit[best]))
+        spent[of] += price[best]
+        now[of] += units.counted[unit[best]]
+        gone = np.full(n, -1)
+        gone[of] = units.label[unit[best]]
+        goes_on = (gone[slot] >= 0) & (gone[slot] != units.label[unit])
+        slot, unit, price = slot[goes_on], unit[goes_on], price[goes_on]
+    done = np.flatnonzero(last >= 0)
+    of_slot, of_unit = [done], [last[done]]
+    for turn, (of, came) in enumerate(steps):
+        of_slot.append(of[turns[of] > turn])
+        of_unit.append(came[turns[of] > turn])
+    return last >= 0, np.where(last >= 0, least, 0.0), np.concatenate(of_slot), np.concatenate(of_unit)
+
+
+def _first(some: np.ndarray, group: np.ndarray, *keys: np.ndarray) -> np.ndarray:
+    """Of some pairs the first of each group by one or more keys."""
+    order = some[np.lexsort((*(key[some] for key in reversed(keys)), group[some]))]
+    return order[np.diff(group[order], prepend=-1) != 0]
 
 
 def _missing(counted: np.ndarray, k: int) -> np.ndarray:
