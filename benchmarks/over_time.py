@@ -61,7 +61,7 @@ SETTINGS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="ut
 K, YEARS, MOVES, AGES, SEED = (SETTINGS[name] for name in ("k", "years", "moves", "ages", "seed"))
 MONTHS, MONTHLY_MOVES, MONTHLY_BIRTHS = (SETTINGS[name] for name in ("months", "monthly_moves", "monthly_births"))
 BUDGET, SECONDS = SETTINGS["budget"], SETTINGS["seconds"]
-NESTED_TARGET, LEVEL_TARGET = SETTINGS["nested_target"], SETTINGS["level_target"]
+NESTED_TARGET, LEVEL_TARGET, MONTH_TARGET = (SETTINGS[f"{of}_target"] for of in ("nested", "level", "month"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,17 +422,18 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
 def _said_of_months(figures: dict[str, dict]) -> Iterator[str]:
     yield ""
     yield (
-        "| month | suppressed | because of earlier months, % | at least, % | metres | labels as before | "
-        "changes of a few | CPU s |"
+        "| month | suppressed | because of earlier months, % | at least, % | beyond that, % | metres | "
+        "labels as before | changes of a few | CPU s |"
     )
-    yield "|---" * 8 + "|"
+    yield "|---" * 9 + "|"
     for name, of in figures.items():
         for kind in ("nested", "one level"):
             for number, month in enumerate(of.get("months", {}).get(kind, [])):
                 labels = f"{month.same} of {month.before}" if number else ""
+                target = f" ({reached(month.percent <= MONTH_TARGET, MONTH_TARGET)})" if number == 1 else ""
                 yield (
-                    f"| {name}, {kind}, {number} | {month.suppressed} | {month.percent:.2f} | "
-                    f"{month.least:.2f} | {month.metres:.0f} | "
+                    f"| {name}, {kind}, {number} | {month.suppressed} | {month.percent:.2f}{target} | "
+                    f"{month.least:.2f} | {month.percent - month.least:.2f} | {month.metres:.0f} | "
                     f"{labels} | {month.few} | {month.seconds:.1f} |"
                 )
 
