@@ -15,8 +15,7 @@ import numpy as np
 from ..scientific import sparse
 from .tree import Tree
 
-MOST_HELPERS = 6  # that come up to one label
-DEEPEST = 3  # how many levels part of a label goes down at once
+MOST_HELPERS = 12  # that come up to one label
 PAIRS_AT_ONCE = 2_000_000  # of labels and helpers
 
 
@@ -168,21 +167,42 @@ class _Moves:
             cells = np.flatnonzero(level_of == level + 1)
             if len(cells):
                 source, move = np.unique(labels.at[cells], return_inverse=True)
-                self._try(level, cells, move.reshape(-1), source, None)
+                self._try(level, cells, move.reshape(-1), source)
 
     def apart_in_part(self) -> None:
         """Those in a smaller region go down, the rest stays."""
         labels = self._labels
         level_of, size = labels.level[labels.at], np.bincount(labels.at)
         for level in range(int(labels.level.max(initial=0))):
-            cells = np.flatnonzero((level_of > level) & (level_of <= level + DEEPEST))
+            cells = np.flatnonzero(level_of > level)
             if not len(cells):
                 continue
             source, region, move = self._parts(level, cells)
             part = np.bincount(move, minlength=len(source)) < size[source]
             cells, move = cells[part[move]], (np.cumsum(part) - 1)[move[part[move]]]
-            if len(cells):
-                self._try(level, cells, move, source[part], region[part])
+            source, region = source[part], region[part]
+            if not len(cells):
+                continue
+            self._try(level, cells, move, source, region)
+            up = self._above(source, labels.counted[source] - _sums(move, self._counts.counted[cells], len(source)))
+            some = np.flatnonzero(up >= 0)
+            number = np.full(len(source), -1)
+            number[some] = np.arange(len(some))
+            kept = number[move] >= 0
+            if kept.any():
+                self._try(level, cells[kept], number[move[kept]], source[some], region[some], up[some])
+
+    def _above(self, label: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """The nearest label in a larger region that gets what is left of each, (l,), where that falls short of k and
+        the larger one holds with it; -1 for none. rest : (l, T)"""
+        labels, cell = self._labels, self._labels.a_cell[label]
+        up = np.full(len(label), -1)
+        for level in range(1, len(self._places.region)):
+            key = self._counts.class_of[cell] * self._n_regions + self._places.region[level, cell]
+            there = self._shown(key)[0]
+            up = np.where((up < 0) & (labels.level[label] < level), there, up)
+        fits = (up >= 0) & ~_holds(rest, self._k) & _holds(labels.counted[up] + rest, self._k)
+        return np.where(fits, up, -1)
 
     def _parts(self, level: int, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Cells by their label and their region of a level: label and region of each part, and the part of each."""
@@ -192,11 +212,18 @@ class _Moves:
         return source, region, part.reshape(-1)
 
     def _try(
-        self, level: int, cells: np.ndarray, move: np.ndarray, source: np.ndarray, region: np.ndarray | None
+        self,
+        level: int,
+        cells: np.ndarray,
+        move: np.ndarray,
+        source: np.ndarray,
+        region: np.ndarray | None = None,
+        up: np.ndarray | None = None,
     ) -> None:
         """Moves in which some cells go down to a level, and others come up to what then falls short.
 
         source : (moves,) the label that they leave; region : (moves,) where only those in that region do, else None
+        up : (moves,) the label that the others of that label go to, None where they stay
         """
         labels, loss, n_moves = self._labels, self._places.loss, len(source)
         goes_to = self._places.region[level, cells]
@@ -208,12 +235,16 @@ class _Moves:
         of_move, key = pair[:, 0], pair[:, 1]
         have = _sums(at.reshape(-1), self._counts.counted[cells], len(pair)) + self._shown(key)[1]
         at_level, without = np.full(len(pair), level), np.full(len(pair), -1)
-        if region is not None:
+        possible, spent = saved > 0, np.zeros(n_moves)
+        if up is not None:
+            left = labels.records[source] - np.bincount(move, self._counts.records[cells], n_moves)
+            spent = left * (loss[labels.key[up] % self._n_regions] - loss[labels.key[source] % self._n_regions])
+            possible &= spent < saved
+        elif region is not None:
             rest = labels.counted[source] - _sums(move, self._counts.counted[cells], n_moves)
             of_move = np.concatenate([of_move, np.arange(n_moves)])
             key, have = np.concatenate([key, labels.key[source]]), np.concatenate([have, rest])
             at_level, without = np.concatenate([at_level, labels.level[source]]), np.concatenate([without, region])
-        possible, spent = saved > 0, np.zeros(n_moves)
         short = ~_holds(have, self._k)
         helpers: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for up_to in np.unique(at_level[short]).tolist():
@@ -230,6 +261,13 @@ class _Moves:
         self._touched.append((number[of_move[kept]], key[kept]))
         kept = number >= 0
         self._touched.append((number[kept], labels.key[source[kept]]))
+        if up is not None and region is not None:
+            self._touched.append((number[kept], labels.key[up[kept]]))
+            others, at = self._members_of(source[kept])
+            of = np.flatnonzero(kept)[at]
+            outside = self._places.region[level, others] != region[of]
+            of = of[outside]
+            self._cells.append((number[of], others[outside], labels.level[up[of]]))
         for of, unit, up_to in helpers:
             kept = number[of] >= 0
             self._comes_up(number[of[kept]], unit[kept], up_to[kept])
