@@ -122,6 +122,6 @@ def test_the_least_cost_of_what_is_passed_on_by_trying_everything(seed, parts):
         rows = np.flatnonzero(np.isfinite(cost[passed]))
         released, up = np.divmod(origin[passed, rows], k + 1)
         placed, _ = traced(steps, rows, released.copy(), up.copy())
-        for at, row in enumerate(rows.tolist()):
+        for row in rows.tolist():
             own = range(int(first[row]), int(first[row] + number[row]))
             assert sum(charge[placed[item], item] for item in own) == cost[passed, row]

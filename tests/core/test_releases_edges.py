@@ -222,7 +222,7 @@ def test_the_most_that_a_label_may_show_by_trying_all():
 
 
 def place_of_levels(rng, k, n=6):
-    """Places of one class at two levels, some without a region around them, after a release that held all that is asked."""
+    """Places of one class at two levels, some without a region around them, after a release that held what is asked."""
     parent = rng.integers(-1, 2, n)
     shown = np.where(rng.random(n) < 0.6, rng.integers(k, 3 * k, n), 0)
     top = np.where(rng.random(2) < 0.6, rng.integers(k, 3 * k, 2), 0)
@@ -254,6 +254,19 @@ def test_labels_and_all_within_them_change_by_nobody_or_by_k(k):
     assert len(families(levels)) == 2
 
 
+def places_of(lived, parents, history, more):
+    """Places of three levels after some months; so many regions without anybody come first at the upper two."""
+    found = []
+    for at, of in enumerate(lived):
+        first = np.zeros(more if at else 0, int)
+        shown, within = (
+            np.column_stack([np.concatenate([first, month[kind][at]]) for month in history]) for kind in range(2)
+        )
+        parent = np.concatenate([first - 1, parents[at] + (more if at < 2 else 0)])
+        found.append(Places(np.arange(len(parent)), np.concatenate([first, of]), parent, shown, within))
+    return found
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_month_after_month_labels_change_by_nobody_or_by_k_whatever_regions_are_called(k):
     """Three levels, people who come and go; in the second town the very same regions are numbered after others."""
@@ -266,26 +279,9 @@ def test_month_after_month_labels_change_by_nobody_or_by_k_whatever_regions_are_
             people = np.maximum(people + rng.integers(-k, k + 1, 6), 0)
             lived = [people, np.bincount(parents[0], people, 3).astype(int), np.array([people.sum()])]
             before = history or [[[np.zeros(len(of), int) for of in lived] for _ in range(2)]]
-
-            def places(more):
-                """So many regions without anybody come first."""
-                found = []
-                for at, of in enumerate(lived):
-                    first = more if at else 0
-                    parent = parents[at] + (more if at < 2 else 0)
-                    shown, within = (
-                        np.column_stack([np.concatenate([np.zeros(first, int), month[kind][at]]) for month in before])
-                        for kind in range(2)
-                    )
-                    parent = np.concatenate([np.full(first, -1), parent])
-                    found.append(
-                        Places(
-                            np.arange(len(parent)), np.concatenate([np.zeros(first, int), of]), parent, shown, within
-                        )
-                    )
-                return found
-
-            done, other = (kept(places(more), k, np.random.default_rng(month)) for more in (0, 1))
+            done, other = (
+                kept(places_of(lived, parents, before, more), k, np.random.default_rng(month)) for more in (0, 1)
+            )
             for at, (one, same) in enumerate(zip(done.shown, other.shown)):
                 assert one.tolist() == same[1 if at else 0 :].tolist()
             now = [list(done.shown), list(done.within)]
