@@ -16,7 +16,7 @@ from ..scientific import sparse
 from .tree import Tree
 
 MOST_HELPERS = 12  # that come up to one label
-PAIRS_AT_ONCE = 2_000_000  # of labels and helpers
+PAIRS_AT_ONCE = 400_000  # of labels and helpers
 
 
 @dataclass(frozen=True, eq=False)
