@@ -93,7 +93,7 @@ def _pages_of(file: Path, names: Sequence[str], table: Rows, progress: Progress)
     if sum(len(values) for _, values in columns) * CELLS_A_VALUE > len(table) * len(columns):
         return None
     target = plain_target(file, file.stem, names)
-    cells = None if target is None else cells_of(columns, target, progress)
+    cells = None if target is None else cells_of(columns, target, copies, progress)
     if target is None or cells is None:
         return None
 

@@ -84,10 +84,12 @@ def plain_target(file: Path, table: str, names: Sequence[str]) -> Target | None:
     return Target(int(roots[0][0]), int(page_size), [one for one in affinities if one])
 
 
-def cells_of(coded: Coded, target: Target, progress: Progress = silent) -> Cells | None:
+def cells_of(
+    coded: Coded, target: Target, copies: np.ndarray | None = None, progress: Progress = silent
+) -> Cells | None:
     """The rows as the table's pages hold them; None where a value is to be left to SQLite.
 
-    progress : by fields, raises to cancel. Raises UnicodeError for a text that is none.
+    copies : (R,) how often each row is to be written, None for once; progress : by fields, raises to cancel. Raises UnicodeError for a text that is none.
     """
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for (codes, values), affinity in zip(coded, target.affinities):
@@ -97,9 +99,9 @@ def cells_of(coded: Coded, target: Target, progress: Progress = silent) -> Cells
         columns.append((codes, objects([kind for kind, _ in held]), objects([text for _, text in held])))
     if not columns:
         return None
-    together = _put_together(columns, progress)
-    parts = [_Part(which, _Texts(kinds), _Texts(texts)) for which, kinds, texts in together]
-    cells = Cells(parts)
+    n_rows = len(columns[0][0]) if copies is None else int(copies.sum())
+    together = _put_together(columns, n_rows, progress)
+    cells = Cells(list(together))
     longest = cells.longest()
     if cells.longest_header() > PLAIN_HEADER or longest > target.page_size - 35:
         return None
@@ -189,9 +191,12 @@ def page_numbers(after: int, n: int, page_size: int) -> list[int]:
 class Cells:
     """Rows as pages hold them, but for their numbers: of stretches of columns the kinds and the values."""
 
-    def __init__(self, parts: Sequence[_Part]) -> None:
-        self._parts = parts
-        self.n_rows = len(parts[0].which) if parts else 0
+    def __init__(self, stretches: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
+        """stretches : of each which, (R,), of its kinds and values, (m,) object, stand for a row"""
+        self._parts = [_Part(which, _Texts(kinds), _Texts(values)) for which, kinds, values in stretches]
+        self.n_rows = len(self._parts[0].which) if stretches else 0
+        # Where one stretch is all, its kinds and values follow each other, and are put at once.
+        self._whole = _Texts(stretches[0][1] + stretches[0][2]) if len(stretches) == 1 else None
 
     def longest_header(self) -> int:
         """Bytes of the longest header of a row."""
@@ -204,6 +209,8 @@ class Cells:
     def pieces(self, rows: np.ndarray) -> list[tuple[_Texts, np.ndarray]]:
         """What each row is made of, one after another: kinds, then values; rows : (n,) int64"""
         which = [part.which[rows] for part in self._parts]
+        if self._whole is not None:
+            return [(self._whole, which[0])]
         kinds = [(part.kinds, of) for part, of in zip(self._parts, which)]
         return kinds + [(part.values, of) for part, of in zip(self._parts, which)]
 
@@ -353,10 +360,13 @@ def _interior(pages: Sequence[int], last: Sequence[int], size: int) -> bytes:
 
 
 def _put_together(
-    columns: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], progress: Progress
+    columns: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n_rows: int, progress: Progress
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Columns of which many rows have the same cells as one: codes, (R,), and the kinds and bytes of their cells."""
-    most = max(len(columns[0][0]) // ROWS_A_TEXT, FEWEST_TEXTS)
+    """Columns of which many rows have the same cells as one: codes, (R,), and the kinds and bytes of their cells.
+
+    n_rows : how many are written, each different one as often as it is there
+    """
+    most = max(n_rows // ROWS_A_TEXT, FEWEST_TEXTS)
     which, kinds, texts = columns[0]
     for i, (codes, own_kinds, own_texts) in enumerate(columns[1:], 1):
         progress(i / len(columns))
@@ -419,8 +429,9 @@ def _varint(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _put_varints(target: np.ndarray, at: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Put numbers into a buffer of bytes; where each ends."""
-    for width in to_list(np.unique(widths)):
-        rows = np.flatnonzero(widths == width)
+    for width in range(int(widths.min(initial=1)), int(widths.max(initial=0)) + 1):
+        of_width = widths == width
+        rows = slice(None) if of_width.all() else np.flatnonzero(of_width)
         for j in range(width):
             digit = values[rows] >> 7 * (width - 1 - j) & 0x7F
             target[at[rows] + j] = digit | (0x80 if j < width - 1 else 0)
