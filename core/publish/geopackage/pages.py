@@ -90,7 +90,8 @@ def cells_of(
 ) -> Cells | None:
     """The rows as the table's pages hold them; None where a value is to be left to SQLite.
 
-    copies : (R,) how often each row is to be written, None for once; progress : by fields, raises to cancel. Raises UnicodeError for a text that is none.
+    copies : (R,) how often each row is to be written, None for once; progress : by fields, raises to cancel. Raises
+    UnicodeError for a text that is none.
     """
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for (codes, values), affinity in zip(coded, target.affinities):
@@ -452,7 +453,7 @@ def _varint(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _varint_word(values: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Numbers of up to four bytes as `_varint_of` them, the first byte the lowest of a word, int64; widths : of each."""
+    """Numbers as `_varint_of` them, the first byte the lowest of a word, (n,) int64; widths : in so many bytes each."""
     least, most = int(widths.min(initial=1)), int(widths.max(initial=1))
     word = np.zeros(len(values), np.int64)
     for width in range(least, most + 1):
