@@ -12,13 +12,14 @@ import pytest
 
 from vbas.algorithms.catalogue import ALGORITHMS
 
+from ..exploring import tried
 from .forms import FORMS, WEIGHTS, case_of
 from .many import run_cases
 
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
-CASES = int(os.environ.get("VBAS_FUZZ_CASES", "600"))
+CASES = int(os.environ.get("VBAS_FUZZ_CASES", tried(200, 600)))
 PARTS = 4
 
 
