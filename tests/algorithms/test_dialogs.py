@@ -39,7 +39,6 @@ from .dialogs import click_through
 from .maps import assert_drawn
 
 N_AREAS = 40
-EVERY = 4  # one of so many people has a record: to look at a form takes no more
 TEXTS = ("html", "fileDestination", "folderDestination")
 
 
@@ -61,9 +60,9 @@ def town():
         city = demonstration_city(0)
     people = list(city.people().chunks())
     records = {
-        "area": [value for chunk in people for value in values(chunk.area)][::EVERY],
-        "age_group": [value for chunk in people for value in values(chunk.quasi_identifiers["age_group"])][::EVERY],
-        "sex": [value for chunk in people for value in values(chunk.quasi_identifiers["sex"])][::EVERY],
+        "area": [value for chunk in people for value in values(chunk.area)],
+        "age_group": [value for chunk in people for value in values(chunk.quasi_identifiers["age_group"])],
+        "sex": [value for chunk in people for value in values(chunk.quasi_identifiers["sex"])],
     }
     rng = np.random.default_rng(1)
     inhabited = np.flatnonzero(city.population)
@@ -137,7 +136,7 @@ def town():
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
     keys = [f"p{i}" for i in range(2_000)]
     homes_of = {"person": keys, "home": [f"h{i // 2}" for i in range(len(keys))]}
-    layers["persons"] = make_layer({**{name: column[::2][:2_000] for name, column in records.items()}, **homes_of})
+    layers["persons"] = make_layer({**{name: column[::9][:2_000] for name, column in records.items()}, **homes_of})
     layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
