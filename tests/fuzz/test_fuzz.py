@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
 CASES = int(os.environ.get("VBAS_FUZZ_CASES", tried(200, 600)))
-PARTS = 4
+PARTS = tried(1, 4)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
