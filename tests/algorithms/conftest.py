@@ -189,16 +189,10 @@ def make_layer(columns, wkts=None, crs="EPSG:26914", kind=None):
     return layer
 
 
-@pytest.fixture(scope="session")
-def made_grid(qgis_app):
-    """The town of `grid`, made once: a copy takes a tenth of the time."""
-    return make_grid()
-
-
 @pytest.fixture
-def grid(made_grid):
+def grid():
     """A town of 6 x 6 square areas with text identifiers of Manitoba, and 40 records in each."""
-    return tuple(layer.clone() for layer in made_grid)
+    return make_grid()
 
 
 def make_grid(side=6, size=500.0, west=630_000.0, south=5_520_000.0, per_area=40, seed=1):
