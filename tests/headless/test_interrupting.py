@@ -24,7 +24,7 @@ CTRL_C, ENDED = LOADING + MOMENTS, tried(MOMENTS[2:], MOMENTS)
     [(signal.SIGINT, *one) for one in LOADING + MOMENTS]
     + [(signal.SIGTERM, *one) for one in tried(MOMENTS[2:], MOMENTS)],
 )
-def test_interrupting_leaves_nothing(headless_home, town, tmp_path, number, moment, after):
+def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, moment, after):
     staging, final, log = tmp_path / "staging", tmp_path / "final", tmp_path / "log.txt"
     staging.mkdir()
     final.mkdir()
@@ -34,7 +34,7 @@ def test_interrupting_leaves_nothing(headless_home, town, tmp_path, number, mome
             path.unlink()
         with log.open("wb") as stdout:
             return subprocess.Popen(
-                [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(town), *outputs(final)],
+                [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(city), *outputs(final)],
                 stdout=stdout,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), "TMPDIR": str(staging)},
