@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..anonymise import Account, Ask, anonymise
+from ..anonymise import Account, Ask, anonymise, refuse_with_coarser
 from ..areas import Areas
 from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
+from ..privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
+from ..privacy.rules import NO_RULE
 from ..privacy.series import EACH_BY_ITSELF
+from ..profile import Profile
 from ..progress import Progress
 from ..publish.register.listing import releases_in
 from ..publish.register.published_releases import earlier_releases
 from ..records.matching import Records
+from ..records.table import RecordTable
 from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, levels_of_release
 from ..source import RecordSource, Source
-from .generalising import generalising_of
+from .generalising import LEVELS_COARSER, asks_for_coarser, generalising_of
 from .inputs import Inputs
+from .levels import DISCLOSURE
 from .published import answers_in, published_counts_of
 from .reading import period_of
+from .rules import rule_of
 
 
 @dataclass(frozen=True)
@@ -75,14 +82,7 @@ def carried_release(
     given.info(tr("The release that is carried on is “{release}” of the register.", release=release.title))
     places = given.given("REGIONS")
     if ask is None:
-        ask = Ask(
-            l_diversity=given.whole("L_DIVERSITY"),
-            max_share=given.number("MAX_SHARE"),
-            period=period_of(given),
-            periods=EACH_BY_ITSELF,
-            published_margins=given.text("PUBLISHED_MARGINS"),
-            published_counts=published_counts_of(given, table),
-        )
+        ask = _asked(given, table, release)
     ask = replace(
         ask,
         k=_k(given, release),
@@ -93,6 +93,27 @@ def carried_release(
     )
     progress = given.progress(40, 65) if progress is None else progress
     return anonymise(areas, source, levels, ask, None, population, progress, given)
+
+
+def _asked(given: Inputs, table: RecordTable, release: Published) -> Ask:
+    """What is asked beside k, of a job that says it by the settings of a first release, too. Raises InputError for what
+    an update does not know."""
+    if given.has(LEVELS_COARSER) and asks_for_coarser(given):
+        refuse_with_coarser(["REGISTER"])
+    rule = rule_of(given)
+    people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
+    disclosure = given.text(DISCLOSURE) if given.has(DISCLOSURE) else CLASS_HAS_K
+    return Ask(
+        l_diversity=given.whole("L_DIVERSITY"),
+        max_share=given.number("MAX_SHARE"),
+        least_population=max(people, rule.least_population if rule else 0.0),
+        period=period_of(given),
+        periods=EACH_BY_ITSELF,
+        published_margins=given.text("PUBLISHED_MARGINS"),
+        published_counts=published_counts_of(given, table),
+        rule=rule.name if rule else NO_RULE,
+        disclosure=NO_SMALL_COUNT if rule and rule.nor_derivable and release.nested else disclosure,
+    )
 
 
 def _k(given: Inputs, release: Published) -> int:
@@ -128,6 +149,7 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
     coarsened = {name: column.level for name, column in source.values().coarsened.items()}
     found = last_of_the_same(earlier.releases, source.profile, coarsened, areas, levels)
     if found is None:
+        _refuse_other_areas(earlier.releases, source.profile, areas)
         raise InputError(
             tr(
                 "REGISTER has no release with the regions of CROSSWALK and these quasi-identifiers ({names}): give the "
@@ -136,6 +158,14 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
             )
         )
     return found
+
+
+def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: Areas) -> None:
+    """Refuse areas that no release of these quasi-identifiers has, such as those of another year. Raises InputError."""
+    alike = [release for release in earlier if set(release.quasi_identifiers) == set(profile.quasi_identifiers)]
+    own = set(areas.identifiers.tolist())
+    if alike and all(set(release.areas.tolist()) != own for release in alike):
+        levels_of_release(alike[-1], areas)
 
 
 def _named(register: Path, entry: str) -> int:

@@ -122,7 +122,8 @@ def levels_of_release(release: Published, areas: Areas) -> Levels:
         lacking = [area for area, there in zip(areas.identifiers.tolist(), at.tolist()) if there < 0]
         raise InputError(
             tr(
-                "{release} has other areas than REGIONS ({first}): give those that it was made with.",
+                "{release} has other areas than these ({first}), as of another year: give those that it was made with, "
+                "and bring the records to them, or begin a new series with a new register.",
                 release=release.title.capitalize(),
                 first=first_values(lacking or sorted(set(position) - set(areas.identifiers.tolist()))),
             )
