@@ -11,8 +11,8 @@ import pytest
 from vbas import anonymize, update_release
 from vbas.core.errors import InputError
 
-AREAS = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
-SPLIT = {"area": ["a1", "a2", "b", "c", "d"], "x": [0, 50, 900, 0, 900], "y": [0, 0, 0, 900, 900]}
+AREAS: dict[str, list[Any]] = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+SPLIT: dict[str, list[Any]] = {"area": ["a1", "a2", "b", "c", "d"], "x": [0, 50, 900, 0, 900], "y": [0, 0, 0, 900, 900]}
 
 
 def people(codes: list[str]) -> dict[str, list[Any]]:
