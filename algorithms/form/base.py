@@ -28,7 +28,7 @@ from ..layers.inputs import Inputs
 from ..named import NamedAlgorithm, history, name_pages
 from ..unavailable import not_loaded
 from .effective import Conditions, Effective
-from .form import Form
+from .form import Form, FormJob
 from .help_panel import help_of
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .signing import remember
@@ -55,9 +55,16 @@ class VbasAlgorithm(NamedAlgorithm):
         """Add the parameters and outputs."""
         raise NotImplementedError
 
-    def work(self, form: Form) -> dict[str, object]:
-        """Do the work: read the form, add to its outputs, return the numbers; VbasError becomes what QGIS shows."""
+    def work(self, form: Form) -> Any:
+        """Do the work: read the form, add to its outputs, return the numbers; VbasError becomes what QGIS shows.
+
+        A form that releases gives what it made, of which `handed_over` adds the outputs.
+        """
         raise NotImplementedError
+
+    def handed_over(self, form: Form, made: Any) -> dict[str, object]:
+        """Add the outputs of what `work` made; the numbers."""
+        return dict(made)
 
     def conditions(self) -> Conditions:
         """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
@@ -150,7 +157,7 @@ class VbasAlgorithm(NamedAlgorithm):
             kind_of_output(p.description()) == FOR_RELEASE for p in self.parameterDefinitions() if p.isDestination()
         ):
             folder = not is_blank(inputs.parameters.get(RELEASE_FOLDER)) if inputs.has(RELEASE_FOLDER) else None
-            hold_to_policies(inputs, folder)
+            hold_to_policies(FormJob(inputs), folder)
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -192,7 +199,7 @@ class VbasAlgorithm(NamedAlgorithm):
             with Outputs(inputs, feedback, self.group_title(inputs), history(self.displayName())) as outputs:
                 form = Form(inputs, feedback, effective, outputs)
                 try:
-                    numbers = self.work(form)
+                    numbers = self.handed_over(form, self.work(form))
                     results = outputs.deliver()
                     self._parameters = dict(inputs.parameters)
                 finally:

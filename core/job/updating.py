@@ -21,7 +21,7 @@ from ..records.matching import Records
 from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, levels_of_release
 from .generalising import generalising_of
-from .inputs import Inputs
+from .job import Job
 from .published import answers_in, published_counts_of
 from .reading import period_of
 
@@ -37,7 +37,7 @@ class Updating:
 
 
 def carried_release(
-    given: Inputs,
+    given: Job,
     areas: Areas,
     records: Records,
     updating: Updating,
@@ -82,7 +82,7 @@ def carried_release(
     return anonymise(areas, records, levels, ask, None, population, given.progress(40, 65), given)
 
 
-def _k(given: Inputs, release: Published) -> int:
+def _k(given: Job, release: Published) -> int:
     """K, or that of the release that is carried on, where that is more or none is given."""
     k = given.whole("K") if given.given("K") else release.k
     if k < release.k:
