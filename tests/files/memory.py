@@ -119,7 +119,7 @@ class Memory(Faults, FileSystem):
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
-        self.rules = rules
+        self.rules, self.out = rules, OUT
         self.holds_what_is_open, self.ignores_case = rules.shares, not rules.cased
         self.nodes: dict[str, Node] = {}
         self.shown: dict[str, str] = {}
@@ -138,6 +138,15 @@ class Memory(Faults, FileSystem):
     def end(self) -> None:
         """Remove what was made for SQLite."""
         shutil.rmtree(self.databases, ignore_errors=True)
+
+    def contents(self) -> dict[str, bytes]:
+        """All files that lie where outputs do, by their names there."""
+        start = f"{OUT}/"
+        return {
+            key[len(start) :]: node.content
+            for key, node in self.nodes.items()
+            if key.startswith(start) and node.content is not None
+        }
 
     # ---- names
 
