@@ -128,7 +128,8 @@ class VbasAlgorithm(NamedAlgorithm):
         if _declared.get(self.ID, (None,))[0] != of:
             self.declare()
             kept = [definition.clone() for definition in self.parameterDefinitions()]
-            numbers = [output for output in self.outputDefinitions() if self.parameterDefinition(output.name()) is None]
+            destinations = {definition.name() for definition in kept if definition.isDestination()}
+            numbers = [output for output in self.outputDefinitions() if output.name() not in destinations]
             _declared[self.ID] = of, kept, [(type(one), one.name(), one.description()) for one in numbers]
         else:
             _, kept, outputs = _declared[self.ID]
