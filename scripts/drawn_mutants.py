@@ -484,7 +484,7 @@ def main(words: list[str]) -> int:
             due = list(_undecided(breaks, results, asked.again is not None, listed))
             if asked.again:
                 told = tree / "told.jsonl"
-                in_forks(tree, {one.key: asked.again for one in due}, 600, told)
+                in_forks(tree, {one.key: asked.again for one in due}, 30 + 4 * asked.budget, told)
                 rows = list(read_results(told).values())
                 with asked.results.open("a", encoding="utf-8") as file:
                     file.writelines(

@@ -2,8 +2,8 @@
 
 Files first, on file systems in memory; then registers, where each call of SQLite is one, too; then each twentieth call
 of tables that go into a GeoPackage with other layers. Started by `bash scripts/file_matrix`; a number n takes each n-th
-call only, `--mounted FOLDER` registers in that folder alone, by what its file system does by itself. Ends with 1 if
-anything was wrong.
+call only, `--mounted FOLDER` files, folders and registers in that folder alone, by what its file system does by itself.
+Ends with 1 if anything was wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "build" / "package"))
 
-from vbas.tests.files import databases, deliveries  # noqa: E402
+from vbas.tests.files import databases, deliveries, real_files  # noqa: E402
 from vbas.tests.files.memory import ALL, FAULTS, Rules  # noqa: E402
 from vbas.tests.files.sqlite_calls import serves  # noqa: E402
 
@@ -32,7 +32,7 @@ def main(words: list[str]) -> int:
     if "--mounted" not in words:
         return int(any([printed(ALL, kinds, step), _tables(20 * step)]))
     databases.beneath = Path(words[words.index("--mounted") + 1])
-    return printed((databases.MOUNTED,), kinds[1:], step)
+    return printed((databases.MOUNTED,), (real_files, *kinds[1:]), step)
 
 
 def _tables(step: int) -> int:

@@ -2,13 +2,15 @@
 
 Wants two environment variables: REACHED_LINES_OF, the folders whose lines count, and REACHED_LINES_TO, the file that is
 written, {"tests": [[id, seconds], …], "lines": {file: {line: [places in tests]}}}. What a fixture of a module runs
-belongs to the test that asked for it first.
+belongs to the test that asked for it first. With REACHED_LINES_SECONDS a test that takes more of the processor is
+ended, and left out: a break is to be held against tests that cost little.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -23,7 +25,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EVERY = 50  # tests, after which is written what is known: a run may be ended before its end
 
+SECONDS = float(os.environ.get("REACHED_LINES_SECONDS", "0"))
+
 Tracer = Callable[[FrameType, str, Any], Any]
+
+
+class TooDear(BaseException):
+    """A test takes longer than it may; no test may take this for an error that it waits for."""
+
+
+def _end_it(signal_number: int, frame: FrameType | None) -> None:
+    raise TooDear
 
 
 class Reached:
@@ -61,9 +73,10 @@ class Reached:
 
     def ended(self, test: str, seconds: float) -> None:
         """Keep what the test reached."""
-        self.tests.append((test, round(seconds, 3)))
-        for file, line in self._now:
-            self.lines[file][line].append(len(self.tests) - 1)
+        if not SECONDS or seconds < SECONDS:
+            self.tests.append((test, round(seconds, 3)))
+            for file, line in self._now:
+                self.lines[file][line].append(len(self.tests) - 1)
         self._now.clear()
         if len(self.tests) % EVERY == 0:
             self.write()
@@ -80,9 +93,13 @@ REACHED = Reached(os.environ.get("REACHED_LINES_OF", "").split(), Path(os.enviro
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
     """Trace one test with its fixtures."""
     began = time.process_time()
+    if SECONDS:
+        signal.signal(signal.SIGPROF, _end_it)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
     threading.settrace(REACHED.traced)
     sys.settrace(REACHED.traced)
     yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
     sys.settrace(None)
     threading.settrace(None)
     REACHED.ended(item.nodeid, time.process_time() - began)

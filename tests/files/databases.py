@@ -140,11 +140,19 @@ class Folder(Faults, FileSystem):
         self.descriptors.discard(descriptor)
         super().close(descriptor)
 
-    def end_process(self):
+    def restart(self):
         """What the process had open is closed by the system, and nothing of it is written any more."""
         for descriptor in list(self.descriptors):
             self.close(descriptor)
-        self.restart()
+        super().restart()
+
+    def end(self):
+        """Whoever made the folder removes it."""
+
+    def contents(self):
+        """All files that lie where outputs do, by their names there."""
+        files = (path for path in self.out.rglob("*") if path.is_file())
+        return {path.relative_to(self.out).as_posix(): path.read_bytes() for path in files}
 
     def temporary(self):
         return self.root / "temporary"
@@ -329,7 +337,7 @@ def outcome(rules: Rules, kind: str, fault: str, at: int) -> tuple[bool, list[st
             gc.collect()  # what the process had open
         happened, where, crashed = bool(files.said), " ".join(files.said), files.dead
         calls.calls = lambda name, path, do: do()
-        files.end_process()
+        files.restart()
         left, there = hidden(files.out), state(files.out)
         wrong += _whole(old, new, there, _aside(files.out))
         if rules.locks == "unknown" and not crashed:  # SQLite takes that for a database that another has locked

@@ -21,7 +21,7 @@ from vbas.core.publish.leftovers import tidy_up
 from vbas.core.publish.replacing import check_what_is_there
 from vbas.core.publish.side_files import stale_beside
 
-from .memory import AFTER, BEFORE, FAULTS, OUT, TAKEN, TEMPORARY, Crash, Memory
+from .memory import AFTER, BEFORE, FAULTS, TAKEN, Crash, Memory
 
 FOREIGN = {"foreign.txt": b"of others", "a.csv.bak": b"of others", ".vbas-0123456789abcdef": b"of others"}
 
@@ -66,38 +66,28 @@ KINDS = {
 REFUSED = ("over other layers",)
 
 
-def prepared(rules, kind) -> Memory:
+def prepared(rules, kind, make=Memory):
     """A file system with what is there before a delivery."""
-    files = Memory(rules)
+    files = make(rules)
     for name, content in {**KINDS[kind][0], **FOREIGN}.items():
-        if "/" in name and not files.is_there(OUT / Path(name).parent):
-            files.make_folder(OUT / Path(name).parent)
-        files.write(OUT / name, content)
+        if "/" in name and not files.is_there(files.out / Path(name).parent):
+            files.make_folder(files.out / Path(name).parent)
+        files.write(files.out / name, content)
     return files
 
 
-def visible(files: Memory) -> dict[str, bytes]:
+def visible(files) -> dict[str, bytes]:
     """What everybody sees, by name; foreign files included."""
-    ours = {name: one for name, one in _all(files).items() if not _is_hidden(name)}
-    return ours
+    return {name: one for name, one in files.contents().items() if not _is_hidden(name)}
 
 
-def hidden(files: Memory) -> dict[str, bytes]:
+def hidden(files) -> dict[str, bytes]:
     """What a run has left beside its targets."""
-    return {name: one for name, one in _all(files).items() if _is_hidden(name)}
+    return {name: one for name, one in files.contents().items() if _is_hidden(name)}
 
 
 def _is_hidden(name: str) -> bool:
     return name.startswith(".vbas-") and name not in FOREIGN
-
-
-def _all(files):
-    start = str(OUT) + "/"
-    return {
-        key[len(start) :]: node.content
-        for key, node in files.nodes.items()
-        if key.startswith(start) and node.content is not None
-    }
 
 
 def held(files, targets, stack) -> None:
@@ -110,9 +100,9 @@ def held(files, targets, stack) -> None:
             tidy_up_folder(target, files)
 
 
-def run(files: Memory, kind: str) -> list[str]:
+def run(files, kind: str) -> list[str]:
     """A delivery, as forms and the library make it; its warnings."""
-    outputs = {OUT / name: content for name, content in KINDS[kind][1].items()}
+    outputs = {files.out / name: content for name, content in KINDS[kind][1].items()}
     with ExitStack() as stack:
         held(files, outputs, stack)
         for target, content in outputs.items():
@@ -146,9 +136,9 @@ def in_order():
         secrets.token_hex = real
 
 
-def outcome(rules, kind, fault, at):
+def outcome(rules, kind, fault, at, make=Memory):
     """One delivery with one fault: whether the fault happened, and what is wrong with what was left."""
-    files = prepared(rules, kind)
+    files = prepared(rules, kind, make)
     old = visible(files)
     new = {**old, **_of_new(kind)}
     for name in KINDS[kind][0]:
@@ -175,7 +165,7 @@ def outcome(rules, kind, fault, at):
         wrong += _after_a_crash(files, kind, old, new)
     elif ended:
         wrong += [] if visible(files) == new else ["it ends well, and what is there is not new"]
-        wrong += _named(hidden(files), said) if fault != TAKEN else _found_by_the_next(files, kind)
+        wrong += _named(files, said) if fault != TAKEN else _found_by_the_next(files, kind)
     else:
         wrong += _after_an_error(files, old, said) if fault != TAKEN else _found_by_the_next(files, kind)
     files.end()
@@ -193,7 +183,7 @@ def _of_new(kind):
 def _whole(files, old, new):
     """Every file is old or new, nothing of others is touched, and what was there is somewhere."""
     there, aside = visible(files), list(hidden(files).values())
-    wrong = [f"{name} of others is lost" for name, one in FOREIGN.items() if _all(files).get(name) != one]
+    wrong = [f"{name} of others is lost" for name, one in FOREIGN.items() if files.contents().get(name) != one]
     for name in {*old, *new, *there}:
         now = there.get(name)
         if now is None and name in old and name in new and old[name] not in aside:
@@ -207,8 +197,8 @@ def _after_a_crash(files, kind, old, new):
     """The next run finds what was left: each output is old or new as a whole, and nothing is beside it."""
     outputs = KINDS[kind][1]
     with in_order(), ExitStack() as stack:
-        held(files, [OUT / name for name in outputs], stack)
-        clear_dead(TEMPORARY, files)
+        held(files, [files.out / name for name in outputs], stack)
+        clear_dead(files.temporary(), files)
     there, wrong = visible(files), []
     if files.rules.locks != "kept":  # nothing is tidied up where nobody can be sure
         return _whole(files, old, new)
@@ -221,7 +211,7 @@ def _after_a_crash(files, kind, old, new):
         if not (as_old or as_new):
             wrong.append(f"{target} is old in part and new in part")
     wrong += [f"{name} is left" for name in hidden(files)]
-    wrong += ["something is left in the temporary folder"] if files.names(TEMPORARY) else []
+    wrong += ["something is left in the temporary folder"] if files.names(files.temporary()) else []
     return wrong
 
 
@@ -230,31 +220,30 @@ def _after_an_error(files, old, said):
     there = visible(files)
     differ = [name for name in {*old, *there} if there.get(name) != old.get(name)]
     if "Nothing was changed" in said:
-        return [f"{name} was changed" for name in differ] + _named(hidden(files), "")
-    return [
-        f"{name} is not as it was, and not named" for name in differ if str(OUT / name.split("/")[0]) not in said
-    ] + (_named(hidden(files), said))
+        return [f"{name} was changed" for name in differ] + _named(files, "")
+    unnamed = [name for name in differ if str(files.out / name.split("/")[0]) not in said]
+    return [f"{name} is not as it was, and not named" for name in unnamed] + _named(files, said)
 
 
 def _found_by_the_next(files, kind):
     """What was away when it was to be removed, and came back, goes with the next run, and nothing else."""
     before = visible(files)
     with in_order(), ExitStack() as stack:
-        held(files, [OUT / name for name in KINDS[kind][1]], stack)
+        held(files, [files.out / name for name in KINDS[kind][1]], stack)
     if files.rules.locks != "kept":
         return []
     wrong = [] if visible(files) == before else ["the next run changes what is there"]
     return wrong + [f"{name} is left" for name in hidden(files)]
 
 
-def _named(left, said):
+def _named(files, said):
     """Empty locks may stay: the next run takes them."""
     return [
         f"{name} is left and not named"
-        for name, one in left.items()
+        for name, one in hidden(files).items()
         if not (name.endswith(".lock") and not one)
         and "/.lock" not in name
-        and str(OUT / name.split("/")[0]) not in said
+        and str(files.out / name.split("/")[0]) not in said
     ]
 
 

@@ -119,8 +119,9 @@ class Memory(Faults, FileSystem):
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
-        self.rules = rules
+        self.rules, self.out = rules, OUT
         self.holds_what_is_open, self.ignores_case = rules.shares, not rules.cased
+        self.shows_what_is_inherited = not rules.windows
         self.nodes: dict[str, Node] = {}
         self.shown: dict[str, str] = {}
         self.open: list[int] = []
@@ -138,6 +139,15 @@ class Memory(Faults, FileSystem):
     def end(self) -> None:
         """Remove what was made for SQLite."""
         shutil.rmtree(self.databases, ignore_errors=True)
+
+    def contents(self) -> dict[str, bytes]:
+        """All files that lie where outputs do, by their names there."""
+        start = f"{OUT}/"
+        return {
+            key[len(start) :]: node.content
+            for key, node in self.nodes.items()
+            if key.startswith(start) and node.content is not None
+        }
 
     # ---- names
 
@@ -244,6 +254,13 @@ class Memory(Faults, FileSystem):
 
     def keep(self, file):
         self._call("keep", "", lambda: None, True)
+
+    def keep_written(self, path):
+        self._call("keep_written", path, lambda: self._node(path), True)
+
+    def kept_beside(self, path):
+        self._call("kept_beside", path, lambda: self._node(path))
+        return {}
 
     def keep_names(self, folder):
         with suppress(OSError):

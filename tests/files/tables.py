@@ -127,7 +127,7 @@ def outcome(rules: Rules, kind: str, fault: str, at: int) -> tuple[bool, list[st
             gc.collect()
         happened, where, crashed = bool(files.said), " ".join(files.said), files.dead
         calls.calls = lambda name, path, do: do()
-        files.end_process()
+        files.restart()
         there, aside = state(files.out)
         kept = sorted(aside.values())
         wrong += [

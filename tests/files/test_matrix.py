@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from . import real_files
+from .databases import MOUNTED
 from .deliveries import KINDS, matrix, outcome
 from .memory import ALL, FAULTS
 
@@ -20,3 +22,11 @@ def test_whatever_happens_at_any_call_it_is_old_or_new():
     counts, wrong = matrix(ALL, step=23)
     assert wrong == []
     assert len(counts) == len(ALL) * len(KINDS) * len(FAULTS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_a_real_folder_it_is_old_or_new_too(kind):
+    assert real_files.outcome(MOUNTED, kind, "", 0) == (False, [])
+    counts, wrong = real_files.matrix((MOUNTED,), (kind,), step=41, start=3)
+    assert wrong == []
+    assert len(counts) == len(FAULTS)

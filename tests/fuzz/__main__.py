@@ -23,6 +23,7 @@ def main():
     from .starting import toolbox
 
     provider = toolbox()  # noqa: F841  it must be held
+    from .frozen import FROZEN, oracle
     from .many import Kept, run_cases
 
     alone = asked.case is not None
@@ -45,7 +46,11 @@ def main():
     kept = Kept(asked.resume, asked.seed, asked.only) if asked.resume and not alone else None
     tally = run_cases(asked.seed, numbers, tell, asked.only, kept)
     print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}{', interrupted' * tally.interrupted}")
-    print("\n".join(tally.lines()), flush=True)
+    print("\n".join(tally.lines()))
+    print(
+        f"recounted by oracle {oracle()[:16]}{'' if oracle() == FROZEN else ', which is not the frozen one'}",
+        flush=True,
+    )
     sys.stdout.flush()
     # QGIS may crash while it takes down layers that exceptions still hold: what was to be said is said.
     os._exit(130 if tally.interrupted else 1 if tally.findings else 0)

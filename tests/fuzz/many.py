@@ -18,6 +18,7 @@ from qgis.core import QgsProject
 from qgis.PyQt.QtCore import QCoreApplication
 
 from .forms import case_of
+from .frozen import oracle
 from .judge import complaints
 from .running import run_case
 
@@ -54,15 +55,15 @@ class Tally:
 class Kept:
     """What came of the cases so far, in a file, so that a million of them can be gone on with.
 
-    Raises ValueError where the file is of another seed or of another form.
+    Raises ValueError where the file is of another seed, of another form, or of cases that another oracle recounted.
     """
 
     def __init__(self, file, seed, only=None):
-        self.file, self.of, self.next, self.tally = Path(file).absolute(), [seed, only], 0, Tally()
+        self.file, self.of, self.next, self.tally = Path(file).absolute(), [seed, only, oracle()], 0, Tally()
         if self.file.exists():
             told = json.loads(self.file.read_text(encoding="utf-8"))
             if told["of"] != self.of:
-                raise ValueError(f"{file} is of seed and form {told['of']}")
+                raise ValueError(f"{file} is of seed, form and oracle {told['of']}, not of {self.of}")
             findings = {int(number): found for number, found in told["findings"].items()}
             self.tally = Tally(Counter(told["results"]), Counter(told["sentences"]), findings, told["seconds"])
             self.next = told["next"]

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from . import many
+from . import frozen, many
 from .many import Kept, run_cases
 
 
@@ -47,8 +47,37 @@ def test_what_was_ended_is_gone_on_with(run, tmp_path):
     again = run_cases("seed", range(200), tell, kept=Kept(tmp_path / "kept.json", "seed"))
     assert len(run) == 220 and again.n_cases == 200  # nothing is left
     assert run_cases("seed", range(250), tell, kept=Kept(tmp_path / "kept.json", "seed")).n_cases == 250
-    with pytest.raises(ValueError, match="is of seed and form"):
+    with pytest.raises(ValueError, match="is of seed, form and oracle"):
         Kept(tmp_path / "kept.json", "another")
+
+
+def test_what_one_oracle_recounted_another_does_not_go_on_with(run, tmp_path, monkeypatch):
+    run_cases("seed", range(3), kept=Kept(tmp_path / "kept.json", "seed"))
+    monkeypatch.setattr(many, "oracle", lambda: "another")
+    with pytest.raises(ValueError, match="another"):
+        Kept(tmp_path / "kept.json", "seed")
+
+
+def test_the_oracle_is_the_frozen_one():
+    """Who mends what recounts pins it anew, with its hash, and counts cases from none."""
+    assert frozen.oracle() == frozen.FROZEN
+
+
+def test_whatever_recounts_is_in_the_hash_of_the_oracle(tmp_path, monkeypatch):
+    names = {path.stem for path in frozen.modules()}
+    assert {"judge", "recounts", "reading", "people_shown", "several", "table_attack", "verify"} <= names
+    for path in frozen.modules():
+        copy = tmp_path / path.relative_to(frozen.TESTS.parent)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    monkeypatch.setattr(frozen, "TESTS", tmp_path / "tests")
+    assert frozen.oracle() == frozen.FROZEN  # however lines end
+    for name in ("fuzz/several.py", "core/table_attack.py", "../verify/verify.py"):
+        file = tmp_path / "tests" / name
+        before = file.read_bytes()
+        file.write_bytes(before + b"# more\r\n")
+        assert frozen.oracle() != frozen.FROZEN
+        file.write_bytes(before)
 
 
 def test_who_interrupts_it_has_what_was_found_so_far(run, tmp_path):

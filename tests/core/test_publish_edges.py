@@ -1,0 +1,162 @@
+"""What stands on an edge of what is published to files: registers, packs, and what is in the way."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.core.errors import InputError, VbasError
+from vbas.core.publish.counting import Counting
+from vbas.core.publish.files import DISK, FileSystem
+from vbas.core.publish.geopackage.recounting import _shapes_of_geopackage
+from vbas.core.publish.occupied import Occupied
+from vbas.core.publish.register import packs
+from vbas.core.publish.register.chain import Chain, Link, content_of
+from vbas.core.publish.register.packs import COUNTS, Unpacked, packs_of, read_pack
+from vbas.core.publish.register.published_releases import new_entry
+from vbas.core.publish.replacing import check_what_is_there
+from vbas.core.publish.sqlite_targets import _in_use
+
+from .test_register_packs import release_of
+
+
+def register_of(release, tmp_path):
+    """A register with the packs of a release, open."""
+    path = tmp_path / "register.gpkg"
+    new_entry(path, release, 0).put()
+    return sqlite3.connect(path)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("level", -1), ("level", 2), ("region", -1), ("class", -1)])
+def test_a_pack_that_numbers_what_there_is_not_is_refused(tmp_path, monkeypatch, name, wrong):
+    monkeypatch.setattr(packs, "ROWS_THAT_STAY", 0)
+    release = release_of(1)
+    with closing(register_of(release, tmp_path)) as connection:
+        read = Unpacked().release(connection, 1, release)
+        assert read is not None and read.records.sum() == release.records.sum()
+        pack = packs_of(release)[COUNTS]
+        columns = {of: column.copy() for of, column in pack.columns.items()}
+        columns[name][0] = wrong
+        content = replace(pack, columns=columns).compressed()
+        own = hashlib.sha256(content).hexdigest()
+        connection.execute("INSERT INTO vbas_packs (hash, content) VALUES (?, ?)", (own, content))
+        connection.execute("UPDATE vbas_packed SET hash = ? WHERE part = ?", (own, COUNTS))
+        with pytest.raises((ValueError, IndexError)):
+            Unpacked().release(connection, 1, release)
+
+
+@pytest.mark.parametrize(
+    "columns", [{}, {"none": []}, {"zeros": [0, 0]}, {"steps": [5, 6, 7]}, {"wide": [-128, 127, 128]}]
+)
+def test_a_pack_is_read_as_it_was(columns):
+    pack = packs_of(release_of(2))[COUNTS]
+    of_columns = {name: np.array(column, np.int64) for name, column in columns.items()}
+    read = read_pack(replace(pack, columns=of_columns).compressed())
+    assert {name: column.tolist() for name, column in read.columns.items()} == columns
+
+
+def test_who_did_what_to_which_release_last():
+    def link(entry, what, number, by):
+        return Link(entry, "2026-01-01", what, number, "", "", by, "", "")
+
+    chain = Chain(
+        [link(1, "added", 1, "a"), link(2, "approved", 1, "b"), link(3, "added", 2, "c"), link(4, "added", 1, "d")]
+    )
+    assert [chain.by(*of) for of in (("added", 1), ("approved", 1), ("added", 2), ("approved", 2))] == [
+        "d",
+        "b",
+        "c",
+        "",
+    ]
+
+
+def test_the_content_of_a_packed_release_is_reckoned_while_its_packs_are_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "ROWS_THAT_STAY", 0)
+    with closing(register_of(release_of(1), tmp_path)) as connection:
+        before = content_of(connection, "release", 1)
+        assert len(before) == 64
+        (name,) = connection.execute("SELECT hash FROM vbas_packed LIMIT 1").fetchone()
+        assert content_of(connection, "release", 1, (name,)) == ""  # a pack that was changed
+        connection.execute("DELETE FROM vbas_packs WHERE hash = ?", (name,))
+        assert content_of(connection, "release", 1) == ""
+
+
+def test_a_new_register_that_has_no_name_yet_has_no_entry(tmp_path):
+    entry = new_entry(tmp_path / "register.gpkg", release_of(1), 0)
+    assert entry.staged != entry.path and not entry._has_come_in()
+    entry.put()
+    assert entry._has_come_in()
+
+
+class Protected(FileSystem):
+    """A disk on which nobody may write into what is there."""
+
+    def may_write(self, path):
+        return False
+
+
+def test_what_is_write_protected_is_not_replaced(tmp_path):
+    target = tmp_path / "a.csv"
+    check_what_is_there("OUTPUT", target, [target], Protected())
+    target.write_text("old")
+    check_what_is_there("OUTPUT", target, [target], DISK)
+    with pytest.raises(InputError, match="write-protected"):
+        check_what_is_there("OUTPUT", target, [target], Protected())
+
+
+def test_two_outputs_or_an_input_and_an_output_are_not_one_file(tmp_path):
+    (tmp_path / "read.csv").write_text("a")
+    occupied = Occupied()
+    occupied.read_file("RECORDS", tmp_path / "read.csv")
+    occupied.add_file("MAP", tmp_path / "a.csv", [tmp_path / "a.csv", tmp_path / "a.prj"])
+    occupied.add_file("TABLE", tmp_path / "b.csv", [tmp_path / "b.csv"])
+    for name in ("read.csv", "a.csv"):
+        with pytest.raises(InputError, match="the same file"):
+            occupied.add_file("OTHER", tmp_path / name, [tmp_path / name])
+    with pytest.raises(InputError, match="which belongs to MAP"):
+        occupied.add_file("OTHER", tmp_path / "c.csv", [tmp_path / "c.csv", tmp_path / "a.prj"])
+
+
+@pytest.mark.skipif(not DISK.lists_locks(), reason="the system does not tell which files are locked")
+def test_a_database_that_is_written_into_is_in_use(tmp_path):
+    target = tmp_path / "a.gpkg"
+    with closing(sqlite3.connect(target, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE a (b)")
+        assert not _in_use(target, DISK)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("INSERT INTO a VALUES (1)")
+        assert _in_use(target, DISK)  # its log is open
+    assert not _in_use(target, DISK)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.gpkg"])
+def test_what_changes_after_its_count_is_refused(tmp_path, name):
+    file, counted = tmp_path / name, []
+    file.write_text("counted")
+    with Counting() as counting:
+        counting.begin(file, counted.append)
+        counting.wait()
+        assert counted == [file]
+        counting.refuse_if_changed(file)
+        file.write_text("changed since")
+        with pytest.raises(VbasError, match="has just changed"):
+            counting.refuse_if_changed(file)
+
+
+def test_shapes_count_where_they_are_there_and_the_index_finds_them():
+    """Of four, one is empty and one NULL; the index has fewer, as many, or more."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE a (geom)")
+        shapes = [b"GP\0\x01....", b"GP\0\x01....", b"GP\0\x11....", None]
+        connection.executemany("INSERT INTO a VALUES (?)", [(shape,) for shape in shapes])
+        assert _shapes_of_geopackage(connection, "a", "geom") == 2
+        connection.execute("CREATE TABLE rtree_a_geom_rowid (id)")
+        for found, expected in ((0, 0), (1, 1), (2, 2), (3, 2)):
+            connection.execute("DELETE FROM rtree_a_geom_rowid")
+            connection.executemany("INSERT INTO rtree_a_geom_rowid VALUES (?)", [(i,) for i in range(found)])
+            assert _shapes_of_geopackage(connection, "a", "geom") == expected
