@@ -8,6 +8,7 @@ import sys
 import pytest
 from qgis.core import QgsApplication
 
+from vbas.algorithms.form import base
 from vbas.algorithms.named import ICONS
 from vbas.vbas_plugin.models import TITLES
 
@@ -284,3 +285,19 @@ def test_every_algorithm_explains_itself(provider):
             if definition.isDestination() and definition.type() == "sink":
                 label = definition.description()
                 assert any(f"({kind})" in label for kind in ("for release", "internal", "test data", "estimate")), label
+
+
+def _declared_by(algorithm):
+    parameters = [
+        (one.type(), one.isDestination(), one.metadata(), one.help(), one.toVariantMap())
+        for one in algorithm.parameterDefinitions()
+    ]
+    return parameters, [(one.type(), one.name(), one.description()) for one in algorithm.outputDefinitions()]
+
+
+def test_a_form_that_is_made_again_declares_what_it_declared_first(provider):
+    forms = [form for form in provider.algorithms() if isinstance(form, base.VbasAlgorithm)]
+    assert forms
+    for form in forms:
+        base._declared.pop(form.ID, None)
+        assert _declared_by(form.create()) == _declared_by(form.create()), form.ID
