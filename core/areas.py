@@ -192,6 +192,8 @@ def checked_population(population: ArrayLike, identifiers: np.ndarray) -> np.nda
 
 def identifier_text(value: object) -> str | None:
     """An identifier as the text it is compared by: 46110001, 46110001.0 and “46110001” are one; None is missing."""
+    if type(value) is str:  # nearly all are
+        return value or None
     if is_missing(value):
         return None
     if isinstance(value, (float, np.floating)) and float(value).is_integer():

@@ -280,7 +280,7 @@ def main(words: list[str]) -> int:
     root = os.geteuid() == 0
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         bench = Bench(Path(folder))
-        bench.prepare()
+        bench.prepare(twice=not few)  # a run after one that was killed shows it, too
         print(f"A run takes {bench.seconds:.1f} s from its first word and {bench.memory >> 20} MiB; seed {seed}.")
         injected = survived = 0
         for title, inject, n, n_few in KINDS:

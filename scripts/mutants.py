@@ -74,18 +74,26 @@ def copy_of_the_tree() -> Iterator[Path]:
         (tree / ".venv").symlink_to(ROOT / ".venv")
         (tree / "build" / "package").mkdir(parents=True)
         (tree / "build" / "package" / "vbas").symlink_to(tree)
+        # Compiled once, and known by what it holds: a mutant may be as long as the line it stands for, and as old.
+        compiled = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(tree)]
+        subprocess.run(compiled, env=surroundings(tree), check=True)
         yield tree
+
+
+def surroundings(tree: Path) -> dict[str, str]:
+    """The environment of what runs there: with what is compiled beside the code, and nothing compiled anew."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
+    kept |= {"PYTHONPATH": str(tree / "build" / "package"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return kept | {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore"}
 
 
 def ending(tree: Path, tests: list[str] | tuple[str, ...]) -> int | None:
     """What pytest ends with, stopping at the first failure; None where it does not end."""
-    environment = {**os.environ, "PYTHONPATH": str(tree / "build" / "package"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore"}
     command = [str(tree / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
         with (tree / "said.txt").open("wb") as said:
             done = subprocess.run(
-                command, cwd=tree, env=environment, stdout=said, stderr=said, check=False, timeout=SECONDS
+                command, cwd=tree, env=surroundings(tree), stdout=said, stderr=said, check=False, timeout=SECONDS
             )
     except subprocess.TimeoutExpired:
         return None

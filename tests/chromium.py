@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .patience import PATIENCE
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ENDED = b"\0"  # what ends each message of the pipe
 
@@ -39,7 +41,7 @@ class Page:
         told = self._call("Runtime.evaluate", {"expression": script, "returnByValue": True})
         return told["result"].get("value")
 
-    def until(self, script: str, seconds: float = 60) -> Any:
+    def until(self, script: str, seconds: float = PATIENCE) -> Any:
         end = time.monotonic() + seconds
         while not (value := self.found(script)):
             if time.monotonic() > end:

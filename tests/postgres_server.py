@@ -19,9 +19,9 @@ from typing import Any
 
 from .engines_there import absent
 from .line import free_port
+from .patience import PATIENCE
 
 NUMBERS = count(1)
-PATIENCE = 600  # seconds that a program of PostgreSQL may take, on a machine where others work too
 
 
 @dataclass(frozen=True)

@@ -249,16 +249,19 @@ class _Tree:
     def _marginals(self, place: float, part: float) -> Marginals:
         total, small = np.zeros((2, len(self.chance)))
         few = np.arange(self.count + 1) < self.k
-        of_areas, of_parts = np.where(few, 1.0, place), np.where(few, 1.0, part)
+        of_area, of_parts = list(self.chance * np.where(few, 1.0, place)), np.where(few, 1.0, part)
+        of_part: dict[int, np.ndarray] = {}  # by the part: it is asked for once with all that it is in
 
         def inside(node: _Node) -> np.ndarray:
             """The weight of 0, 1, 2, … records in a node."""
             if isinstance(node, int):
-                return self.chance[node] * of_areas
-            of_node = inside(node[0])
-            for child in node[1:]:
-                of_node = np.convolve(of_node, inside(child))[: self.count + 1]
-            return of_node * of_parts
+                return of_area[node]
+            if id(node) not in of_part:
+                of_node = inside(node[0])
+                for child in node[1:]:
+                    of_node = np.convolve(of_node, inside(child))[: self.count + 1]
+                of_part[id(node)] = of_node * of_parts
+            return of_part[id(node)]
 
         def hand_down(node: list[_Node], around: np.ndarray) -> None:
             """around : the weight of all else where the node holds 0, 1, 2, …"""

@@ -45,7 +45,7 @@ class FilePlace:
         self._begun = hidden_beside(target, target, NEW)
 
     def prepare(self) -> None:
-        """Copy the files beside their places, under names that nobody can predict."""
+        """Bring the files beside their places, under names that nobody can predict."""
         self._ask()
         refuse_if_others_would_be_lost(self._target, self._name, self._files)  # what came into it since the run began
         # A side file that is new is as open to others as the file that it belongs to.
@@ -53,7 +53,7 @@ class FilePlace:
         try:
             self._files.new_file(self._begun, 0o600).close()
             for move in self._moves:
-                move.prepare(like)
+                move.prepare(like, self._begun)
         except OSError as error:
             raise VbasError(
                 tr(
@@ -78,7 +78,7 @@ class FilePlace:
             refuse_if_not_replaceable(move.target, self._name, self._files)
 
     def check(self) -> None:
-        """Compare each with what was staged, and that with what was counted. Raises OSError or VbasError."""
+        """Compare what was staged with what was counted, and each with that. Raises OSError or VbasError."""
         self._look(self._staged)
         for move in self._moves:
             move.check()
@@ -97,7 +97,7 @@ class FilePlace:
         return ended + [sentence for move in self._moves for sentence in move.forget()]
 
     def discard(self) -> list[str]:
-        """Remove what was copied; sentences on what could not be removed."""
+        """Remove what was brought; sentences on what could not be removed."""
         return [sentence for move in self._moves for sentence in move.discard()] + removed(self._begun, self._files)
 
 
@@ -109,11 +109,12 @@ class _Move:
         self._part, self._kept = hidden_beside(target, of, NEW), hidden_beside(target, of, OLD)
         self._replaces = self._cleared = False
 
-    def prepare(self, like: os.stat_result | None) -> None:
+    def prepare(self, like: os.stat_result | None, made: Path) -> None:
+        """like : whose rights a new file gets; made : a file that was just made in the folder of the target"""
         before = _status(self.target, self._files)
         self._replaces = before is not None
         if self._source is not None:
-            _copy(self._source, self._part, before or like, self._files)
+            _bring(self._source, self._part, before or like, made, self._files)
 
     def put(self) -> None:
         before = _status(self.target, self._files)
@@ -137,7 +138,7 @@ class _Move:
 
     def check(self) -> None:
         there = _status(self.target, self._files) is not None
-        if there if self._source is None else not (there and _same_bytes(self._source, self.target, self._files)):
+        if there if self._source is None else not (there and _is_same(self._source, self.target, self._files)):
             raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
 
     def undo(self) -> list[str]:
@@ -204,7 +205,10 @@ def beside(target: Path, staged: Path, file: Path) -> Path:
     return target.with_name(target.stem + file.name[len(staged.stem) :])
 
 
-def _same_bytes(file: Path, other: Path, files: FileSystem) -> bool:
+def _is_same(file: Path, other: Path, files: FileSystem) -> bool:
+    """Whether two names have one file, or two of the same bytes."""
+    if files.are_same(file, other):
+        return True
     with files.read(file) as read, files.read(other) as again:
         while True:
             chunk = read.read(1 << 20)
@@ -221,11 +225,24 @@ def _status(path: Path, files: FileSystem) -> os.stat_result | None:
         return None
 
 
-def _copy(source: Path, part: Path, like: os.stat_result | None, files: FileSystem) -> None:
-    """Copy into a new file, closed to others from the start where the file that it replaces is."""
-    files.copy(source, part, 0o666 if like is None else 0o600)
+def _bring(source: Path, part: Path, like: os.stat_result | None, made: Path, files: FileSystem) -> None:
+    """Give a staged file a second name where it can be had and is as a file that was `made` there; else copy it. It is
+    closed to others from the start where the file that it replaces is."""
+    linked = files.is_as_made_there(source, made)
+    if linked:
+        files.permit(source, 0o600)
+        try:
+            files.link(source, part)
+        except (OSError, NotImplementedError):  # such as a folder that is mounted twice
+            linked = False
+    if linked:
+        files.keep_written(part)
+    else:
+        files.copy(source, part, 0o666 if like is None else 0o600)
     if like is not None:
         _take_over(part, like, files)
+    elif linked:
+        files.permit(part, 0o666 & ~files.umask())
 
 
 def _take_over(part: Path, like: os.stat_result, files: FileSystem) -> None:

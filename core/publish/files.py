@@ -54,6 +54,8 @@ class FileSystem:
     holds_what_is_open = sys.platform == "win32"
     # Whether “A” and “a” are one name even where neither is there.
     ignores_case = sys.platform == "darwin"
+    # Whether all that a new file inherits from its folder can be seen on it: elsewhere access lists cannot.
+    shows_what_is_inherited = sys.platform == "linux"
 
     # ---- looking
 
@@ -87,6 +89,26 @@ class FileSystem:
     def are_same(self, one: Path, other: Path) -> bool:
         """Whether two names lead to one file."""
         return os.path.samestat(self.status_behind(one), self.status_behind(other))
+
+    def is_as_made_there(self, path: Path, made: Path) -> bool:
+        """Whether a file is, but for its mode, as one that was just made in another folder: on the same file system,
+        with its owner, its group, and all that the system keeps beside the mode, and without a second name."""
+        if not self.shows_what_is_inherited:
+            return False
+        own, there = self.status(path), self.status(made)
+        same = (own.st_dev, own.st_uid, own.st_gid, own.st_nlink) == (there.st_dev, there.st_uid, there.st_gid, 1)
+        return same and self.kept_beside(path) == self.kept_beside(made)
+
+    def kept_beside(self, path: Path) -> dict[str, bytes]:
+        """What the system keeps of a file beside its mode, by name, such as access lists and labels."""
+        if sys.platform != "linux":
+            return {}
+        try:
+            return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+        except OSError as error:
+            if error.errno == errno.ENOTSUP:
+                return {}
+            raise
 
     def names(self, folder: Path) -> list[str]:
         """The names in a folder, in order."""

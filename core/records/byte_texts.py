@@ -33,20 +33,18 @@ class TextEncoder:
         """
         if not len(start):
             return np.empty(0, np.int32)
-        shortest, longest = int(length.min()), int(length.max())
+        longest = int(length.max())
         if longest > LONGEST:
             raise NotEncoded
+        if longest <= WORD * WIDTHS[1]:  # to tell them apart by their length takes longer than it saves
+            return self._of_width[longest > WORD * WIDTHS[0]].codes(buffer, start, length)
         codes = np.empty(len(start), np.int32)
         above = -1
         for width in self._of_width:
-            if above < shortest and longest <= width.n_bytes:
-                return width.codes(buffer, start, length)
             rows = np.flatnonzero((length > above) & (length <= width.n_bytes))
             if len(rows):
                 codes[rows] = width.codes(buffer, start[rows], length[rows])
             above = width.n_bytes
-            if longest <= above:
-                break
         return codes
 
 
@@ -66,38 +64,49 @@ class _Width:
         self._number: dict[int, int] = {}  # of the known texts, by their key
         self._new: list[tuple[int, int, bytes]] = []
         self._keys, self._codes = np.empty(0, np.uint64), np.empty(0, np.int32)
-        self._lengths, self._words = np.empty(0, np.int64), np.empty((0, n_words), "<u8")
-        # By the length of a text, which bytes are its own.
+        self._lengths = np.empty(0, np.int64)
+        self._words = np.empty((n_words, 0), "<u8")
+        # Of each word, by the length of a text, which bytes are its own.
         own = np.arange(self.n_bytes) < np.arange(self.n_bytes + 1)[:, None]
-        self._masks = np.where(own, np.uint8(255), np.uint8(0)).view("<u8")
+        self._masks = np.ascontiguousarray(np.where(own, np.uint8(255), np.uint8(0)).view("<u8").T)
         self._slots, self._shift = np.empty(0, np.int32), np.uint64(0)
         self._make_slots(FEWEST_SLOTS)
 
     def codes(self, buffer: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
         """As `TextEncoder.codes`, of texts that are no longer."""
-        words = stretches(buffer, start, self.n_bytes).view("<u8")
-        words &= self._masks.take(length, axis=0)
+        words = self._words_of(buffer, start, length)
         key = length.astype(np.uint64) * _SPREAD
-        for j in range(self._n_words):
-            key ^= words[:, j]
+        for word in words:
+            key ^= word
             key *= _SPREAD
             key ^= key >> _HALF
         key *= _SPREAD
-        number = self._slots.take((key >> self._shift).astype(np.int64))
-        # Of those that are known, some have lost their slot to others.
-        new = np.flatnonzero(self._keys.take(number) != key) if len(self._keys) else np.arange(len(key))
-        if len(new):
-            unique, first, which = np.unique(key[new], return_index=True, return_inverse=True)
-            for one, row in zip(unique.tolist(), new[first].tolist()):
+        number = self._slots.take((key >> self._shift).view(np.int64))
+        # Some are not known yet, and of those that are, some have lost their slot to others.
+        other = np.flatnonzero(~self._are(number, length, words)) if len(self._keys) else np.arange(len(key))
+        if len(other):
+            unique, first, which = np.unique(key[other], return_index=True, return_inverse=True)
+            for one, row in zip(unique.tolist(), other[first].tolist()):
                 if one not in self._number:
                     self._learn(one, buffer[start[row] : start[row] + length[row]].tobytes())
             self._keep()
             numbers = np.fromiter(map(self._number.__getitem__, unique.tolist()), np.int32, len(unique))
-            number[new] = numbers[which.reshape(-1)]
-        known = self._lengths.take(number), self._words.take(number, axis=0)
-        if not (np.array_equal(known[0], length) and np.array_equal(known[1], words)):
-            raise NotEncoded
+            number[other] = numbers[which.reshape(-1)]
+            if not self._are(number[other], length[other], [word[other] for word in words]).all():
+                raise NotEncoded
         return self._codes.take(number)
+
+    def _words_of(self, buffer: np.ndarray, start: np.ndarray, length: np.ndarray) -> list[np.ndarray]:
+        """The words of texts, (n,) each, without what stands behind a text."""
+        every = stretches(buffer, start, self.n_bytes).view("<u8")
+        return [every[:, j] & masks.take(length) for j, masks in enumerate(self._masks)]
+
+    def _are(self, number: np.ndarray, length: np.ndarray, words: list[np.ndarray]) -> np.ndarray:
+        """Whether texts are those that are known by these numbers, byte by byte, (n,) bool."""
+        same: np.ndarray = self._lengths.take(number) == length
+        for known, word in zip(self._words, words):
+            same &= known.take(number) == word
+        return same
 
     def _learn(self, key: int, content: bytes) -> None:
         self._number[key] = len(self._number)
@@ -113,7 +122,7 @@ class _Width:
         self._keys = np.append(self._keys, np.array(keys, np.uint64))
         self._codes = np.append(self._codes, np.array(codes, np.int32))
         self._lengths = np.append(self._lengths, np.array([len(content) for content in contents], np.int64))
-        self._words = np.concatenate([self._words, words.reshape(-1, self._n_words)])
+        self._words = np.concatenate([self._words, words.reshape(-1, self._n_words).T], axis=1)
         self._make_slots(max(len(self._slots), SLOTS_A_TEXT * len(self._keys)))
 
     def _make_slots(self, fewest: int) -> None:

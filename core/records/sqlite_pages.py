@@ -88,7 +88,9 @@ class PagesOfFile:
             raise NotPlain
         if (pages == LOCKED_BYTE // self.size + 1).any():
             raise NotPlain
-        content = np.zeros(BEFORE + len(pages) * self.size + BEHIND, np.uint8)
+        content = np.empty(BEFORE + len(pages) * self.size + BEHIND, np.uint8)
+        content[:BEFORE] = 0
+        content[-BEHIND:] = 0
         starts = np.flatnonzero(np.diff(pages, prepend=-1) != 1)
         for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(pages)]):
             part = content[BEFORE + start * self.size : BEFORE + stop * self.size]

@@ -19,7 +19,8 @@ from qgis.PyQt.QtWidgets import (
     QToolButton,
 )
 
-SECONDS = 60
+from ..patience import PATIENCE
+
 MOST_WORDS = 400  # of a help panel
 
 
@@ -57,7 +58,7 @@ def click_run(dialog):
     before = set(QgsProject.instance().mapLayers())
     finished = []
     said: list[str] = []
-    waiting, give_up = QEventLoop(), time.monotonic() + SECONDS
+    waiting, give_up = QEventLoop(), time.monotonic() + PATIENCE
 
     def end(successful, results):
         finished.append((successful, results))

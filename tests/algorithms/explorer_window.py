@@ -6,7 +6,7 @@ import time
 
 from qgis.PyQt.QtWidgets import QApplication
 
-SECONDS = 60
+from ..patience import PATIENCE
 
 
 def let_pass(seconds=0.0):
@@ -21,7 +21,7 @@ def let_pass(seconds=0.0):
 
 def wait_for(condition):
     """Until something holds."""
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < until, "it never came"
         let_pass(0.005)

@@ -1,4 +1,5 @@
-"""Jobs whose results are written down, to be compared between languages. Run by test_french.py, once in each."""
+"""Jobs whose results are written down, to be compared between languages: test_french.py runs them in English, and has
+them run in French by a process of its own."""
 
 from __future__ import annotations
 
@@ -17,8 +18,7 @@ from .conftest import make_grid, make_layer
 FOLDER = Path(os.environ.get("VBAS_RESULTS", "."))
 
 
-@pytest.fixture(scope="module")
-def town():
+def make_town():
     """Areas of a town with districts, its records, points and cells of it."""
     areas, records = make_grid()
     rng = np.random.default_rng(5)
@@ -113,12 +113,22 @@ JOBS: dict[str, dict[str, object]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def town():
+    return make_town()
+
+
 @pytest.mark.parametrize("job", JOBS)
 def test_job(run, town, monkeypatch, job):
     monkeypatch.setattr("vbas.core.synthetic.city.N_AREAS", 40)
+    write_down(job, run, town, FOLDER)
+
+
+def write_down(job, run, town, folder):
+    """Run a job over the town, and write all that it gave into a folder of its own within one."""
     name = job.partition(",")[0]
     algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").create()
-    own = FOLDER / job.replace(", ", "_")
+    own = folder / job.replace(", ", "_")
     own.mkdir()
 
     def given(value):

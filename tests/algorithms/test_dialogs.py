@@ -537,8 +537,8 @@ def test_every_form_of_the_toolbox_is_here(provider):
 
 
 # Each form with files, also with everything else that can be asked of it; with temporary layers where it speaks another
-# language (test_french.py), every third in every run.
-RUN_IN_FRENCH = list(FORMS)[:: tried(3, 1)]
+# language (test_french.py), every fifth in every run.
+RUN_IN_FRENCH = list(FORMS)[:: tried(5, 1)]
 RUN = [(form, True) for form in (*FORMS, *OTHERS)] if language() == ENGLISH else [(it, False) for it in RUN_IN_FRENCH]
 
 

@@ -20,6 +20,7 @@ from vbas.vbas_plugin.explorer.swipe import PLAIN
 from vbas.vbas_plugin.provider import VbasPlugin
 from vbas.vbas_plugin.release import entry as entry_module
 
+from ..patience import PATIENCE
 from .conftest import make_layer
 from .explorer_window import choose_number, favour, let_pass, look, settle, wait_for
 from .test_explorer import FIELDS, dock, entry
@@ -46,7 +47,7 @@ def slow(monkeypatch):
     def wait(form, areas, k):
         begun.set()
         source = form.source("RECORDS")
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE
         while not form.feedback.isCanceled() and time.monotonic() < until:
             time.sleep(0.005)
         time.sleep(0.1)  # as a reader that looks only now and then

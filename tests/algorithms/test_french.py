@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from .in_either_language import JOBS, make_town, write_down
 from .test_dialogs import FORMS, RUN_IN_FRENCH
 from .test_explorer_window import BAD
 
@@ -57,11 +58,17 @@ def test_every_form_is_french_from_label_to_help_and_runs_with_temporary_layers_
     assert f"{of_forms + of_the_dock + len(RUN_IN_FRENCH)} passed" in said
 
 
-def test_language_changes_no_datum(tmp_path):
-    found = {}
+def test_language_changes_no_datum(run, monkeypatch, tmp_path):
     for code in ("en", "fr"):
         (tmp_path / code).mkdir()
-        in_language(code, str(HERE / "in_either_language.py"), VBAS_RESULTS=str(tmp_path / code))
+    in_language("fr", str(HERE / "in_either_language.py"), VBAS_RESULTS=str(tmp_path / "fr"))
+    with monkeypatch.context() as small:
+        small.setattr("vbas.core.synthetic.city.N_AREAS", 40)
+        town = make_town()
+        for job in JOBS:
+            write_down(job, run, town, tmp_path / "en")
+    found = {}
+    for code in ("en", "fr"):
         files = [file for file in sorted((tmp_path / code).rglob("*")) if file.suffix in (".csv", ".json", ".html")]
         found[code] = {
             str(file.relative_to(tmp_path / code)): file.read_text(encoding="utf-8").replace(f"/{code}/", "/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import contextmanager
+from itertools import product
 
 import pytest
 from qgis.core import (
@@ -19,6 +20,7 @@ from qgis.core import (
 
 from vbas.algorithms.layers.feedback import DiscreetFeedback, addresses_in, texts_in
 
+from ..each import holds_for_each
 from ..secrets_written import PLAIN, WRITTEN
 from .conftest import OUTPUTS, Feedback
 from .test_destinations import save
@@ -26,38 +28,45 @@ from .test_destinations import save
 PARTS = ("hunter2", "ter2", "hun ")
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-def test_a_layer_that_does_not_open_is_named_without_its_secret(run, written):
-    address, secret, _ = WRITTEN[written]
-    with pytest.raises(QgsProcessingException) as error:
-        run("profilerecords", RECORDS=address, RECORD_REGION="a", QUASI_IDENTIFIERS=["b"], PROFILE="memory:")
-    told = " ".join([str(error.value), str(error.value.__cause__), *getattr(error.value, "said", [])])
-    assert secret not in told and not any(part in told for part in PARTS), told
-    assert "RECORDS" in told
+def test_a_layer_that_does_not_open_is_named_without_its_secret(run):
+    def named(written):
+        address, secret, _ = WRITTEN[written]
+        with pytest.raises(QgsProcessingException) as error:
+            run("profilerecords", RECORDS=address, RECORD_REGION="a", QUASI_IDENTIFIERS=["b"], PROFILE="memory:")
+        told = " ".join([str(error.value), str(error.value.__cause__), *getattr(error.value, "said", [])])
+        assert secret not in told and not any(part in told for part in PARTS), told
+        assert "RECORDS" in told
+
+    holds_for_each(named, product(WRITTEN))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("written", WRITTEN)
-def test_nor_where_an_output_cannot_be_written(provider, grid, written):
+def test_nor_where_an_output_cannot_be_written(provider, grid):
     """Headless nobody need have asked `checkParameterValues`."""
-    address, secret, _ = WRITTEN[written]
-    given = {"RECORDS": grid[1], "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex"], "PROFILE": address}
-    feedback = Feedback()
-    with pytest.raises(QgsProcessingException) as error:
-        provider.algorithm("profilerecords").create().run(given, QgsProcessingContext(), feedback, {}, False)
-    told = " ".join([str(error.value), *feedback.said])
-    assert secret not in told and not any(part in told for part in PARTS), told
+
+    def named(written):
+        address, secret, _ = WRITTEN[written]
+        given = {"RECORDS": grid[1], "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex"], "PROFILE": address}
+        feedback = Feedback()
+        with pytest.raises(QgsProcessingException) as error:
+            provider.algorithm("profilerecords").create().run(given, QgsProcessingContext(), feedback, {}, False)
+        told = " ".join([str(error.value), *feedback.said])
+        assert secret not in told and not any(part in told for part in PARTS), told
+
+    holds_for_each(named, product(WRITTEN))
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-def test_nothing_of_it_gets_into_the_log(written):
-    address, secret, stays = WRITTEN[written]
-    inner = Feedback()
-    log = DiscreetFeedback(inner, addresses_in({"RECORDS": address}, QgsProcessingContext()))
-    log.pushInfo(f"It said: {address}")
-    log.pushWarning(f'invalid value "{secret}" in RECORDS')
-    assert not any(part in " ".join(inner.said) for part in PARTS), inner.said
-    assert stays in inner.said[0] and "in RECORDS" in inner.said[1]
+def test_nothing_of_it_gets_into_the_log():
+    def logged(written):
+        address, secret, stays = WRITTEN[written]
+        inner = Feedback()
+        log = DiscreetFeedback(inner, addresses_in({"RECORDS": address}, QgsProcessingContext()))
+        log.pushInfo(f"It said: {address}")
+        log.pushWarning(f'invalid value "{secret}" in RECORDS')
+        assert not any(part in " ".join(inner.said) for part in PARTS), inner.said
+        assert stays in inner.said[0] and "in RECORDS" in inner.said[1]
+
+    holds_for_each(logged, product(WRITTEN))
 
 
 def test_the_log_is_that_of_the_run():
@@ -171,15 +180,17 @@ MODEL = "inplacestepbystep"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", ["profiledatabase", "releasedatabase", MODEL])
-@pytest.mark.parametrize("written", WRITTEN)
-def test_no_connection_with_a_password_gets_into_the_history(provider, algorithm, written):
+def test_no_connection_with_a_password_gets_into_the_history(provider):
     """QGIS writes what is taken here into its history, and nothing else."""
-    address, secret, _ = WRITTEN[written]
-    form = provider.algorithm(algorithm).create()
-    taken, problem = form.checkParameterValues({"CONNECTION": address}, QgsProcessingContext())
-    assert not taken and "CONNECTION" in problem
-    assert secret not in problem and not any(part in problem for part in PARTS)
+
+    def refused(algorithm, written):
+        address, secret, _ = WRITTEN[written]
+        form = provider.algorithm(algorithm).create()
+        taken, problem = form.checkParameterValues({"CONNECTION": address}, QgsProcessingContext())
+        assert not taken and "CONNECTION" in problem
+        assert secret not in problem and not any(part in problem for part in PARTS)
+
+    holds_for_each(refused, product(["profiledatabase", "releasedatabase", MODEL], WRITTEN))
 
 
 def test_a_wrong_password_is_told_to_nobody(anonymize, server, sql):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import runpy
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
-from qgis.core import QgsVectorLayer
+import shapely
+from qgis.core import QgsCoordinateReferenceSystem, QgsVectorLayer
 
+from vbas.algorithms.layers.delivery import writing
 from vbas.algorithms.layers.delivery.styles import LOOKS, style
-from vbas.algorithms.layers.tables import TableColumn, filled, number_fields
+from vbas.algorithms.layers.tables import Table, TableColumn, filled, number_fields
 from vbas.algorithms.named import DOCS
 from vbas.core.evaluation import RegionAudit
 from vbas.core.nesting.measures import LevelAudit
@@ -112,3 +116,40 @@ def test_names_that_a_format_cut_are_told_and_those_of_the_user_are_not(qgis_app
 
 def _of(name):
     return next(table.alias_of(name) for table in tables_of("AUDIT") if table.alias_of(name))
+
+
+@pytest.mark.parametrize("crs", ["EPSG:3347", "EPSG:4326"])
+def test_surfaces_written_in_bulk_are_those_that_qgis_writes(tmp_path, monkeypatch, crs):
+    """The very bytes of each row; one that is empty is left to QGIS, with all others."""
+    draws = np.random.default_rng(2)
+    centres = draws.uniform(-80, 80, (300, 2))
+    shapes = shapely.buffer(shapely.points(centres), draws.uniform(0.1, 9, 300))
+    shapes[:50] = [shapely.union(shape, shapely.box(170, 0, 171, 1)) for shape in shapes[:50]]
+    shapes[50:99] = shapely.difference(shapes[50:99], shapely.buffer(shapely.points(centres[50:99]), 0.05))
+    fields = number_fields(vbas_region="long", area_km2="real")
+    columns = [np.arange(300), draws.uniform(0, 9, 300)]
+    written = {}
+    for way in ("in bulk", "by QGIS", "with an empty one"):
+        if way == "with an empty one":
+            shapes = np.append(shapes[:-1], shapely.MultiPolygon())
+        with monkeypatch.context() as patched:
+            if way == "by QGIS":
+                patched.setattr(writing, "_surfaces", lambda _: None)
+            file = tmp_path / f"{way[:2]}" / "regions.gpkg"
+            file.parent.mkdir(exist_ok=True)
+            table = Table(fields, columns, "polygons", shapes, QgsCoordinateReferenceSystem(crs))
+            file.unlink(missing_ok=True)
+            writing.write_file(file, table, "Regions")
+        with closing(sqlite3.connect(file)) as connection:
+            written[way] = [
+                connection.execute(sql).fetchall()
+                for sql in (
+                    "SELECT * FROM regions ORDER BY fid",
+                    "SELECT id FROM rtree_regions_geom ORDER BY id",
+                    "SELECT feature_count FROM gpkg_ogr_contents",
+                    "SELECT name, sql FROM sqlite_master ORDER BY name",
+                    "SELECT rtreecheck('rtree_regions_geom')",
+                )
+            ]
+    assert written["in bulk"] == written["by QGIS"] and written["in bulk"][-1] == [("ok",)]
+    assert written["with an empty one"][0][:-1] == written["by QGIS"][0][:-1]

@@ -23,6 +23,7 @@ from vbas.core.release import apply
 from .. import postgres_server
 from ..engines_there import needed
 from ..line import Line
+from ..patience import PATIENCE
 from .engine_cases import (
     NAMES,
     QUASI,
@@ -345,7 +346,7 @@ def test_a_connection_that_is_lost_at_the_commit_is_never_said_to_have_written_n
             ):
                 run(through)
         assert line.was_cut
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while ("released" in tables(sql)) != there and time.monotonic() < until:
         time.sleep(0.01)
     assert tables(sql) == {"people", "released"} if there else {"people"}

@@ -29,6 +29,7 @@ from .. import spark_cluster
 from ..engines_there import needed
 from ..exploring import tried
 from ..line import Line
+from ..patience import PATIENCE
 from . import engine_cases as cases
 from .engine_cases import (
     QUASI,
@@ -379,7 +380,7 @@ def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
     )
     assert set(left(tmp_path)) <= {Path(staged[0]).name}  # by now, or not yet
     if kind == "table":
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while staged != tables(spark) and time.monotonic() < until:
             time.sleep(0.1)
         spark.session.sql(f"DROP TABLE IF EXISTS {staged[0]} PURGE")

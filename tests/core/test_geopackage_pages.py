@@ -139,11 +139,11 @@ def test_a_value_that_is_written_as_another_is_noticed(field, copied, tmp_path, 
     table = Given(rows, np.full(900, 3) if copied else None)
     write = pages.cells_of
 
-    def write_another(coded, target, progress):
+    def write_another(coded, target, copies, progress):
         changed = [(codes, list(values)) for codes, values in coded]
         values = changed[field][1]
         values[2 % len(values)] = {0: "home 9", 1: 77, 2: 0.1, 3: "y"}[field]
-        return write(changed, target, progress)
+        return write(changed, target, copies, progress)
 
     monkeypatch.setattr(filling, "cells_of", write_another)
     with pytest.raises(VbasError, match=r"people\.gpkg was not written whole"):

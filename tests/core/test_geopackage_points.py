@@ -1,4 +1,4 @@
-"""Points in a new GeoPackage: what stands in the rows, and that the index finds just what lies in a rectangle."""
+"""Points and surfaces in a new GeoPackage: what stands in the rows, and that the index finds what a rectangle meets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import struct
 from contextlib import closing
 
 import numpy as np
+import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -120,3 +121,31 @@ def test_a_table_without_an_index_gets_none(tmp_path):
     fill_geopackage(file, ["number"], Numbered(3), silent, np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]]))
     with closing(sqlite3.connect(file)) as connection:
         assert connection.execute("SELECT count(*), count(geom) FROM points").fetchone() == (3, 2)
+
+
+def test_surfaces_stand_in_their_rows_with_what_they_reach_and_are_found(tmp_path):
+    draws = np.random.default_rng(1)
+    corner = draws.uniform(-1e6, 1e6, (700, 2))
+    boxes = shapely.box(*corner.T, *(corner + draws.uniform(1, 1e5, (700, 2))).T)
+    file = tmp_path / "a.gpkg"
+    empty_file(file, "a", 512)
+    fill_geopackage(
+        file, ["number"], Numbered(700), silent, surfaces=shapely.multipolygons(boxes, indices=np.arange(700))
+    )
+    bounds = shapely.bounds(boxes)
+    with closing(sqlite3.connect(file)) as connection:
+        rows = connection.execute("SELECT number, geom FROM a ORDER BY fid").fetchall()
+        for (number, blob), box, (west, south, east, north) in zip(rows, boxes, bounds.tolist()):
+            assert blob[:40] == b"GP\x00\x03" + struct.pack("<i4d", 26914, west, east, south, north)
+            assert shapely.from_wkb(blob[40:]).geom_type == "MultiPolygon"
+            assert shapely.equals_exact(shapely.get_parts(shapely.from_wkb(blob[40:]))[0], box) and boxes[number] is box
+        assert connection.execute("SELECT rtreecheck('rtree_a_geom')").fetchone() == ("ok",)
+        reach = connection.execute("SELECT min_x, min_y, max_x, max_y FROM gpkg_contents").fetchone()
+        assert reach == (*bounds[:, :2].min(axis=0), *bounds[:, 2:].max(axis=0))
+        for west, south, east, north in bounds[:50].tolist():
+            found = connection.execute(
+                "SELECT id FROM rtree_a_geom WHERE maxx >= ? AND minx <= ? AND maxy >= ? AND miny <= ?",
+                (west, east, south, north),
+            )
+            meet = (bounds[:, :2] <= [east, north]).all(axis=1) & (bounds[:, 2:] >= [west, south]).all(axis=1)
+            assert set(np.flatnonzero(meet) + 1) <= {number for (number,) in found}

@@ -28,6 +28,7 @@ from vbas.core.privacy.published_counts import hold_against_counts
 from vbas.core.privacy.requirement import Requirement
 from vbas.core.profile import profile_records
 
+from ..exploring import tried
 from .nested_cases import profile_of
 from .strategies import column_from_array
 
@@ -189,7 +190,7 @@ def found_in(plan: Plan, *tables) -> set[tuple[tuple[int, ...], int]]:
     return {(tuple(count.places.areas(count.number).tolist()), count.class_of) for count in counts}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(30, 60), deadline=None)
 @given(towns())
 def test_what_is_found_to_follow_follows_and_what_is_found_free_is_free(case):
     areas, profile = case
@@ -205,7 +206,7 @@ def test_what_is_found_to_follow_follows_and_what_is_found_free_is_free(case):
         assert found == really
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tried(20, 60), deadline=None)
 @given(towns())
 def test_nothing_follows_from_a_release_that_was_held_against_counts(case):
     areas, profile = case
@@ -225,7 +226,7 @@ def test_nothing_follows_from_a_release_that_was_held_against_counts(case):
 def test_what_is_not_decided_is_taken_to_follow(monkeypatch):
     """No program may be asked, and two tables are no flows: nothing that follows passes, and more is mended."""
     taken_to_follow = 0
-    for seed in range(8):
+    for seed in range(tried(3, 8)):
         areas, profile = town_of(np.random.default_rng(seed), 4, 5)
         both = [own_totals(profile, own_regions(len(areas)), [name]) for name in ("sex", "job")]
         for plan in plans(areas, profile):
@@ -291,7 +292,7 @@ def test_what_is_asked_of_values_holds_of_classes_that_were_joined():
     assert holds(held) and not found_in(held, table)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tried(12, 40), deadline=None)
 @given(towns(n_areas=3, most=4))
 def test_nothing_follows_from_several_tables_together(case):
     """Sums of several kinds at once, which linear programs alone do not decide."""
@@ -306,7 +307,7 @@ def test_nothing_follows_from_several_tables_together(case):
         assert told(possible, asked_of(held.plan), K) <= told(tables, asked_of(held.plan), K) or held.n_left
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tried(15, 40), deadline=None)
 @given(towns(), st.integers(1, 3))
 def test_counts_of_more_people_are_the_most_there_can_be(case, more):
     areas, profile = case
@@ -318,7 +319,7 @@ def test_counts_of_more_people_are_the_most_there_can_be(case, more):
         assert not following(block_of(held.plan, wider))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tried(8, 20), deadline=None)
 @given(towns(n_areas=6, most=4), st.integers(0, 2**16))
 def test_flows_decide_what_programs_decide(case, seed):
     """Counts of zones of several areas, of none, and of some classes alone."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
 
 from vbas.core.secrecy import holds_secret, secrets_in, values_of, without_secrets
 
+from ..each import holds_for_each
 from ..secrets_written import PLAIN, WRITTEN
 
 SENTENCES = (
@@ -21,45 +22,53 @@ def parts_of(secret):
     return {secret, *(part for part in ("ter2", "hun") if part in secret)}
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-@pytest.mark.parametrize("written", WRITTEN)
-def test_the_address_in_a_sentence_loses_its_secret_and_nothing_else(written, sentence):
-    address, secret, stays = WRITTEN[written]
-    told = without_secrets(sentence.format(address), address)
-    assert not any(part in told for part in parts_of(secret)), told
-    assert stays in told
-    assert without_secrets(told) == told
+def test_the_address_in_a_sentence_loses_its_secret_and_nothing_else():
+    def loses(written, sentence):
+        address, secret, stays = WRITTEN[written]
+        told = without_secrets(sentence.format(address), address)
+        assert not any(part in told for part in parts_of(secret)), told
+        assert stays in told
+        assert without_secrets(told) == told
+
+    holds_for_each(loses, product(WRITTEN, SENTENCES))
 
 
-@pytest.mark.parametrize("sentence", SENTENCES[:3])
-@pytest.mark.parametrize("written", WRITTEN)
-def test_also_where_nobody_knows_the_address(written, sentence):
+def test_also_where_nobody_knows_the_address():
     """In quotes of a sentence, or by itself where it has no blank."""
-    address, secret, stays = WRITTEN[written]
-    if sentence == "{}" and " " in secret.replace("\\ ", ""):
-        sentence = "“{}”"
-    told = without_secrets(sentence.format(address))
-    assert not any(part in told for part in parts_of(secret)), told
-    assert stays in told
+
+    def loses(written, sentence):
+        address, secret, stays = WRITTEN[written]
+        if sentence == "{}" and " " in secret.replace("\\ ", ""):
+            sentence = "“{}”"
+        told = without_secrets(sentence.format(address))
+        assert not any(part in told for part in parts_of(secret)), told
+        assert stays in told
+
+    holds_for_each(loses, product(WRITTEN, SENTENCES[:3]))
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-def test_what_is_told_of_the_secret_alone(written):
+def test_what_is_told_of_the_secret_alone():
     """A library repeats what it did not understand, plain or as it was written."""
-    address, secret, _ = WRITTEN[written]
-    assert holds_secret(address)
-    bare = secret.replace("\\'", "'").replace("\\ ", " ").replace("''", "'")
-    for way in (secret, bare):
-        told = without_secrets(f'invalid value "{way}" of the 3 options', address)
-        assert "ter2" not in told and "of the 3 options" in told, told
+
+    def loses(written):
+        address, secret, _ = WRITTEN[written]
+        assert holds_secret(address)
+        bare = secret.replace("\\'", "'").replace("\\ ", " ").replace("''", "'")
+        for way in (secret, bare):
+            told = without_secrets(f'invalid value "{way}" of the 3 options', address)
+            assert "ter2" not in told and "of the 3 options" in told, told
+
+    holds_for_each(loses, product(WRITTEN))
 
 
-@pytest.mark.parametrize("text", PLAIN)
-def test_what_is_no_secret_stays(text):
-    assert without_secrets(text, text) == text
-    assert not holds_secret(text)
-    sentence = SENTENCES[0].format(text)
-    assert without_secrets(sentence, text) == sentence
+def test_what_is_no_secret_stays():
+    def stays(text):
+        assert without_secrets(text, text) == text
+        assert not holds_secret(text)
+        sentence = SENTENCES[0].format(text)
+        assert without_secrets(sentence, text) == sentence
+
+    holds_for_each(stays, product(PLAIN))
 
 
 def test_a_word_of_the_address_that_is_the_password_too_is_not_taken_from_the_sentence():

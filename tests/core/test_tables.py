@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
-
-import pytest
 
 from vbas.core import tables
 from vbas.core.tables import TABLES, alias_of, table_of, tables_of
 from vbas.core.tables.schema import ALL, AS_GIVEN, INTERNAL, NESTED, OWN, REAL, OutputField, OutputTable, own
 
-FIELDS = [(table, field) for table in TABLES for field in table.fields]
-ids = [f"{table.title}: {one.name}" for table, one in FIELDS]
+from ..each import holds_for_each
 
 
-@pytest.mark.parametrize(("table", "one"), FIELDS, ids=ids)
-def test_every_field_is_told_of(table, one):
-    assert (one.kind == AS_GIVEN) == (one.name == OWN)
-    assert one.label and one.label in one.alias and one.unit in one.alias
-    assert f"“{one.name}”: {one.meaning}" in table.about
-    assert one.name == OWN or re.fullmatch(r"[a-z][a-z0-9_]*(\{[a-z]+\})?", one.name)
+def test_every_field_is_told_of():
+    def told(table, one):
+        assert (one.kind == AS_GIVEN) == (one.name == OWN)
+        assert one.label and one.label in one.alias and one.unit in one.alias
+        assert f"“{one.name}”: {one.meaning}" in table.about
+        assert one.name == OWN or re.fullmatch(r"[a-z][a-z0-9_]*(\{[a-z]+\})?", one.name)
+
+    holds_for_each(told, [(table, field) for table in TABLES for field in table.fields])
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.parameter}: {table.title}")
-def test_a_table_has_each_field_once_and_is_found_by_its_text(table):
-    names = [field.name for field in table.fields]
-    assert len(set(names)) == len(names)
-    texts = {table.parameter: table.about, f"release:{table.parameter}": table.help}
-    assert all(table_of(output, text) is table for output, text in texts.items())
+def test_a_table_has_each_field_once_and_is_found_by_its_text():
+    def found(table):
+        names = [field.name for field in table.fields]
+        assert len(set(names)) == len(names)
+        texts = {table.parameter: table.about, f"release:{table.parameter}": table.help}
+        assert all(table_of(output, text) is table for output, text in texts.items())
+
+    holds_for_each(found, product(TABLES))
 
 
 def test_outputs_of_one_name_say_the_same_of_a_field():

@@ -24,5 +24,5 @@ def test_no_package_is_left_out():
 
 def test_every_system_is_checked_before_anything_is_committed_or_tested():
     assert "--platform linux" in TYPES and "for platform in win32 darwin" in TYPES
-    assert "bash scripts/types\n" in (ROOT / "scripts" / "test").read_text(encoding="utf-8")
+    assert "  bash scripts/types > " in (ROOT / "scripts" / "test").read_text(encoding="utf-8")
     assert "entry: bash scripts/types\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")

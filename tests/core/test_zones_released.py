@@ -30,6 +30,7 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.earlier import REPAIR, Earlier
 
+from ..exploring import tried
 from . import zone_attacker
 from .test_zone_attacker import written
 
@@ -111,7 +112,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "earlier", ["none", *(pytest.param(one, marks=pytest.mark.slow) for one in ("one level", "nested"))]
 )
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=tried(2, 4), deadline=None)
 def test_zones_stay_zones(asked, earlier, seed, k):
     areas, records, levels = town(seed)
     before = {
@@ -141,7 +142,7 @@ def test_zones_stay_zones(asked, earlier, seed, k):
 @pytest.mark.parametrize("margins", ["", "sex; age"])
 @pytest.mark.parametrize("earlier", ["none", pytest.param("one level", marks=pytest.mark.slow)])
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=tried(2, 5), deadline=None)
 def test_what_moves_beside_others_is_held_against_the_people_of_all_classes_again(margins, earlier, seed, k):
     """All people are in the records, so that they tell what all classes together leave."""
     areas, records, levels = town(seed)

@@ -121,6 +121,7 @@ class Memory(Faults, FileSystem):
         super().__init__()
         self.rules, self.out = rules, OUT
         self.holds_what_is_open, self.ignores_case = rules.shares, not rules.cased
+        self.shows_what_is_inherited = not rules.windows
         self.nodes: dict[str, Node] = {}
         self.shown: dict[str, str] = {}
         self.open: list[int] = []
@@ -253,6 +254,13 @@ class Memory(Faults, FileSystem):
 
     def keep(self, file):
         self._call("keep", "", lambda: None, True)
+
+    def keep_written(self, path):
+        self._call("keep_written", path, lambda: self._node(path), True)
+
+    def kept_beside(self, path):
+        self._call("kept_beside", path, lambda: self._node(path))
+        return {}
 
     def keep_names(self, folder):
         with suppress(OSError):

@@ -12,14 +12,15 @@ import pytest
 
 from vbas.algorithms.catalogue import ALGORITHMS
 
+from ..exploring import tried
 from .forms import FORMS, WEIGHTS, case_of
 from .many import run_cases
 
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
-CASES = int(os.environ.get("VBAS_FUZZ_CASES", "600"))
-PARTS = 4
+CASES = int(os.environ.get("VBAS_FUZZ_CASES", tried(200, 600)))
+PARTS = tried(1, 4)
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -56,7 +56,8 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
     if options.driverName == "GeoJSON":
         options.layerOptions = [f"DESCRIPTION={title}"]
-    in_bulk = options.driverName == "GPKG" and table.geometry != "polygons" and table.plain
+    surfaces = _surfaces(table) if options.driverName == "GPKG" and table.geometry == "polygons" else None
+    in_bulk = options.driverName == "GPKG" and (table.geometry != "polygons" or surfaces is not None) and table.plain
     cells = None
     if options.driverName == "CSV" and file.suffix == ".csv":
         cells = cells_of(table, partial(write_file, title=title))
@@ -81,16 +82,25 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
             tr("{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0])
         )
     if in_bulk:
-        fill_geopackage(file, fields.names(), table, progress, _places(table))
+        fill_geopackage(file, fields.names(), table, progress, _places(table), surfaces)
     if cells is not None:
         cells.append_to(file, progress)
 
 
 def _places(table: Table) -> np.ndarray | None:
     """Where the rows of a table of points are, (rows, 2), NaN for nowhere; None for a table without places."""
-    if table.geometry == "none" or table.shapes is None:
+    if table.geometry != "points" or table.shapes is None:
         return None
     return np.column_stack([shapely.get_x(table.shapes), shapely.get_y(table.shapes)])
+
+
+def _surfaces(table: Table) -> np.ndarray | None:
+    """The surfaces of rows as they are written, (rows,); None where one is missing or empty: QGIS writes these."""
+    if table.shapes is None or not len(table):
+        return None
+    surfaces = _as_written(table.shapes, table.geometry)
+    empty = shapely.is_missing(surfaces) | shapely.is_empty(surfaces) | shapely.has_z(surfaces)
+    return None if empty.any() else surfaces
 
 
 def write_text(file: Path, text: str) -> None:

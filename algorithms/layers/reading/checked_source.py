@@ -80,10 +80,9 @@ class CheckedSource:
         fields = self._source.fields()
         names = {index: fields[index].name() for index in self._wanted(request)}
         for chunk in self.chunks(request, flags, _AT_ONCE):
-            for feature in chunk:
-                for index, name in names.items():
-                    refuse_undecoded(self.name, name, (feature[index],))
-                yield feature
+            for index, name in names.items():
+                refuse_undecoded(self.name, name, [feature[index] for feature in chunk])
+            yield from chunk
 
     def chunks(
         self, request: QgsFeatureRequest, flags: QgsProcessingFeatureSource.Flag = SKIP_CHECK, size: int = 10_000

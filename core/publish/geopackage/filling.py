@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import shapely
 
 from ...progress import Progress, part
 from ...records.sqlite_file import quoted
 from ...records.table import unused_name
 from .pages import Coded, cells_of, compare_some, plain_target, write_pages
-from .points import add_index, place_points
+from .points import add_index, place_points, place_surfaces
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
@@ -45,15 +46,22 @@ class Rows(Protocol):
 
 
 def fill_geopackage(
-    file: Path, names: Sequence[str], table: Rows, progress: Progress, points: np.ndarray | None = None
+    file: Path,
+    names: Sequence[str],
+    table: Rows,
+    progress: Progress,
+    points: np.ndarray | None = None,
+    surfaces: np.ndarray | None = None,
 ) -> None:
     """Rows into the table that OGR made: several times as fast as features. names : of its fields; points : (rows, 2)
-    where they are, NaN for nowhere; None for a table without places.
+    where they are, NaN for nowhere; surfaces : (rows,) flat multipolygons, none empty; both None for a table without
+    places.
 
     The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
     trigger that takes longer than the row itself; the count is set once instead.
     """
-    by_pages = None if points is not None else _pages_of(file, names, table, part(progress, 0.0, PREPARED))
+    placed = points is not None or surfaces is not None
+    by_pages = None if placed else _pages_of(file, names, table, part(progress, 0.0, PREPARED))
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
@@ -64,11 +72,17 @@ def fill_geopackage(
         ).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {quoted(name)}")
-        runs = None if points is not None or by_pages is not None else table.runs()
+        runs = None if placed or by_pages is not None else table.runs()
         if by_pages is not None:
             _say_how_many(connection, file.stem, len(table))
         elif points is not None:
-            _insert_points(connection, file.stem, names, table, points, progress)
+            shape, places = place_points(connection, file.stem, points)
+            _insert_placed(connection, file.stem, [*names, shape], table, places, progress)
+            add_index(connection, file.stem, shape, np.hstack([points, points]))
+        elif surfaces is not None:
+            shape, places = place_surfaces(connection, file.stem, surfaces)
+            _insert_placed(connection, file.stem, [*names, shape], table, places, progress)
+            add_index(connection, file.stem, shape, shapely.bounds(surfaces))
         elif runs is None or len(runs[0]) * WORTH_A_RUN > len(table):
             _insert_rows(connection, file.stem, names, table, progress)
         else:
@@ -93,7 +107,7 @@ def _pages_of(file: Path, names: Sequence[str], table: Rows, progress: Progress)
     if sum(len(values) for _, values in columns) * CELLS_A_VALUE > len(table) * len(columns):
         return None
     target = plain_target(file, file.stem, names)
-    cells = None if target is None else cells_of(columns, target, progress)
+    cells = None if target is None else cells_of(columns, target, copies, progress)
     if target is None or cells is None:
         return None
 
@@ -125,22 +139,20 @@ def _insert_rows(
         connection.executemany(_insertion(name, names, 1), rows[whole:])
 
 
-def _insert_points(
+def _insert_placed(
     connection: sqlite3.Connection,
     name: str,
     names: Sequence[str],
     table: Rows,
-    points: np.ndarray,
+    places: Sequence[bytes | None],
     progress: Progress,
 ) -> None:
-    """Row by row with their places, then the index of these."""
-    shape, places = place_points(connection, name, points)
-    statement = _insertion(name, [*names, shape], 1)
+    """Row by row, each with where it is, which is the last of the names."""
+    statement = _insertion(name, names, 1)
     for start, rows in table.chunks():
         progress(start / max(len(table), 1))
         here = places[start : start + len(rows)]
         connection.executemany(statement, ((*row, place) for row, place in zip(rows, here)))
-    add_index(connection, name, shape, points)
 
 
 def _insert_runs(

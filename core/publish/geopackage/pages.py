@@ -29,9 +29,10 @@ from ..files import DISK
 Coded = Sequence[tuple[np.ndarray, Sequence[object]]]
 """Of each column its codes, (R,), and the values that they stand for."""
 
-ROWS_AT_ONCE = 100_000
+ROWS_AT_ONCE = 30_000
 LOOKED_AT = 2_000  # rows, and of each field values, that are read once more
 READ_AT_ONCE = 1_000
+WORD = 8  # bytes
 FEWEST_TEXTS, ROWS_A_TEXT = 1_000, 16  # columns are put together where as many rows have the same cells, on average
 LEAF, INTERIOR, LEAF_HEADER, INTERIOR_HEADER = 13, 5, 8, 12
 UTF_8, PLAIN_HEADER = 1, 127  # up to so many bytes, the length of a row's header is one byte
@@ -84,10 +85,13 @@ def plain_target(file: Path, table: str, names: Sequence[str]) -> Target | None:
     return Target(int(roots[0][0]), int(page_size), [one for one in affinities if one])
 
 
-def cells_of(coded: Coded, target: Target, progress: Progress = silent) -> Cells | None:
+def cells_of(
+    coded: Coded, target: Target, copies: np.ndarray | None = None, progress: Progress = silent
+) -> Cells | None:
     """The rows as the table's pages hold them; None where a value is to be left to SQLite.
 
-    progress : by fields, raises to cancel. Raises UnicodeError for a text that is none.
+    copies : (R,) how often each row is to be written, None for once; progress : by fields, raises to cancel. Raises
+    UnicodeError for a text that is none.
     """
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for (codes, values), affinity in zip(coded, target.affinities):
@@ -97,9 +101,9 @@ def cells_of(coded: Coded, target: Target, progress: Progress = silent) -> Cells
         columns.append((codes, objects([kind for kind, _ in held]), objects([text for _, text in held])))
     if not columns:
         return None
-    together = _put_together(columns, progress)
-    parts = [_Part(which, _Texts(kinds), _Texts(texts)) for which, kinds, texts in together]
-    cells = Cells(parts)
+    n_rows = len(columns[0][0]) if copies is None else int(copies.sum())
+    together = _put_together(columns, n_rows, progress)
+    cells = Cells(list(together))
     longest = cells.longest()
     if cells.longest_header() > PLAIN_HEADER or longest > target.page_size - 35:
         return None
@@ -120,9 +124,7 @@ def write_pages(file: Path, target: Target, cells: Cells, copies: np.ndarray | N
         first = 0
         while first < n_rows:
             progress(first / n_rows)
-            rows: np.ndarray = np.arange(first, min(first + ROWS_AT_ONCE, n_rows))
-            of = rows if stops is None else np.searchsorted(stops, rows, side="right")
-            first = leaves.add(cells, of, first)
+            first = leaves.add(cells, _rows_between(first, min(first + ROWS_AT_ONCE, n_rows), stops), first)
         leaves.end()
         changes = (int.from_bytes(header[AT_CHANGES : AT_CHANGES + 4], "big") + 1) & 0xFFFFFFFF
         for at, value in ((AT_CHANGES, changes), (AT_VALID_FOR, changes), (AT_PAGES, leaves.n_pages)):
@@ -130,6 +132,16 @@ def write_pages(file: Path, target: Target, cells: Cells, copies: np.ndarray | N
         out.seek(0)
         out.write(header)
     return n_rows
+
+
+def _rows_between(first: int, last: int, stops: np.ndarray | None) -> np.ndarray:
+    """Which of the different rows each written one is, from one on to before another, int64; stops : (R,) up to which
+    each is written, None where each is written once"""
+    if stops is None:
+        return np.arange(first, last)
+    begin, end = np.searchsorted(stops, [first, last - 1], side="right").tolist()
+    until = np.minimum(stops[begin : end + 1], last)
+    return np.repeat(np.arange(begin, end + 1), np.diff(until, prepend=first))
 
 
 def compare_some(
@@ -189,9 +201,12 @@ def page_numbers(after: int, n: int, page_size: int) -> list[int]:
 class Cells:
     """Rows as pages hold them, but for their numbers: of stretches of columns the kinds and the values."""
 
-    def __init__(self, parts: Sequence[_Part]) -> None:
-        self._parts = parts
-        self.n_rows = len(parts[0].which) if parts else 0
+    def __init__(self, stretches: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
+        """stretches : of each which, (R,), of its kinds and values, (m,) object, stand for a row"""
+        self._parts = [_Part(which, _Texts(kinds), _Texts(values)) for which, kinds, values in stretches]
+        self.n_rows = len(self._parts[0].which) if stretches else 0
+        # Where one stretch is all, its kinds and values follow each other, and are put at once.
+        self._whole = _Texts(stretches[0][1] + stretches[0][2]) if len(stretches) == 1 else None
 
     def longest_header(self) -> int:
         """Bytes of the longest header of a row."""
@@ -204,6 +219,8 @@ class Cells:
     def pieces(self, rows: np.ndarray) -> list[tuple[_Texts, np.ndarray]]:
         """What each row is made of, one after another: kinds, then values; rows : (n,) int64"""
         which = [part.which[rows] for part in self._parts]
+        if self._whole is not None:
+            return [(self._whole, which[0])]
         kinds = [(part.kinds, of) for part, of in zip(self._parts, which)]
         return kinds + [(part.values, of) for part, of in zip(self._parts, which)]
 
@@ -264,7 +281,8 @@ class _Leaves:
         for texts, which in pieces:
             payload += texts.lengths[which]
         heads = [_varint(payload), _varint(number)]
-        length = payload + sum(width for _, width in heads)
+        before_payload = heads[0][1] + heads[1][1]
+        length = payload + before_payload
         ends = np.cumsum(length + 2)
         starts, stops, room = [0], to_list(ends), size - LEAF_HEADER
         while starts[-1] < len(rows):
@@ -279,10 +297,19 @@ class _Leaves:
         offset = size - (within - before[page_of])
         content = np.zeros((len(starts) - 1) * size, np.uint8)
         at = page_of * size + offset
-        place = at
-        for value, width in heads:
-            place = _put_varints(content, place, value[taken], width[taken])
-        content[place] = cells.header_lengths(rows[taken])
+        header = cells.header_lengths(rows[taken])
+        if len(at) and int(before_payload.max()) + 2 <= WORD and int(length.min()) >= WORD:
+            # What follows in the word is written over below: every row is as long.
+            word = header << 8 * before_payload[taken]
+            word |= _varint_word(number[taken], heads[1][1][taken]) << 8 * heads[0][1][taken]
+            word |= _varint_word(payload[taken], heads[0][1][taken])
+            _at_places(content, WORD)[at] = word.astype("<i8", copy=False).view(f"V{WORD}")
+            place = at + before_payload[taken]
+        else:
+            place = at
+            for value, width in heads:
+                place = _put_varints(content, place, value[taken], width[taken])
+            content[place] = header
         place = place + 2  # the number of the row is no value
         for texts, which in pieces:
             place = texts.put(content, place, which[taken])
@@ -315,10 +342,10 @@ class _Leaves:
             cuts = [len(pages) * i // n_groups for i in range(n_groups + 1)]
             above = [_interior(pages[a:b], last[a:b], size) for a, b in zip(cuts, cuts[1:])]
             if n_groups == 1:
-                self._write(self._target.root, above[0])
+                self._write(self._target.root, above[0].tobytes())
                 return
             self._pages, self._last = [], []
-            self._append(np.frombuffer(b"".join(above), np.uint8), [last[b - 1] for b in cuts[1:]])
+            self._append(np.concatenate(above), [last[b - 1] for b in cuts[1:]])
             pages, last = self._pages, self._last
 
     def _append(self, content: np.ndarray, last: list[int]) -> None:
@@ -340,23 +367,31 @@ class _Leaves:
         self._out.write(content)
 
 
-def _interior(pages: Sequence[int], last: Sequence[int], size: int) -> bytes:
-    """A page that leads to others; last : the largest number below each."""
-    cells = [page.to_bytes(4, "big") + _varint_of(number) for page, number in zip(pages[:-1], last)]
-    offsets, end = [], size
-    for cell in cells:
-        end -= len(cell)
-        offsets.append(end.to_bytes(2, "big"))
-    header = bytes([INTERIOR, 0, 0]) + len(cells).to_bytes(2, "big") + (end % (1 << 16)).to_bytes(2, "big") + b"\0"
-    front = header + pages[-1].to_bytes(4, "big") + b"".join(offsets)
-    return front + bytes(end - len(front)) + b"".join(reversed(cells))
+def _interior(pages: Sequence[int], last: Sequence[int], size: int) -> np.ndarray:
+    """A page that leads to others, (size,) bytes; last : the largest number below each."""
+    content = np.zeros(size, np.uint8)
+    of_two: np.ndarray = np.ndarray((size - 1,), ">u2", content, strides=(1,))
+    of_four: np.ndarray = np.ndarray((size - 3,), ">u4", content, strides=(1,))
+    key, width = _varint(np.asarray(last[:-1], np.int64))
+    begin = size - np.cumsum(4 + width)
+    content[0] = INTERIOR
+    of_two[3] = len(key)
+    of_two[5] = int(begin.min(initial=size)) % (1 << 16)
+    of_four[LEAF_HEADER] = pages[-1]
+    of_two[INTERIOR_HEADER + 2 * np.arange(len(key))] = begin
+    of_four[begin] = pages[:-1]
+    _put_varints(content, begin + 4, key, width)
+    return content
 
 
 def _put_together(
-    columns: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], progress: Progress
+    columns: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n_rows: int, progress: Progress
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Columns of which many rows have the same cells as one: codes, (R,), and the kinds and bytes of their cells."""
-    most = max(len(columns[0][0]) // ROWS_A_TEXT, FEWEST_TEXTS)
+    """Columns of which many rows have the same cells as one: codes, (R,), and the kinds and bytes of their cells.
+
+    n_rows : how many are written, each different one as often as it is there
+    """
+    most = max(n_rows // ROWS_A_TEXT, FEWEST_TEXTS)
     which, kinds, texts = columns[0]
     for i, (codes, own_kinds, own_texts) in enumerate(columns[1:], 1):
         progress(i / len(columns))
@@ -417,10 +452,25 @@ def _varint(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, 1 + np.searchsorted(limits, values, side="right")
 
 
+def _varint_word(values: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Numbers as `_varint_of` them, the first byte the lowest of a word, (n,) int64; widths : in so many bytes each."""
+    least, most = int(widths.min(initial=1)), int(widths.max(initial=1))
+    word = np.zeros(len(values), np.int64)
+    for width in range(least, most + 1):
+        of_width: slice | np.ndarray = slice(None) if least == most else np.flatnonzero(widths == width)
+        own = values[of_width]
+        digits = own & 0x7F
+        for j in range(1, width):
+            digits = digits << 8 | (own >> 7 * j & 0x7F | 0x80)
+        word[of_width] = digits
+    return word
+
+
 def _put_varints(target: np.ndarray, at: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Put numbers into a buffer of bytes; where each ends."""
-    for width in to_list(np.unique(widths)):
-        rows = np.flatnonzero(widths == width)
+    for width in range(int(widths.min(initial=1)), int(widths.max(initial=0)) + 1):
+        of_width = widths == width
+        rows = slice(None) if of_width.all() else np.flatnonzero(of_width)
         for j in range(width):
             digit = values[rows] >> 7 * (width - 1 - j) & 0x7F
             target[at[rows] + j] = digit | (0x80 if j < width - 1 else 0)

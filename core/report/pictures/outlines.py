@@ -17,12 +17,12 @@ def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
     """
     rings, owner = _rings(shapes)
     chains = _chains(rings)
-    whole = _lines(chains)
-    lines = _simplified(whole, tolerance)
-    # The point in which one chain ends is that in which the next begins.
+    lines = _simplified(_lines(chains), tolerance)
+    # The point in which one chain ends is that in which the next begins. What a larger tolerance leaves of a line, it
+    # leaves of what a smaller one has left, too.
     while shapely.get_num_coordinates(lines).sum() - len(lines) > most and tolerance <= 1e6:
         tolerance *= 2
-        lines = _simplified(whole, tolerance)
+        lines = _simplified(lines, tolerance)
     joined_rings = _joined(lines, chains, len(rings))
     data = [""] * len(shapes)
     for number, ring in zip(owner, joined_rings):
@@ -74,24 +74,34 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     low, high = np.minimum(node, following), np.maximum(node, following)
     edges = np.unique(low * n_nodes + high)
     meeting = np.bincount(np.concatenate([edges // n_nodes, edges % n_nodes]), minlength=n_nodes) > 2
-    pieces, of_ring, turned = [], [], []
-    for ring, end in enumerate(to_list(last)):
-        own = np.arange(end - sizes[ring] + 1, end + 1)
-        cuts = np.flatnonzero(meeting[node[own]])
-        if not len(cuts):
-            cuts = np.array([int(node[own].argmin())])
-        own = np.roll(own, -int(cuts[0]))
-        own = np.append(own, own[0])
-        cuts = np.append(cuts - cuts[0], len(own) - 1)
-        for first, past in zip(to_list(cuts[:-1]), to_list(cuts[1:])):
-            piece = own[first : past + 1]
-            nodes = node[piece]
-            back = (nodes[0], nodes[1]) > (nodes[-1], nodes[-2])
-            pieces.append(piece[::-1] if back else piece)
-            of_ring.append(ring)
-            turned.append(back)
-    chain = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-    return points[np.concatenate(pieces)], chain, np.array(of_ring), np.array(turned)
+    starts = last - sizes + 1
+    of_point = np.repeat(np.arange(len(rings)), sizes)
+    # A ring that meets no other is cut at its least node.
+    cut = meeting[node]
+    alone = ~np.logical_or.reduceat(cut, starts)
+    least = np.flatnonzero((node == np.minimum.reduceat(node, starts)[of_point]) & alone[of_point])
+    cut[least[np.unique(of_point[least], return_index=True)[1]]] = True
+    begin = np.flatnonzero(cut)
+    of_ring = of_point[begin]
+    # Each chain goes on to the next cut of its ring, the last one to the first.
+    ends_ring = np.append(of_ring[1:] != of_ring[:-1], True)
+    first = begin[np.flatnonzero(np.append(True, ends_ring[:-1]))]
+    following_cut = np.append(begin[1:], 0)
+    following_cut[ends_ring] = first + sizes
+    n_points = following_cut - begin + 1
+    chain = np.repeat(np.arange(len(begin)), n_points)
+    within = np.arange(len(chain)) - np.repeat(np.cumsum(n_points) - n_points, n_points)
+
+    def at(step: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Positions so many steps from where chains begin, around their rings."""
+        ring = of_ring[of]
+        return starts[ring] + (begin[of] - starts[ring] + step) % sizes[ring]
+
+    every = np.arange(len(begin))
+    ends = [node[at(step, every)] for step in (np.zeros_like(every), n_points - 1, np.ones_like(every), n_points - 2)]
+    turned = (ends[0] > ends[1]) | ((ends[0] == ends[1]) & (ends[2] > ends[3]))
+    step = np.where(turned[chain], n_points[chain] - 1 - within, within)
+    return points[at(step, chain)], chain, of_ring, turned
 
 
 def _lines(chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:

@@ -1,0 +1,20 @@
+"""One check of many things, as one test that names all for which it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+
+def holds_for_each(check: Callable[..., object], cases: Iterable[tuple[object, ...]]) -> None:
+    """Call the check with each case, and raise AssertionError with what fails of all those for which it does."""
+    n_cases, failed = 0, []
+    for case in cases:
+        n_cases += 1
+        try:
+            check(*case)
+        except (AssertionError, pytest.fail.Exception) as error:
+            failed.append(f"{', '.join(map(str, case))}: {error}")
+    assert n_cases, "there is nothing to check"
+    assert not failed, "\n".join([f"{len(failed)} of {n_cases}:", *failed])
