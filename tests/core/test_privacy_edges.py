@@ -10,6 +10,7 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.privacy.count_rows import CountRows, count_tables
 from vbas.core.privacy.margin_programs import fewest_to_add
+from vbas.core.privacy.series import series_of
 
 from .release_cases import profile_over
 
@@ -46,3 +47,8 @@ def test_counts_of_values_as_they_are_are_at_no_coarser_level():
     rows = CountRows(["a", "a", "b", "b"], {"sex": ["F", "M", "F", "M"]}, [3, 4, 5, 6])
     (table,) = count_tables(rows, areas, profile)
     assert dict(table.levels) == {} and table.low.tolist() == table.high.tolist() == [[3, 4], [5, 6]]
+
+
+def test_where_only_periods_are_told_all_people_are_one_class():
+    series = series_of(profile_over(np.array([[3, 4], [5, 6]]), [("2021",), ("2022",)], ("year",)), "year")
+    assert len(series.base.classes) == 1 and set(series.class_of.tolist()) == {0}
