@@ -123,10 +123,9 @@ class Outcome:
                 if people >= MOST_DRAWN:
                     raise InputError(
                         tr(
-                            "{n} records would be compared with each other, and chance is drawn among fewer than "
-                            "{most}: name more fields in ADJUST, or look at fewer records.",
+                            "So many records are compared with each other ({n}) that chance cannot be drawn among "
+                            "them: name more fields in ADJUST, or look at fewer records.",
                             n=people,
-                            most=MOST_DRAWN,
                         )
                     )
                 by_count = min(cases, people - cases) < STEPS_A_CELL * len(at_risk)

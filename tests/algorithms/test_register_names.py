@@ -20,8 +20,9 @@ def records_of(grid, names=None, values=None, areas=None):
     names, values = names or {}, {**(values or {}), **({"home": areas} if areas else {})}
     source = grid[1]
     columns = {}
+    rows = [feature.attributes() for feature in source.getFeatures()]
     for i, name in enumerate(source.fields().names()):
-        column = [feature.attributes()[i] or None for feature in source.getFeatures()]
+        column = [row[i] or None for row in rows]
         changed = values.get(name, lambda value: value)
         columns[names.get(name, name)] = [None if value is None else changed(value) for value in column]
     return make_layer(columns)

@@ -76,19 +76,19 @@ def test_two_runs_on_one_target_never_mix(request, town, tmp_path, way, pause):
     )
 
 
-def test_a_killed_run_does_not_stand_in_the_way(start_qgis, town, tmp_path):
+def test_a_killed_run_does_not_stand_in_the_way(start_loaded, town, tmp_path):
     staging, final = tmp_path / "staging", tmp_path / "final"
     staging.mkdir()
     final.mkdir()
     process = stopped(
-        lambda: start_qgis(*inputs(town), *outputs(final), TMPDIR=str(staging)),
+        lambda: start_loaded(*inputs(town), *outputs(final), TMPDIR=str(staging)),
         lambda: any(staging.glob("vbas-*/[A-Z]*/*")),  # it has begun to write
         lambda: not any(final.glob("[!.]*")),
     )
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert any(path.name.endswith(".lock") for path in final.iterdir())
-    process = start_qgis(*inputs(town), *outputs(final))
+    process = start_loaded(*inputs(town), *outputs(final))
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, out + err
     assert not [path for path in final.iterdir() if path.name.startswith(".")]
