@@ -42,7 +42,8 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
 
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
-    in_place = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
+    kept = form.has("REGISTER") and form.given("REGISTER") and not form.given("LINKED_TABLES")
+    in_place = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"), kept)
     quasi_identifiers = in_place.fields.quasi_identifiers
     asked = generalising_of(form, quasi_identifiers)
     node = asked.node(quasi_identifiers)

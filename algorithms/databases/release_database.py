@@ -21,6 +21,7 @@ from ..form.records import unmatched
 from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
+from ..form.updating import IN_PLACE, entry, followed, update_or_not
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
 from ..nested.levels import levels_coarser, loss, with_levels_coarser
@@ -107,6 +108,9 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             levels_coarser(),
             *linked_parameters_in_place(),
             *register_parameters(),
+            update_or_not(),
+            entry(advanced=True),
+            followed(),
             ties(),
             *release_folder_settings(),
             *signing_parameters(),
@@ -126,6 +130,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             **OVER_TIME,
             **GENERALISING,
             **REGISTERED,
+            **IN_PLACE,
             **OF_AREAS,
             **HELD_AGAINST,
             **PUBLISHED,

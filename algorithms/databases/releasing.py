@@ -14,6 +14,7 @@ from ...core.errors import InputError
 from ...core.job.asking import ask_of
 from ...core.job.generalising import asks_for_coarser, with_levels_asked
 from ...core.job.rules import rule_sentences
+from ...core.job.updating import Updating, carried_release
 from ...core.language import plural, tr
 from ...core.nesting.planning import cells_within
 from ...core.report.internal import Remarks
@@ -21,6 +22,7 @@ from ..form import regions
 from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated
+from ..form.updating import NO_UPDATE
 from ..handed_over import hand_over
 from ..nested.disclosure import say_of_one_level
 from ..nested.levels import levels_to_show
@@ -56,15 +58,15 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     hierarchies = records.still_coarser() if coarser or not nested else {}
     values = records.shown.values()
     source = EngineSource(matched, destination, form.text("UNMATCHED"))
-    account = anonymise(
-        areas,
-        linked_in_place(form, matched, areas, linked) if linked else source,
-        with_levels_asked(form, levels, values, hierarchies),
-        ask_of(form, values, nested, hierarchies, cells_within(form.whole("MEMORY"), form.whole("K"))),
-        population=None if layer is None else areas.population,
-        progress=form.progress(40, 85),
-        log=form,
-    )
+    levels = with_levels_asked(form, levels, values, hierarchies)
+    ask = ask_of(form, values, nested, hierarchies, cells_within(form.whole("MEMORY"), form.whole("K")))
+    population, progress = None if layer is None else areas.population, form.progress(40, 85)
+    at_hand = linked_in_place(form, matched, areas, linked) if linked else source
+    if form.text("UPDATE") == NO_UPDATE:
+        account = anonymise(areas, at_hand, levels, ask, population=population, progress=progress, log=form)
+    else:
+        updating = Updating(form.text("ENTRY"), form.text("UPDATE"), form.text("FOLLOWED"))
+        account = carried_release(form, areas, at_hand, updating, levels, population, ask, progress)
     if account.rows is None or account.rows.staged is None:
         raise LookupError("staged")  # which an engine always gives
     staged = account.rows.staged

@@ -10,7 +10,6 @@ from ...core.anonymise import Account
 from ...core.anonymity import SMALLEST_K
 from ...core.job.updating import Updating, carried_release
 from ...core.language import as_data, tr
-from ...core.releases.updating import FOLLOWED, FURTHER, HELD_BACK, KINDS, SHOWN, UPDATED
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
@@ -27,6 +26,7 @@ from ..form.records import populated, record_parameters, records_of, unmatched
 from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, released_records
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
+from ..form.updating import entry, followed, update
 from ..handed_over import hand_over
 from ..nested.levels import loss
 from ..privacy.relating import aliases_parameter
@@ -61,26 +61,8 @@ class UpdateRelease(VbasAlgorithm):
             *record_parameters(),
             *regions.crosswalk_parameters(),
             _register(),
-            shared.text(
-                "ENTRY",
-                tr("Release to be updated (its number or name in the register)"),
-                None,
-                tr("Empty: the last one in the register with the same regions and quasi-identifiers."),
-                optional=True,
-            ),
-            shared.choice(
-                "UPDATE",
-                tr("What the records are"),
-                KINDS,
-                FURTHER,
-                tr(
-                    "“{further}”: a later month or year, beside which the earlier releases stay. “{updated}”: the same "
-                    "file with what has changed since, or was wrong; it takes the place of the earlier one. Both are "
-                    "held against all releases of the register, as whoever has those keeps them.",
-                    further=FURTHER,
-                    updated=UPDATED,
-                ),
-            ),
+            entry(),
+            update(),
             shared.whole(
                 "K",
                 tr("k: smallest class allowed"),
@@ -169,21 +151,7 @@ def _protection() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield from protection_settings()
-    yield shared.choice(
-        "FOLLOWED",
-        tr("Rows that could be followed by rare values"),
-        FOLLOWED,
-        HELD_BACK,
-        tr(
-            "“{held_back}”: each row looks like at least k - 1 others of its class and region in all that it shows; "
-            "who has rarer values is shown in a larger region, or not at all. “{shown}”: rare rows are shown, and "
-            "known again next month: somebody who knows that a certain person left may read that person's values out "
-            "of two releases. Nothing is to be chosen without KEEP_FIELDS and SENSITIVE.",
-            held_back=HELD_BACK,
-            shown=SHOWN,
-        ),
-        advanced=True,
-    )
+    yield followed()
 
 
 def _register() -> QgsProcessingParameterDefinition:

@@ -45,7 +45,7 @@ FOLDS = (
             *("NEW_KEY", "LINKED_K", "LINKED_KEYS"),
         ),
     ),
-    Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES")),
+    Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES", "UPDATE", "ENTRY", "FOLLOWED")),
     Fold(
         tr("Nested levels"),
         (

@@ -28,10 +28,17 @@ FEW_VALUES = 4096  # of a kept field, up to which rows have its codes
 LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found by a table
 
 
-def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent, released: bool = True) -> InPlace:
+def count_in_place(
+    engine: Engine,
+    fields: RecordFields,
+    progress: Progress = silent,
+    released: bool = True,
+    by_value: bool = False,
+) -> InPlace:
     """Count the records of an open engine by area and class.
 
-    released : whether they are to be released, so that their rows are read again.
+    released : whether they are to be released, so that their rows are read again; by_value : whether all kept fields
+    get codes, as sensitive ones do, for what is counted by their values.
     Raises InputError for fields that are not there or cannot be released, an empty table, counts that are none, members
     without an identifier, and for more possible classes than 64 bits hold.
     """
@@ -41,7 +48,7 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     progress(0.1)
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
-    sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
+    sensitive = [f"k{fields.kept.index(name)}" for name in (fields.kept if by_value else fields.sensitive)]
     dictionaries = _values_of(engine, source, fields, ["a", *quasi])
     values = {column: known for column, (_, known) in dictionaries.items()}
     tables = {column: table for column, (table, _) in dictionaries.items()}
@@ -185,18 +192,18 @@ def requirement_in_place(matched: Matched, k: int, l_diversity: int = 1, max_sha
     fields, members, shares = matched.in_place.fields, [], []
     who = {kind: f"c_m{position}" for position, kind in enumerate(fields.members)}
     for kind, code in who.items():
-        cell, member, _ = _by_values(matched, code)
+        cell, member, _ = counted_by_values(matched, code)
         members.append(Members(kind, cell, member))
     for name in fields.sensitive:
         value_code = code_of_values(matched, name)
-        cell, value, records = _by_values(matched, value_code)
-        held = tuple(held_of(kind, *_by_values(matched, code, value_code)[:-1]) for kind, code in who.items())
+        cell, value, records = counted_by_values(matched, value_code)
+        held = tuple(held_of(kind, *counted_by_values(matched, code, value_code)[:-1]) for kind, code in who.items())
         shares.append(Shares(name, cell, value, records, held))
     return Requirement(k, tuple(members), tuple(shares), l_diversity, max_share)
 
 
 def code_of_values(matched: Matched, name: str) -> str:
-    """What the code of a sensitive field is called in the rows with those of members and sensitive fields."""
+    """What the code of a field that was counted by value is called in the rows with those of members."""
     return f"c_k{matched.in_place.fields.kept.index(name)}"
 
 
@@ -209,7 +216,7 @@ def counted_rows_in_place(matched: Matched) -> CountedRows | None:
     return CountedRows(matched.profile, cell, count, n_rows)
 
 
-def _by_values(matched: Matched, *codes: str) -> list[np.ndarray]:
+def counted_by_values(matched: Matched, *codes: str) -> list[np.ndarray]:
     """The records of each cell by further fields: cell, the codes of the values, records, of all that occurs."""
     in_place = matched.in_place
     counted = steps.counted(in_place.with_others, ["c_a", "key", *codes], bool(in_place.fields.count))

@@ -296,15 +296,15 @@ def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):
             assert people < k or short(whole, l_diversity, max_share)
 
 
-@given(st.lists(st.lists(st.integers(1, 4), max_size=3), min_size=1, max_size=6), st.integers(0, 2))
-def test_two_values_are_found_as_the_fewest_are(held, without):
-    """Also where some people have no value, as of linked tables."""
+@given(st.lists(st.lists(st.integers(1, 4), max_size=3), min_size=1, max_size=6), st.integers(-6, 2))
+def test_two_values_are_found_as_the_fewest_are(held, more):
+    """Also where people have several values, and where some have none, as of linked tables."""
     tally = Tally(
         np.repeat(np.arange(len(held)), [len(counts) for counts in held]),
         np.array([value for counts in held for value in range(len(counts))], np.int64),
         np.array([count for counts in held for count in counts], np.int64),
         np.empty(0),
-        np.array([sum(counts) + without * bool(counts) for counts in held]),
+        np.array([max(sum(counts) + more, *counts) if counts else 0 for counts in held]),
     )
     assert np.array_equal(tally.several_values(), tally.fewest_values() >= 2)
     assert tally.most_holders().tolist() == [max(counts, default=0) for counts in held]
