@@ -216,7 +216,7 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
     rows = releases_in(path)
     numbers, carries_on = [row.release for row in rows], {row.release: row.updates for row in rows}
     releases = [(release, number) for release, number in zip(read_register(path), numbers) if number in wanted]
-    layer = areas_of(form) if form.given("REGIONS") else None
+    layer = areas_of(form.job) if form.given("REGIONS") else None
     identifiers = None if layer is None else layer.areas.identifiers
     detail = detail_of([release for release, _ in releases], [number for _, number in releases], identifiers)
     shown = to_list(detail.releases > 0)

@@ -70,10 +70,8 @@ def count_in_place(
         rows = engine.again("vbas_rows", rows.drop("a", *(quasi if engine.decodes else ())))
     others = {column: size_of(engine, tables[column]) for column in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
-    counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
     reach = steps.reach(sizes, quasi)
-    kinds = np.int32, *(np.int32 if most < 2**31 else np.int64 for most in (reach, n_records))
-    area, key, records = _collected(engine.fetch(counted), kinds)
+    area, key, records = _cells_of(engine, rows, n_records, sizes["a"] + 1, reach, bool(fields.count))
     if int(records.sum(dtype=np.int64)) != n_records:
         raise EngineError(
             tr(
@@ -104,6 +102,50 @@ def count_in_place(
         codes,
         kept_values=kept_values,
     )
+
+
+def _cells_of(
+    engine: Engine, rows: Expression, n_records: int, n_areas: int, reach: int, weighted: bool
+) -> list[np.ndarray]:
+    """Area, number of the class and records of each cell; n_areas, reach : how many areas and classes there could be.
+
+    Where nearly every row is a cell of its own, counting is sorting, and numbers are sorted here in a fraction of the
+    time that an engine takes to group them.
+    """
+    n_cells = n_areas * reach
+    if not weighted and n_records <= engine.rows_here and n_records <= n_cells < 2**63:
+        kind = "uint32" if n_cells <= 2**32 else "int64"
+        cell = steps.cells_of_rows(rows, reach, kind)
+        (numbers,) = _collected(engine.fetch(cell), [np.dtype(kind).type], n_records)
+        return counted_cells(numbers, reach)
+    kinds = np.int32, *(np.int32 if most < 2**31 else np.int64 for most in (reach, n_records))
+    return _collected(engine.fetch(steps.counted(rows, ["c_a", "key"], weighted)), kinds)
+
+
+def counted_cells(cell: np.ndarray, reach: int) -> list[np.ndarray]:
+    """Area, number of the class and records of each cell, ascending by area and class; each (m,), records int32.
+
+    cell : (N,) uint32 or int64, the area times `reach` plus the number of the class, of each row; it is sorted
+    """
+    cell.sort()
+    last = np.ones(len(cell), bool)  # of the rows of a cell
+    np.not_equal(cell[1:], cell[:-1], out=last[:-1])
+    n_cells = int(np.count_nonzero(last))
+    kind = np.int32 if reach < 2**31 else np.int64
+    area, key, records = np.empty(n_cells, np.int32), np.empty(n_cells, kind), np.empty(n_cells, np.int32)
+    start, counted, of_area = 0, 0, cell.dtype.type(reach)
+    for some in stretches(len(cell)):
+        ends = some.start + 1 + np.flatnonzero(last[some])
+        here, start = slice(start, start + len(ends)), start + len(ends)
+        numbers = cell[some][last[some]]
+        areas = numbers // of_area
+        area[here], key[here] = areas, numbers - areas * of_area
+        records[here] = ends
+        records[here][1:] -= ends[:-1]
+        if len(ends):
+            records[here.start] -= counted
+            counted = int(ends[-1])
+    return [area, key, records]
 
 
 def _few_values(
@@ -289,9 +331,12 @@ def size_of(engine: Engine, dictionary: Expression) -> int:
     return int(sizes["n"])
 
 
-def _collected(batches: Iterable[Arrow], kinds: Sequence[type]) -> list[np.ndarray]:
-    """The columns of all batches, one array each; never twice in memory but for the last stretch."""
-    columns: list[np.ndarray] = [np.empty(1 << 16, kind) for kind in kinds]
+def _collected(batches: Iterable[Arrow], kinds: Sequence[type], n_rows: int = 1 << 16) -> list[np.ndarray]:
+    """The columns of all batches, one array each; never twice in memory but for the last stretch.
+
+    n_rows : how many rows are expected
+    """
+    columns: list[np.ndarray] = [np.empty(n_rows, kind) for kind in kinds]
     size = 0
     for batch in batches:
         end = size + batch.num_rows

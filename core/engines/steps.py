@@ -175,6 +175,11 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
     return cells.filter(cells.records > 0)
 
 
+def cells_of_rows(rows: Expression, reach: int, kind: str) -> Expression:
+    """The number of the cell of each row, `cell`: that of its area times `reach`, plus that of its class."""
+    return rows.select(cell=(rows.c_a.cast("int64") * reach + rows.key.cast("int64")).cast(kind))
+
+
 def with_counts(rows: Expression) -> Expression:
     """The rows that stand for any record, with how many as a whole number, `count`."""
     count = rows["n"].cast("int64")

@@ -28,7 +28,7 @@ from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, levels_of_release
 from ..source import RecordSource, Source
 from .generalising import LEVELS_COARSER, asks_for_coarser, generalising_of
-from .inputs import Inputs
+from .job import Job
 from .levels import DISCLOSURE
 from .published import answers_in, published_counts_of
 from .reading import period_of
@@ -46,7 +46,7 @@ class Updating:
 
 
 def carried_release(
-    given: Inputs,
+    given: Job,
     areas: Areas,
     records: Source | Records,
     updating: Updating,
@@ -95,7 +95,7 @@ def carried_release(
     return anonymise(areas, source, levels, ask, None, population, progress, given)
 
 
-def _asked(given: Inputs, table: RecordTable, release: Published) -> Ask:
+def _asked(given: Job, table: RecordTable, release: Published) -> Ask:
     """What is asked beside k, of a job that says it by the settings of a first release, too. Raises InputError for what
     an update does not know."""
     if given.has(LEVELS_COARSER) and asks_for_coarser(given):
@@ -116,7 +116,7 @@ def _asked(given: Inputs, table: RecordTable, release: Published) -> Ask:
     )
 
 
-def _k(given: Inputs, release: Published) -> int:
+def _k(given: Job, release: Published) -> int:
     """K, or that of the release that is carried on, where that is more or none is given."""
     k = given.whole("K") if given.given("K") else release.k
     if k < release.k:

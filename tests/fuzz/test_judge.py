@@ -68,7 +68,7 @@ def _half_written(monkeypatch):
 
 def _lower_k(monkeypatch):
     """Two are enough, wherever k is looked at: the plan, the recounts, the second count."""
-    monkeypatch.setattr("vbas.algorithms.form.form.Form.whole", lambda form, name: 2 if name == "K" else 3)
+    monkeypatch.setattr("vbas.core.job.job.Job.whole", lambda job, name: 2 if name == "K" else 3)
 
 
 def _raw(monkeypatch):
