@@ -15,16 +15,16 @@ from .form import parameters as shared
 from .form.approaches import conditions_with_costs
 from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.effective import GIVEN, Condition, Conditions
-from .form.form import Form
+from .form.form import FormJob
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
-from .form.job_file import JOB_FILE, add_job, job_file
+from .form.job_file import job_file
 from .form.public_report import public_report_parameter
 from .form.records import populated, record_parameters, records_of, released_fields
 from .form.release import CONDITIONS as IN_A_FOLDER
 from .form.release import release_folder, release_folder_settings, released_records, ties
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
-from .handed_over import hand_over
+from .handed_over import Handed, Releasing
 from .layers.inputs import Inputs
 from .nested import disclosure
 from .nested import levels as nested_levels
@@ -33,7 +33,7 @@ from .privacy import earlier
 from .privacy.rule import FollowsRules, rule_parameter
 
 
-class Anonymize(FollowsRules):
+class Anonymize(Releasing, FollowsRules):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
@@ -125,19 +125,10 @@ class Anonymize(FollowsRules):
         return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return settled_by_combination(Inputs(self, parameters, context))
+        return settled_by_combination(FormJob(Inputs(self, parameters, context)))
 
-    def work(self, form: Form) -> dict[str, object]:
-        return anonymized(form)
-
-
-def anonymized(form: Form) -> dict[str, object]:
-    """`vbas:anonymize`."""
-    is_nested(form)  # which raises for what cannot go together
-    layer = with_neighbours(form, areas_of(form), aggregations_used(form))
-    records = records_of(form, layer.areas, form.whole("K"))
-    made = released(form, populated(layer, records), records)
-    numbers = hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
-    if form.outputs.wanted(JOB_FILE):
-        add_job(form)
-    return numbers
+    def made(self, job: FormJob) -> Handed:
+        is_nested(job)  # which raises for what cannot go together
+        layer = with_neighbours(job, areas_of(job), aggregations_used(job))
+        records = records_of(job, layer.areas, job.whole("K"))
+        return Handed(released(job, populated(layer, records), records), layer)

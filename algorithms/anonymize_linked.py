@@ -10,17 +10,17 @@ from .form import parameters as shared
 from .form.approaches import conditions_with_costs
 from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.effective import GIVEN, Condition, Conditions
-from .form.form import Form
+from .form.form import FormJob
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, k_parameter, periods
-from .form.job_file import add_job, job_file
-from .form.linked import add_released_tables, linked_of, linked_parameters, released_tables
+from .form.job_file import job_file
+from .form.linked import linked_of, linked_parameters, released_tables
 from .form.public_report import public_report_parameter
 from .form.records import populated, record_parameters, records_of, released_fields
 from .form.release import CONDITIONS as IN_A_FOLDER
 from .form.release import release_folder, release_folder_settings, ties
 from .form.signing import sign_page_parameter, signing_conditions, signing_parameters
-from .handed_over import hand_over
+from .handed_over import Handed, Releasing
 from .nested import disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
@@ -30,7 +30,7 @@ from .privacy.rule import FollowsRules, rule_parameter
 NOT_YET = ("RECORD_COUNT", "PERSON_ID")  # a row is a person
 
 
-class AnonymizeLinked(FollowsRules):
+class AnonymizeLinked(Releasing, FollowsRules):
     """`vbas:anonymizelinked`."""
 
     ID = "anonymizelinked"
@@ -118,13 +118,9 @@ class AnonymizeLinked(FollowsRules):
     group_title = Anonymize.group_title
     settled = Anonymize.settled
 
-    def work(self, form: Form) -> dict[str, object]:
-        is_nested(form)
-        layer = with_neighbours(form, areas_of(form), aggregations_used(form))
-        records = records_of(form, layer.areas, form.whole("K"))
-        source = linked_of(form, records, layer.areas)
-        made = released(form, populated(layer, records), records, source)
-        add_released_tables(form, made.account)
-        numbers = hand_over(form, made.account, layer, made.remarks, made.hierarchies, made.aggregation)
-        add_job(form)
-        return numbers
+    def made(self, job: FormJob) -> Handed:
+        is_nested(job)
+        layer = with_neighbours(job, areas_of(job), aggregations_used(job))
+        records = records_of(job, layer.areas, job.whole("K"))
+        source = linked_of(job, records, layer.areas)
+        return Handed(released(job, populated(layer, records), records, source), layer)

@@ -52,8 +52,8 @@ def compare_all(form: Form) -> dict[str, object]:
     configurations = comparisons.compared_configurations_of(form)
     baselines = form.words("BASELINES")
     needed = [*baselines, *(configuration.aggregation for configuration in configurations), names[1]]
-    layer = with_neighbours(form, areas_of(form), needed)
-    records = records_of(form, layer.areas, ks[0])
+    layer = with_neighbours(form.job, areas_of(form.job), needed)
+    records = records_of(form.job, layer.areas, ks[0])
     areas = populated(layer, records)
     asked = scenarios.asked_scenarios(form, areas, records)
     weights = weights_of(form.text("WEIGHTS"))
@@ -84,7 +84,7 @@ def compare_all(form: Form) -> dict[str, object]:
 
 def _refuse_periods(form: Form) -> None:
     """Refuse what rates classes of each period by itself alone. Raises InputError."""
-    if not period_of(form) or periods_of(form) != THE_SAME:
+    if not period_of(form.job) or periods_of(form.job) != THE_SAME:
         return
     for name, wanted in (("BUDGETS", bool(trade_off.budgets_of(form))), ("SCENARIOS", form.whole("SCENARIOS") > 0)):
         if wanted:
@@ -121,7 +121,7 @@ def _compared(
             settings.compared_options_of(form),
             form.words("NESTED"),
             comparisons.at_k(comparisons.settings_of(form), k),
-            in_all_periods(form, Terms(k, n_unmatched=records.n_unmatched), records.profile),
+            in_all_periods(form.job, Terms(k, n_unmatched=records.n_unmatched), records.profile),
             analyses,
         )
 
@@ -179,12 +179,12 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     best = next((outcome for outcome in outcomes if outcome.recommended), None)
     if best is None or best.crosswalk is None or best.configuration is None:
         return [Section(tr("What to choose"), (reason,))]
-    hierarchies = coarser_of(form, records.table)
+    hierarchies = coarser_of(form.job, records.table)
     levels = dict(best.generalised)
     node = [levels.get(name, 0) for name in records.profile.quasi_identifiers]
     profile, _ = generalise_profile(records.profile, hierarchies, node)
     further = {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in hierarchies.items()}
-    terms = in_all_periods(form, Terms(best.k, n_unmatched=records.n_unmatched), profile)
+    terms = in_all_periods(form.job, Terms(best.k, n_unmatched=records.n_unmatched), profile)
     percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, terms), terms)
     costs = attribute_costs(profile, best.crosswalk, terms, further)
     # Of the provider, which the command names; the form by itself knows none.

@@ -181,33 +181,33 @@ class Reading:
     def read(self, feedback: QgsProcessingFeedback) -> ExplorerData:
         """Read areas and records, and count these. Raises VbasError for all that cannot be used as it is."""
         form = self._form(feedback, spelled=True)
-        layer = areas_of(form)
-        records = records_of(form, layer.areas, form.whole("K"))
+        layer = areas_of(form.job)
+        records = records_of(form.job, layer.areas, form.whole("K"))
         return ExplorerData(layer, populated(layer, records), records)
 
     def settings(self, favour: str = CUSTOM) -> Settings:
         """The choices. Raises VbasError for those that do not go together."""
         form = self._form(QgsProcessingFeedback(), spelled=False)
-        configuration = configuring.configuration_of(form)
+        configuration = configuring.configuration_of(form.job)
         number = RECOMMENDED[favour].site_number if favour in RECOMMENDED else Configuration.site_number
         options = level_options_of(
-            form, configuration.site_location, configuration.aggregation, configuration.aggregation_options
+            form.job, configuration.site_location, configuration.aggregation, configuration.aggregation_options
         )
-        ask = rated(form, form.text("RELEASE") == NESTED)
+        ask = rated(form.job, form.text("RELEASE") == NESTED)
         return Settings(ask, configuration, replace(configuration, site_number=number), options)
 
     def account(self, explorer_data: ExplorerData, feedback: QgsProcessingFeedback) -> Account:
         """What the run of the main algorithm with these parameters would give, of data that were read before. Raises
         VbasError for what it refuses, and for what a policy of the house does not have."""
         form = self._form(feedback, spelled=True)
-        hold_before_a_place(form)
-        if look_at_neighbours(aggregations_used(form)):
+        hold_before_a_place(form.job)
+        if look_at_neighbours(aggregations_used(form.job)):
             explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
-        return looked_at(form, explorer_data.areas, explorer_data.records)
+        return looked_at(form.job, explorer_data.areas, explorer_data.records)
 
     def columns(self, table: str, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
         """Fields of a table as columns; table : REGIONS or RECORDS. Raises VbasError."""
-        return self._form(feedback, spelled=False).columns(table, names)
+        return dict(self._form(feedback, spelled=False).job.columns(table, names))
 
     def problem(self, error: Exception) -> str:
         """An error in one sentence, as the main algorithm says it."""

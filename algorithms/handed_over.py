@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -11,9 +11,8 @@ import numpy as np
 from ..core.aggregation import Aggregation
 from ..core.anonymise import Account
 from ..core.evaluation import Measures
-from ..core.generalising.hierarchies import Hierarchy
 from ..core.job.conclusion import conclude
-from ..core.job.making import with_costs
+from ..core.job.making import Made, with_costs
 from ..core.job.saying import INPUTS
 from ..core.job.signing import content_of
 from ..core.language import tr
@@ -21,9 +20,12 @@ from ..core.package.dataset import tables_of_release
 from ..core.package.table import DataTable
 from ..core.release import Release
 from ..core.report.coarser import coarser_sentences
-from ..core.report.internal import Remarks, internal_report
+from ..core.report.internal import internal_report
 from .form import regions
-from .form.form import Form
+from .form.base import VbasAlgorithm
+from .form.form import Form, FormJob
+from .form.job_file import JOB_FILE, add_job
+from .form.linked import RELEASED_TABLES, add_released_tables
 from .form.provenance import provenance_of
 from .form.public_report import RELEASE_REPORT, map_data_of, public_page
 from .form.release import RELEASE_FOLDER, add_release_folder, release_table
@@ -33,22 +35,40 @@ from .privacy.earlier import add_to_register
 
 SIGNED = (SIGN_PAGE, REPORT)
 RECKONED_IN_PLACE = 2_000_000  # rows of an engine that are read for their content hash alone
+CHANGED = {"N_SAME": "same", "N_CHANGED": "other", "N_GONE": "gone", "N_NEW": "new", "MOVED_PERCENT": "percent"}
 DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", REPORT, RELEASE_REPORT, RELEASE_FOLDER)
 
 
-def hand_over(
-    form: Form,
-    account: Account,
-    layer: AreaLayer | None,
-    remarks: Remarks,
-    hierarchies: Mapping[str, Hierarchy],
-    aggregation: Aggregation | None = None,
-) -> dict[str, object]:
-    """Write what is asked for and end the log; the numbers that the form declares.
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """What a form made, for what is written of it.
 
-    layer : the areas as they were given, None where there are none; remarks : what the report says beside the account;
-    hierarchies : what could still be shown coarser; aggregation : what made the regions of one level, where it is known
+    layer : the areas as they were given, None where there are none; last : what puts rows that are in an engine in
+    their place, once all else is in its own, and says where that is
     """
+
+    made: Made
+    layer: AreaLayer | None = None
+    last: Callable[[], str] | None = None
+
+
+class Releasing(VbasAlgorithm):
+    """A form that releases or rates: it declares, parses, and calls core. What is written is the same for all."""
+
+    def made(self, job: FormJob) -> Handed:
+        """What core makes of a job."""
+        raise NotImplementedError
+
+    def work(self, form: Form) -> Handed:
+        return self.made(FormJob(form, form.layers, form))
+
+    def handed_over(self, form: Form, made: Handed) -> dict[str, object]:
+        return hand_over(form, made)
+
+
+def hand_over(form: Form, handed: Handed) -> dict[str, object]:
+    """Write what is asked for and end the log; the numbers that the form declares."""
+    account, layer, remarks = handed.made.account, handed.layer, handed.made.remarks
     rows = cache(partial(_rows_of, account))
     tables = cache(partial(_tables_to_sign, form, account, layer, rows))
     entry = None
@@ -57,16 +77,18 @@ def hand_over(
         entry = add_to_register(form, account, by, content_of(tables()))
     if account.coarser is not None:
         form.info(*coarser_sentences(account.coarser, account.requirement))
-    if account.rows is not None and account.rows.staged is None and form.has("RELEASED_RECORDS"):
+    if form.outputs.wanted(RELEASED_TABLES):
+        add_released_tables(form, account)
+    if account.rows is not None and account.rows.staged is None and form.outputs.wanted("RELEASED_RECORDS"):
         table = release_table(form, account, account.rows.release)
         form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     shapes = _drawn(form, account, layer)
     if layer is not None:
         regions.warn_of_elongated(form, layer, account.levels.crosswalks[0], account.areas.population)
-        _add_regions(form, account, layer, shapes, aggregation)
+        _add_regions(form, account, layer, shapes, handed.made.aggregation)
     step = ""
     if layer is not None:
-        remarks, step = with_costs(form, account, remarks, hierarchies)
+        remarks, step = with_costs(form, account, remarks, handed.made.hierarchies)
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
@@ -89,7 +111,16 @@ def hand_over(
     if remarks.single is not None:
         single, measures = remarks.single
         form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))
-    return {name: value for name, value in _numbers(account).items() if form.declares(name)}
+    if form.outputs.wanted(JOB_FILE):
+        add_job(form)
+    numbers = {name: value for name, value in _numbers(account).items() if form.declares(name)}
+    if handed.last is not None:
+        form.outputs.last(partial(_publish, handed.last, numbers))
+    return numbers
+
+
+def _publish(publish: Callable[[], str], results: dict[str, object]) -> None:
+    results["RELEASED_RECORDS"] = publish()
 
 
 def _rows_of(account: Account) -> Release | None:
@@ -147,10 +178,15 @@ def _add_regions(
 
 def _numbers(account: Account) -> dict[str, object]:
     """The numbers of a release; N_SITES counts the finest regions."""
-    values = regions.numbers(account.measures)
-    mean = account.measures.mean_distance
-    n_finest = account.levels.crosswalks[0].n_regions
-    return {**values, "N_SITES": n_finest, "N_LEVELS": len(account.levels), "MEAN_DISTANCE": mean}
+    numbers = {
+        **regions.numbers(account.measures),
+        "N_SITES": account.levels.crosswalks[0].n_regions,
+        "N_LEVELS": len(account.levels),
+        "MEAN_DISTANCE": account.measures.mean_distance,
+    }
+    if account.changed is not None:
+        numbers |= {name: getattr(account.changed, of) for name, of in CHANGED.items()}
+    return numbers
 
 
 def _in_short(measures: Measures) -> str:

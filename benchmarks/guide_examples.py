@@ -187,7 +187,7 @@ def printed() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     yield from (combination.row_with_alike() for combination in tutorial(tries))
     yield ""
-    yield "| what to favour | suppressed | regions | mean distance |"
+    yield "| method | suppressed | regions | mean distance |"
     yield "|---|---|---|---|"
     yield from (combination.row() for combination in tries.values())
     yield ""

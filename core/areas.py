@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +36,13 @@ class Areas:
 
     def __len__(self) -> int:
         return len(self.identifiers)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """The place of each area in the order of the identifiers, (n,) int64: decides between equal ones."""
+        rank = np.empty(len(self), np.int64)
+        rank[np.argsort(self.identifiers.astype(str), kind="stable")] = np.arange(len(self))
+        return rank
 
     def with_population(self, population: np.ndarray) -> Areas:
         """The same areas with another population, (n,)."""

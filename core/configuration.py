@@ -213,6 +213,8 @@ class Trials:
         self._areas, self._profile, self._configuration = areas, profile, configuration
         self._located = {} if located is None else located
         self._terms = Terms(configuration.number_options.k) if terms is None else terms
+        series = None if self._terms.requirement is None else self._terms.requirement.series
+        self._options = replace(configuration.aggregation_options, period="" if series is None else series.period)
         self.number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
         approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
         # An exchange that may spend the budget itself starts from what is tried.
@@ -232,7 +234,7 @@ class Trials:
                 self._areas,
                 self._profile,
                 n_sites if located is None else located.sites,
-                configuration.aggregation_options,
+                self._options,
                 progress if located is None else part(progress, 0.5, 1.0),
             )
             seconds[AGGREGATION] = time.perf_counter() - started
@@ -250,7 +252,7 @@ class Trials:
             self._areas,
             self._profile,
             start,
-            configuration.aggregation_options,
+            self._options,
             configuration.number_options.budget,
             configuration.number_options.fair,
             self._terms,

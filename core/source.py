@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ from .progress import Progress, silent
 from .records.matching import Records, requirement_of
 from .records.table import RecordTable
 from .release import Release, apply
+from .releases.updating import check_updated_members
 
 if TYPE_CHECKING:
     from .engines.releasing import StagedInPlace
@@ -85,6 +86,13 @@ class Source(Protocol):
 
     def check_no_area_shown(self, places: Places, areas: Areas) -> None:
         """Refuse coarser values that repeat the area. Raises InputError."""
+
+    def to_update(self) -> Records:
+        """Rows of one person each, or of several who show the same, of whom an update draws who is shown. Raises
+        InputError for records of which an update cannot say how many persons a change of theirs is."""
+
+    def updated(self, split: Records) -> Source:
+        """The records as an update shows them; split : what became of `to_update`, split by where they are shown."""
 
     def release(
         self,
@@ -152,6 +160,15 @@ class RecordSource:
         """Refuse coarser values that repeat the area. Raises InputError."""
         area = np.append(area_of_cells(self.profile), SUPPRESSED)[self.records.cell_of]
         check_no_area_shown(places, self.records.table, areas, area)
+
+    def to_update(self) -> Records:
+        """The records, a row each, so that k rows are k persons. Raises InputError."""
+        check_updated_members(self.records.table)
+        return replace(self.records, table=replace(self.records.table, members={}))
+
+    def updated(self, split: Records) -> RecordSource:
+        """Those."""
+        return RecordSource(split)
 
     def release(
         self,

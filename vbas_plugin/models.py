@@ -18,6 +18,7 @@ from ..algorithms.databases.choosing import check_address, with_list
 from ..algorithms.form import approaches
 from ..algorithms.form.base import EVERYWHERE
 from ..algorithms.form.effective import Effective
+from ..algorithms.form.form import FormJob
 from ..algorithms.form.help_panel import help_of
 from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
@@ -146,7 +147,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
     ) -> dict[str, object]:
         inputs = Inputs(self, understood(self, parameters, context), context)
         if inputs.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
-            settled = settled_by_combination(inputs)
+            settled = settled_by_combination(FormJob(inputs))
             for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
         attributes = inputs.field_names("QUASI_IDENTIFIERS")

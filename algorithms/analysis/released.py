@@ -138,13 +138,13 @@ def spread_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def is_spread(form: Form) -> bool:
     """Whether RECORDS is a table of weights, as `vbas:spreadrelease` writes it."""
-    fields = form.source("RECORDS").fields()
+    fields = form.layers.source("RECORDS").fields()
     return all(fields.lookupField(name) >= 0 for name in (form.text("REGION_ID"), *OF_SPREAD))
 
 
 def read_spread_of(form: Form) -> tuple[AnalysedRelease, Spread]:
     """RECORDS as a table of weights: its classes, and where they may live."""
-    source, area = form.source("RECORDS"), form.text("REGION_ID")
+    source, area = form.layers.source("RECORDS"), form.text("REGION_ID")
     idle = [name for name in ("MARGINS", "RECORD_COUNT") if form.given(name)]
     if form.text("LEAVE_OUT") != NONE:
         idle.append("LEAVE_OUT")
@@ -152,7 +152,7 @@ def read_spread_of(form: Form) -> tuple[AnalysedRelease, Spread]:
         raise InputError(
             tr("RECORDS are spread already: take out {names}, or give the released records.", names=", ".join(idle))
         )
-    layer = areas_of(form)
+    layer = areas_of(form.job)
     taken = {one.lower() for one in (area, *OF_SPREAD, "fid")}
     own = [name for name in source.fields().names() if name.lower() not in taken]
     columns = read_columns(source, [area, ESTIMATE, *own], form.feedback)
@@ -164,7 +164,7 @@ def read_spread_of(form: Form) -> tuple[AnalysedRelease, Spread]:
 
 def release_of(form: Form, names: Sequence[str]) -> AnalysedRelease:
     """The release, with these fields and its quasi-identifiers."""
-    source, count = form.source("RECORDS"), form.text("RECORD_COUNT")
+    source, count = form.layers.source("RECORDS"), form.text("RECORD_COUNT")
     field_index(source.fields(), NUMBER, "RECORDS", "RECORDS")
     nested = source.fields().lookupField(LEVEL) >= 0
     places = [LEVEL, NUMBER] if nested else [NUMBER]
@@ -176,8 +176,8 @@ def release_of(form: Form, names: Sequence[str]) -> AnalysedRelease:
         raise InputError(
             tr("CROSSWALK is not given: it came with the release. Only RECORDS that are spread already need none.")
         )
-    layer = areas_of(form)
-    _, levels = regions.levels_of_crosswalk(form, layer.areas)
+    layer = areas_of(form.job)
+    _, levels = regions.levels_of_crosswalk(form.job, layer.areas)
     read = list(dict.fromkeys([*places, *wanted, *([count] if count else [])]))
     columns = read_columns(source, read, form.feedback)
     rows = released_rows(
@@ -215,7 +215,7 @@ def _fitted(form: Form, rows: ReleasedRows, weights: Spread) -> Spread:
         raise InputError(
             tr("MARGINS is given: say in MARGIN_AREA, MARGIN_FIELDS and MARGIN_COUNT which fields it has.")
         )
-    columns = read_columns(form.source("MARGINS"), list(dict.fromkeys([area, *names, count])), form.feedback)
+    columns = read_columns(form.layers.source("MARGINS"), list(dict.fromkeys([area, *names, count])), form.feedback)
     people = column_numbers(columns[count], count, "MARGIN_COUNT")
     margin, outside = margin_of(rows, columns[area], {name: columns[name] for name in names}, people)
     fitted = fit(rows, weights, margin, form.text("MARGINS_DIFFER"))

@@ -121,7 +121,7 @@ def _area_counts(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spre
         "area_km2": surface[of_area] / 1e6,
     }
     own: list[tuple[QgsField, TableColumn]] = [(layer.id_field, _taken(layer.identifiers, of_area))]
-    for position, (field, name) in enumerate(zip(shown_fields(form.source("RECORDS"), names, ()), names)):
+    for position, (field, name) in enumerate(zip(shown_fields(form.layers.source("RECORDS"), names, ()), names)):
         own.append((field, Column(groups[of_group, position], rows.fields[name].categories)))
     return filled(AREA_COUNTS, columns, own=own, shapes=shapes[of_area], crs=layer.crs)
 
@@ -134,7 +134,7 @@ def _taken(identifiers: list[object], positions: np.ndarray) -> Column:
 
 def _shown(form: Form, rows: ReleasedRows, names: list[str], at: np.ndarray) -> tuple[dict[str, TableColumn], list]:
     """Where the rows at these positions are shown, and the fields that they show."""
-    fields = shown_fields(form.source("RECORDS"), names, ())
+    fields = shown_fields(form.layers.source("RECORDS"), names, ())
     own = [
         (field, Column(rows.fields[name].codes[at], rows.fields[name].categories)) for field, name in zip(fields, names)
     ]
@@ -162,7 +162,7 @@ def _exposures(form: Form, rows: ReleasedRows, weights: Spread, names: list[str]
     columns, own = _shown(form, rows, names, one)
     columns["records"] = records
     for name in form.field_names("EXPOSURE_FIELDS"):
-        values = column_from_values(form.values_in("REGIONS", name))
+        values = column_from_values(form.job.values_in("REGIONS", name))
         mean, deviation = weights.exposure(column_numbers(values, name, "EXPOSURE_FIELDS"))
         columns[f"mean_{name}"], columns[f"sd_{name}"] = mean[one], deviation[one]
     return filled(EXPOSURES, columns, own=own)

@@ -45,9 +45,9 @@ class CropIdentifiers(VbasAlgorithm):
         return {"CHARACTERS": [*cropped, {"LEAVE_OUT": NOT_GIVEN}], "LEAVE_OUT": cropped, **of_table}
 
     def work(self, form: Form) -> dict[str, object]:
-        if form.text("HIERARCHY") and form.optional_source("HIERARCHY_TABLE") is not None:
+        if form.text("HIERARCHY") and form.layers.optional_source("HIERARCHY_TABLE") is not None:
             raise InputError(tr("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them."))
-        layer = areas_of(form)
+        layer = areas_of(form.job)
         units = settings.units_of(form, layer)
         if units is not None:
             aggregation = hierarchy(layer.areas, None, BaselineOptions(hierarchy=units))

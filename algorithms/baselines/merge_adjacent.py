@@ -81,17 +81,17 @@ class MergeAdjacent(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         options = settings.merging_options_of(form)
-        layer = areas_of(form).with_neighbours(form.progress(0, READ))
+        layer = areas_of(form.job).with_neighbours(form.progress(0, READ))
         progress = form.progress(stop=70)
         if form.text("UNTIL") == CUTOFF:
             areas, cutoff = settings.people_and_cutoff(form, layer)
             aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
             return {**regions.add_aggregation(form, layer, aggregation), "CUTOFF": cutoff}
-        if form.optional_source("RECORDS") is None:
+        if form.layers.optional_source("RECORDS") is None:
             raise InputError(tr("RECORDS is not given: merging until k-anonymous needs the records."))
         k = form.whole("K")
-        records = records_of(form, layer.areas, k)
+        records = records_of(form.job, layer.areas, k)
         areas = populated(layer, records)
         aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
-        form.info(crosswalk_sentence(form, ["merging until k-anonymous"]))
+        form.info(crosswalk_sentence(form.job, ["merging until k-anonymous"]))
         return regions.add_aggregation(form, layer, aggregation)

@@ -94,16 +94,16 @@ def people_and_cutoff(form: Form, layer: AreaLayer) -> tuple[Areas, float]:
     name = form.text("PUBLISHED")
     if name not in MODELLED:
         return areas_with_people(form, layer), float(published_cutoffs().get(name, form.number("CUTOFF")))
-    if form.optional_source("RECORDS") is None:
+    if form.layers.optional_source("RECORDS") is None:
         raise InputError(
             tr("RECORDS is not given: the cut-off by “{name}” follows from the records' quasi-identifiers.", name=name)
         )
-    records = records_of(form, layer.areas, form.whole("K"))
+    records = records_of(form.job, layer.areas, form.whole("K"))
     approach = SITE_NUMBERS[name]
-    number = approach(records.profile, layer.areas.identifiers, configuring.model_options_of(form))
+    number = approach(records.profile, layer.areas.identifiers, configuring.model_options_of(form.job))
     form.info(number.notes[0], tr("It asks for {cutoff:,.0f} people per region.", cutoff=number.cutoff))
     if approach.uses_attribute_counts:
-        form.info(crosswalk_sentence(form, [name]))
+        form.info(crosswalk_sentence(form.job, [name]))
     return populated(layer, records), number.cutoff
 
 
@@ -202,7 +202,7 @@ def cropping_options_of(form: Form) -> BaselineOptions:
 
 def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
     """The larger unit of each area, of the field or of the table; None where neither is given."""
-    table = form.optional_source("HIERARCHY_TABLE")
+    table = form.layers.optional_source("HIERARCHY_TABLE")
     if table is None:
         return _labels(form, "HIERARCHY")
     identifier, level = form.text("HIERARCHY_ID"), form.text("HIERARCHY_LEVEL")
@@ -244,11 +244,11 @@ def compared_options_of(form: Form) -> BaselineOptions:
 def _labels(form: Form, name: str) -> list[object] | None:
     """The values of a field of REGIONS, None where none is named."""
     field = form.text(name)
-    return form.values_in("REGIONS", field) if field else None
+    return form.job.values_in("REGIONS", field) if field else None
 
 
 def areas_with_people(form: Form, layer: AreaLayer) -> Areas:
     """The areas with the population a cut-off is held against. Raises InputError where nothing gives it."""
-    if not layer.has_population and form.optional_source("RECORDS") is None:
+    if not layer.has_population and form.layers.optional_source("RECORDS") is None:
         raise InputError(tr("A cut-off needs to know how many people there are: give POPULATION or RECORDS."))
-    return populated_by_records(form, layer)
+    return populated_by_records(form.job, layer)

@@ -46,7 +46,7 @@ class StaticCutoff(VbasAlgorithm):
         return settings.cutoff_conditions()
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = areas_of(form)
+        layer = areas_of(form.job)
         areas, cutoff = settings.people_and_cutoff(form, layer)
         aggregation = static_cutoff(areas, None, BaselineOptions(cutoff=cutoff))
         if not aggregation.crosswalk.n_regions:

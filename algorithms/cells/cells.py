@@ -158,7 +158,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
         raise InputError(tr("POPULATIONS names no field: choose the population fields of CELLS, one per year."))
     further = [(name, parameter) for parameter in FIELDS if form.has(parameter) and (name := form.text(parameter))]
     layer = read_populated(
-        form.source("CELLS"),
+        form.layers.source("CELLS"),
         "CELLS",
         CELL,
         (form.text("CELL_ID"), "CELL_ID"),

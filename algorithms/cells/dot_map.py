@@ -181,7 +181,7 @@ def _groups_of(form: Form) -> tuple[PopulatedLayer, GroupCounts]:
         raise InputError(tr("Who is in the groups? Give PEOPLE and RATE, fields of GROUPS, or RECORDS."))
     id_field = (form.text("GROUP_ID"), "GROUP_ID")
     layer = read_populated(
-        form.source("GROUPS"), "GROUPS", AREA, id_field, fields, form.context, form.feedback, points=False
+        form.layers.source("GROUPS"), "GROUPS", AREA, id_field, fields, form.context, form.feedback, points=False
     )
     names = checked_identifiers(layer.identifiers, "GROUP_ID", counted.regions)
     if fields:
@@ -195,7 +195,9 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
     if not region or not category:
         raise InputError(tr("RECORDS are given: say in RECORD_REGION and CATEGORY which fields hold these."))
     columns = read_columns(
-        form.source("RECORDS"), list(dict.fromkeys(name for name in (region, category, count) if name)), form.feedback
+        form.layers.source("RECORDS"),
+        list(dict.fromkeys(name for name in (region, category, count) if name)),
+        form.feedback,
     )
     position = {name: i for i, name in enumerate(names.tolist())}
     known = [position.get(identifier_text(value), -1) for value in columns[region].categories.tolist()]

@@ -140,7 +140,7 @@ class MendPartition(VbasAlgorithm):
 def _crosswalk_of(form: Form, cells: Cells) -> Crosswalk:
     """CROSSWALK for the cells; those that it does not name are in no group. Raises InputError for cells it names that
     are not there."""
-    source, field = form.source("CROSSWALK"), form.text("CROSSWALK_ID")
+    source, field = form.layers.source("CROSSWALK"), form.text("CROSSWALK_ID")
     named, crosswalk = read_crosswalk(source, field, None, form.feedback)
     position = named.codes_of(cells.identifiers)
     missing = np.setdiff1d(np.flatnonzero(crosswalk.region_of >= 0), position)

@@ -22,10 +22,11 @@ from ...core.records.fields import Filter, RecordFields
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.parameters import described, text, whole
 from ..form.records import PERIOD_HELP, PERIOD_LABEL
 from ..form.understanding import with_labels
+from ..layers.feedback import check_cancelled
 from .choosing import address_of, check_address, with_list
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
@@ -162,22 +163,22 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
     yield text("SENSITIVE", tr("Sensitive fields"), None, sensitive, optional=True, advanced=True)
 
 
-def opened(form: Form) -> Engine:
-    """The engine over the table of the form, to be used as a context."""
+def opened(job: FormJob) -> Engine:
+    """The engine over the table of the job, to be used as a context."""
     return open_engine(
-        address_of(form.text("CONNECTION").strip()),
-        form.text("TABLE"),
-        form.text("SCHEMA"),
-        form.whole("MEMORY"),
-        lambda fraction: form.check_cancelled(),
+        address_of(job.text("CONNECTION").strip()),
+        job.text("TABLE"),
+        job.text("SCHEMA"),
+        job.whole("MEMORY"),
+        lambda fraction: check_cancelled(job.layers.feedback),
     )
 
 
-def fields_of(form: Form) -> RecordFields:
+def fields_of(job: FormJob) -> RecordFields:
     """The fields that the form names. Raises InputError for lines of FILTER that are not whole."""
-    kept, sensitive = _names(form, "KEEP_FIELDS"), _names(form, "SENSITIVE")
-    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
-    cells = [str(cell).strip() if cell is not None else "" for cell in form.cells("FILTER")]
+    kept, sensitive = _names(job, "KEEP_FIELDS"), _names(job, "SENSITIVE")
+    members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.has(name) and job.given(name)}
+    cells = [str(cell).strip() if cell is not None else "" for cell in job.several("FILTER")]
     if len(cells) % len(FILTER_COLUMNS):
         raise InputError(
             tr(
@@ -185,21 +186,21 @@ def fields_of(form: Form) -> RecordFields:
                 filter_columns=", ".join(FILTER_COLUMNS),
             )
         )
-    quasi_identifiers, period = quasi_identifiers_of(form, _names(form, "QUASI_IDENTIFIERS"))
+    quasi_identifiers, period = quasi_identifiers_of(job, _names(job, "QUASI_IDENTIFIERS"))
     return RecordFields(
-        form.text("RECORD_REGION").strip(),
+        job.text("RECORD_REGION").strip(),
         quasi_identifiers,
         (*kept, *(name for name in sensitive if name not in kept)),
-        form.text("RECORD_COUNT").strip(),
+        job.text("RECORD_COUNT").strip(),
         members,
         sensitive,
         tuple(Filter(*cells[start : start + 3]) for start in range(0, len(cells), 3)),
         period,
-        form.text("KEY").strip() if form.has("LINKED_TABLES") and form.given("LINKED_TABLES") else "",
+        job.text("KEY").strip() if job.has("LINKED_TABLES") and job.given("LINKED_TABLES") else "",
     )
 
 
-def _names(form: Form, parameter: str) -> tuple[str, ...]:
-    if not form.has(parameter):
+def _names(job: FormJob, parameter: str) -> tuple[str, ...]:
+    if not job.has(parameter):
         return ()
-    return tuple(parts_of(form.text(parameter)))
+    return tuple(parts_of(job.text(parameter)))

@@ -18,7 +18,7 @@ from ...core.progress import Progress
 from ...core.records.fields import RecordFields
 from ...core.records.identifiers import refuse_identifiers
 from ...core.records.table import COUNT_FIELD
-from ..form.form import Form
+from ..form.form import FormJob
 from ..layers.reading.records import read_records
 from .connection import fields_of
 
@@ -37,36 +37,37 @@ class Counted:
         return self.asked.still_coarser(self.shown.values(), self.as_read.by_class())
 
 
-def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
-    """The records of the form, counted, and shown as coarse as GENERALISE asks for; the log says what that gives up.
+def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
+    """The records of the job, counted, and shown as coarse as GENERALISE asks for; the log says what that gives up.
 
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
-    in_place = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
+    kept = job.has("REGISTER") and job.given("REGISTER") and not job.given("LINKED_TABLES")
+    in_place = count_in_place(engine, fields_of(job), progress, job.has("DESTINATION"), kept)
     quasi_identifiers = in_place.fields.quasi_identifiers
-    asked = generalising_of(form, quasi_identifiers)
+    asked = generalising_of(job, quasi_identifiers)
     node = asked.node(quasi_identifiers)
     if any(node):
         coarser = [name for name, level in zip(quasi_identifiers, node) if level]
         shown = coarser_in_place(in_place, asked.hierarchies(in_place.by_class(), coarser), node)
     else:
         shown = in_place
-    form.info(*(column.sentence for column in shown.coarsened.values()))
-    if form.has("K"):
+    job.info(*(column.sentence for column in shown.coarsened.values()))
+    if job.has("K"):
         classes = shown.by_class()
-        form.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=asked.names))
+        job.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=asked.names))
     records = Counted(in_place, shown, asked)
-    if form.has("PROFILE") and form.given("PROFILE") and not form.definition("PROFILE").isDestination():
-        _refuse_changes(form, records)
+    if job.has("PROFILE") and job.given("PROFILE"):
+        _refuse_changes(job, records)
     return records
 
 
-def _refuse_changes(form: Form, now: Counted) -> None:
+def _refuse_changes(job: FormJob, now: Counted) -> None:
     """Refuse records whose counts are not those of PROFILE, as they are or as they are shown."""
     fields = now.as_read.fields
     counted_by = RecordFields(fields.area, fields.quasi_identifiers, count=COUNT_FIELD)
     counted_by.check()
-    table = read_records(form.source("PROFILE"), counted_by, form.feedback)
+    table = read_records(job.layers.source("PROFILE"), counted_by, job.layers.feedback)
     differing = cells_that_differ(now.as_read, table)
     if differing and now.shown is not now.as_read:
         differing = min(differing, cells_that_differ(now.shown, table))
@@ -80,4 +81,4 @@ def _refuse_changes(form: Form, now: Counted) -> None:
                 differing,
             )
         )
-    form.info(tr("The table still holds what PROFILE counted."))
+    job.info(tr("The table still holds what PROFILE counted."))

@@ -11,7 +11,7 @@ from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE
 from ...core.language import tr
 from ...core.linked.source import refused_together
 from ..form.effective import GIVEN, Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.linked import COUNT_KNOWN, KNOWN_OF, LINKED_K, LINKED_KEYS, LINKED_TABLES, linked_parameters
 from ..form.parameters import text
 
@@ -57,15 +57,15 @@ def linked_parameters_in_place() -> Iterable[QgsProcessingParameterDefinition]:
             yield parameter
 
 
-def key_of(form: Form) -> str:
+def key_of(job: FormJob) -> str:
     """KEY where there are linked tables, else empty. Raises InputError where it is missing, and for what cannot go
     with linked tables."""
-    if not (form.has(LINKED_TABLES) and form.given(LINKED_TABLES)):
+    if not (job.has(LINKED_TABLES) and job.given(LINKED_TABLES)):
         return ""
     for name in ("RECORD_COUNT", "PERSON_ID"):
-        if form.given(name):
+        if job.given(name):
             raise refused_together(name)
-    key = form.text(KEY).strip()
+    key = job.text(KEY).strip()
     if not key:
         raise InputError(tr("KEY is empty: name the field that says which person a row of LINKED_TABLES belongs to."))
     return key

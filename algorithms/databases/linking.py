@@ -13,18 +13,18 @@ from ...core.job.linked import KEEP, KNOWN, SENSITIVE, by_table, least_alike, ta
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import RecordFields
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.linked import COUNT_KNOWN, KNOWN_OF, LINKED_K, LINKED_KEYS, LINKED_TABLES
 
 
-def tables_of(form: Form, engine: Engine, fields: RecordFields) -> tuple[LinkedFields, ...]:
-    """The linked tables of a form, checked, with the places that their rows go to. Raises InputError."""
-    tables = {_name_of(table): table for table in parts_of(form.text(LINKED_TABLES))}
-    if len(tables) < len(parts_of(form.text(LINKED_TABLES))):
+def tables_of(job: FormJob, engine: Engine, fields: RecordFields) -> tuple[LinkedFields, ...]:
+    """The linked tables of a job, checked, with the places that their rows go to. Raises InputError."""
+    tables = {_name_of(table): table for table in parts_of(job.text(LINKED_TABLES))}
+    if len(tables) < len(parts_of(job.text(LINKED_TABLES))):
         raise InputError(tr("LINKED_TABLES: two tables have the same name; rename one of them."))
 
     def named(parameter: str) -> dict[str, list[str]]:
-        return by_table(parameter, parts_of(form.text(parameter)), list(tables))
+        return by_table(parameter, parts_of(job.text(parameter)), list(tables))
 
     keys = named(LINKED_KEYS)
     known, kept, sensitive = ({**{name: [] for name in tables}, **named(of)} for of in (KNOWN, KEEP, SENSITIVE))
@@ -41,22 +41,24 @@ def tables_of(form: Form, engine: Engine, fields: RecordFields) -> tuple[LinkedF
     )
     check_tables(engine, linked, [*fields.quasi_identifiers, *fields.kept], fields.key)
     for table in linked:
-        engine.check_free(place_beside(form.text("DESTINATION").strip(), table.name))
+        engine.check_free(place_beside(job.text("DESTINATION").strip(), table.name))
     return linked
 
 
-def linked_in_place(form: Form, matched: Matched, areas: Areas, tables: tuple[LinkedFields, ...]) -> LinkedEngineSource:
+def linked_in_place(
+    job: FormJob, matched: Matched, areas: Areas, tables: tuple[LinkedFields, ...]
+) -> LinkedEngineSource:
     """The persons of a form with their linked tables. Raises InputError."""
     return LinkedEngineSource(
         matched,
-        form.text("DESTINATION").strip(),
-        form.text("UNMATCHED"),
+        job.text("DESTINATION").strip(),
+        job.text("UNMATCHED"),
         tables,
-        least_alike(form, form.whole(LINKED_K)),
-        form.text(KNOWN_OF),
-        form.yes(COUNT_KNOWN),
+        least_alike(job, job.whole(LINKED_K)),
+        job.text(KNOWN_OF),
+        job.yes(COUNT_KNOWN),
         areas,
-        form,
+        job,
     )
 
 

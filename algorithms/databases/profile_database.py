@@ -53,10 +53,10 @@ class ProfileDatabase(InPlaceAlgorithm):
         return {**CONDITIONS, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
-        with opened(form) as engine:
+        with opened(form.job) as engine:
             from .counting import counted as counted_in_place  # what these need is there once an engine is open
 
-            in_place = counted_in_place(form, engine, form.progress(0, 80)).shown
+            in_place = counted_in_place(form.job, engine, form.progress(0, 80)).shown
         form.outputs.add("PROFILE", profile_rows(in_place))
         n_records, n_classes = in_place.n_records, len(in_place.classes)
         form.info(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingOutputString, QgsProcessingParameterDefinition
 
+from ...core.errors import InputError
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
 from ..form.effective import GIVEN, Conditions
-from ..form.form import Form
+from ..form.form import Form, FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_settings
@@ -21,6 +22,8 @@ from ..form.records import unmatched
 from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
+from ..form.updating import IN_PLACE, entry, followed, update_or_not
+from ..handed_over import Handed, Releasing
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters
 from ..nested.levels import levels_coarser, loss, with_levels_coarser
@@ -73,7 +76,7 @@ def report_in_place() -> QgsProcessingParameterDefinition:
 OF_AREAS: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 
 
-class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
+class ReleaseDatabase(Releasing, InPlaceAlgorithm, FollowsRules):
     """`vbas:releasedatabase`."""
 
     ID = "releasedatabase"
@@ -107,6 +110,9 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             levels_coarser(),
             *linked_parameters_in_place(),
             *register_parameters(),
+            update_or_not(),
+            entry(advanced=True),
+            followed(),
             ties(),
             *release_folder_settings(),
             *signing_parameters(),
@@ -126,6 +132,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             **OVER_TIME,
             **GENERALISING,
             **REGISTERED,
+            **IN_PLACE,
             **OF_AREAS,
             **HELD_AGAINST,
             **PUBLISHED,
@@ -135,8 +142,16 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
         }
         return with_levels_coarser(own)
 
-    def work(self, form: Form) -> dict[str, object]:
-        engine = form.outputs.hold(opened(form))
+    def work(self, form: Form) -> Handed:
+        if form.outputs.wanted("REPORT") and not form.given("REGIONS"):
+            raise InputError(
+                tr(
+                    "REPORT draws the regions and measures distances: give REGIONS and REGION_ID too, or leave it "
+                    "empty."
+                )
+            )
+        job = FormJob(form, form.layers, form)
+        engine = form.outputs.hold(opened(job))
         from .releasing import release  # what this needs is there once an engine is open
 
-        return release(form, engine)
+        return release(job, engine)

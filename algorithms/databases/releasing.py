@@ -10,18 +10,20 @@ from ...core.engines.linked import place_beside
 from ...core.engines.profiling import match_in_place
 from ...core.engines.releasing import StagedInPlace
 from ...core.engines.source import EngineSource
-from ...core.errors import InputError
 from ...core.job.asking import ask_of
 from ...core.job.generalising import asks_for_coarser, with_levels_asked
+from ...core.job.making import Made
 from ...core.job.rules import rule_sentences
+from ...core.job.updating import Updating, carried_release
 from ...core.language import plural, tr
 from ...core.nesting.planning import cells_within
 from ...core.report.internal import Remarks
 from ..form import regions
 from ..form.areas import areas_of
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.records import populated
-from ..handed_over import hand_over
+from ..form.updating import NO_UPDATE
+from ..handed_over import Handed
 from ..nested.disclosure import say_of_one_level
 from ..nested.levels import levels_to_show
 from .connection import fields_of
@@ -30,58 +32,53 @@ from .linked import key_of
 from .linking import linked_in_place, tables_of
 
 
-def release(form: Form, engine: Engine) -> dict[str, object]:
-    """The numbers of a release that is staged; it is published, and named among them, once all else is in its place."""
-    if form.outputs.wanted("REPORT") and not form.given("REGIONS"):
-        raise InputError(
-            tr("REPORT draws the regions and measures distances: give REGIONS and REGION_ID too, or leave it empty.")
-        )
-    key = key_of(form)
-    coarser = asks_for_coarser(form)  # which raises for what cannot go with it
-    destination = form.text("DESTINATION").strip()
+def release(job: FormJob, engine: Engine) -> Handed:
+    """A release that is staged; it is published, and named, once all else is in its place."""
+    key = key_of(job)
+    coarser = asks_for_coarser(job)  # which raises for what cannot go with it
+    destination = job.text("DESTINATION").strip()
     engine.check_free(destination)  # rather than after hours of counting
-    linked = tables_of(form, engine, fields_of(form)) if key else ()
-    records = counted_in_place(form, engine, form.progress(0, 40))
-    seconds = {tr("counting"): form.seconds()}
-    nested = coarser or regions.has_levels_in_crosswalk(form)
+    linked = tables_of(job, engine, fields_of(job)) if key else ()
+    records = counted_in_place(job, engine, job.progress(0, 40))
+    seconds = {tr("counting"): job.seconds()}
+    nested = coarser or regions.has_levels_in_crosswalk(job)
     if not nested:
-        say_of_one_level(form)
-    layer = areas_of(form) if form.given("REGIONS") else None
-    areas, levels = levels_to_show(form, None if layer is None else layer.areas)
-    matched = match_in_place(records.shown, areas, form.text("UNMATCHED"), form.whole("K"))
-    rule = rule_sentences(form, nested)
-    form.info(*rule)
-    notes = (*_notes(form, matched), *rule)
+        say_of_one_level(job)
+    layer = areas_of(job) if job.given("REGIONS") else None
+    areas, levels = levels_to_show(job, None if layer is None else layer.areas)
+    matched = match_in_place(records.shown, areas, job.text("UNMATCHED"), job.whole("K"))
+    rule = rule_sentences(job, nested)
+    job.info(*rule)
+    notes = (*_notes(job, matched), *rule)
     areas = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
     hierarchies = records.still_coarser() if coarser or not nested else {}
     values = records.shown.values()
-    source = EngineSource(matched, destination, form.text("UNMATCHED"))
-    account = anonymise(
-        areas,
-        linked_in_place(form, matched, areas, linked) if linked else source,
-        with_levels_asked(form, levels, values, hierarchies),
-        ask_of(form, values, nested, hierarchies, cells_within(form.whole("MEMORY"), form.whole("K"))),
-        population=None if layer is None else areas.population,
-        progress=form.progress(40, 85),
-        log=form,
-    )
+    source = EngineSource(matched, destination, job.text("UNMATCHED"))
+    levels = with_levels_asked(job, levels, values, hierarchies)
+    ask = ask_of(job, values, nested, hierarchies, cells_within(job.whole("MEMORY"), job.whole("K")))
+    population, progress = None if layer is None else areas.population, job.progress(40, 85)
+    at_hand = linked_in_place(job, matched, areas, linked) if linked else source
+    if job.text("UPDATE") == NO_UPDATE:
+        account = anonymise(areas, at_hand, levels, ask, population=population, progress=progress, log=job)
+    else:
+        updating = Updating(job.text("ENTRY"), job.text("UPDATE"), job.text("FOLLOWED"))
+        account = carried_release(job, areas, at_hand, updating, levels, population, ask, progress)
     if account.rows is None or account.rows.staged is None:
         raise LookupError("staged")  # which an engine always gives
     staged = account.rows.staged
-    _say_what_was_counted(form, account, staged)
-    results = hand_over(form, account, layer, Remarks(notes, seconds), hierarchies)
+    _say_what_was_counted(job, account, staged)
 
-    def publish() -> None:
-        results["RELEASED_RECORDS"] = staged.publish()
+    def publish() -> str:
+        place = staged.publish()
         for table in linked:
-            place = place_beside(destination, table.name)
-            form.info(tr("The released rows of “{table}” are in {place}.", table=table.name, place=place))
+            beside = place_beside(destination, table.name)
+            job.info(tr("The released rows of “{table}” are in {place}.", table=table.name, place=beside))
+        return place
 
-    form.outputs.last(publish)
-    return results
+    return Handed(Made(account, Remarks(notes, seconds), hierarchies), layer, publish)
 
 
-def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
+def _notes(job: FormJob, matched: Matched) -> tuple[str, ...]:
     """What the report says of the records; the log is warned of those that are lost."""
     n_unmatched = matched.n_unmatched
     lost = plural(
@@ -90,11 +87,11 @@ def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
         n_unmatched,
     )
     warnings = [lost] if n_unmatched else []
-    form.warn(*warnings)
+    job.warn(*warnings)
     return (*warnings, *(column.sentence for column in matched.in_place.coarsened.values()))
 
 
-def _say_what_was_counted(form: Form, account: Account, staged: StagedInPlace) -> None:
+def _say_what_was_counted(job: FormJob, account: Account, staged: StagedInPlace) -> None:
     engine = staged.engine.title
     for level, held in sorted(staged.levels.items()):
         counts = {"records": counted.records(held.records), "classes": counted.classes(held.classes)}
@@ -113,4 +110,4 @@ def _say_what_was_counted(form: Form, account: Account, staged: StagedInPlace) -
                 least=held.least,
                 **counts,
             )
-        form.info(sentence)
+        job.info(sentence)

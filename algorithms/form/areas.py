@@ -11,7 +11,7 @@ from ...core.job.values import AREA_POINTS, CENTROID
 from ...core.language import tr
 from ..layers.feedback import READ
 from ..layers.shapes.areas import AreaLayer, read_areas
-from .form import Form
+from .form import FormJob
 from .parameters import POINTS, POLYGONS, choice, field, source
 
 
@@ -61,21 +61,21 @@ def area_parameters(with_population: bool = True) -> Iterable[QgsProcessingParam
     )
 
 
-def areas_of(form: Form) -> AreaLayer:
+def areas_of(job: FormJob) -> AreaLayer:
     """REGIONS, REGION_ID, POPULATION and AREA_POINT, read."""
     return read_areas(
-        form.source("REGIONS"),
-        form.text("REGION_ID"),
-        form.text("POPULATION") if form.has("POPULATION") else "",
-        form.text("AREA_POINT") if form.has("AREA_POINT") else CENTROID,
-        form.context,
-        form.feedback,
+        job.layers.source("REGIONS"),
+        job.text("REGION_ID"),
+        job.text("POPULATION") if job.has("POPULATION") else "",
+        job.text("AREA_POINT") if job.has("AREA_POINT") else CENTROID,
+        job.layers.context,
+        job.layers.feedback,
     )
 
 
-def with_neighbours(form: Form, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
+def with_neighbours(job: FormJob, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
     """The areas; with their neighbours, which take time to find, where one of these aggregations or baselines needs
     them."""
     if not look_at_neighbours(approaches):
         return layer
-    return layer.with_neighbours(form.progress(0, READ))
+    return layer.with_neighbours(job.progress(0, READ))

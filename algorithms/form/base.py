@@ -16,27 +16,32 @@ from qgis.core import (
 
 from ...core.errors import PrivacyError, VbasError
 from ...core.job.rules import hold_to_policies
-from ...core.language import as_data, tr
+from ...core.job.signing import SAID
+from ...core.language import as_data, language, tr
 from ...core.policy import policies_for_lists
+from ...core.records.table_file import state_of
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE, kind_of_output
 from ..compat import hidden_flags
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import DiscreetFeedback, addresses_in, cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
-from ..layers.inputs import Inputs
+from ..layers.inputs import Inputs, own_rules
 from ..named import NamedAlgorithm, history, name_pages
 from ..unavailable import not_loaded
 from .effective import Conditions, Effective
-from .form import Form
+from .form import Form, FormJob
 from .help_panel import help_of
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
-from .signing import remember
+from .signing import remember, remembered
 from .understanding import as_spelled, is_blank, understood, with_labels
 
 # The parameters that tell one run of a form from another, beside k.
 METHODS = ("METHOD", "AGGREGATION", "SITE_LOCATION", "APPROACH")
 RELEASE_FOLDER = "RELEASE_FOLDER"
+# Of each algorithm by its id: what the declaration depends on, its parameters, and its outputs that are none.
+_declared: dict[str, tuple[Any, list[QgsProcessingParameterDefinition], list[tuple[Any, str, str]]]] = {}
+_conditions: dict[str, Conditions] = {}
 EVERYWHERE = as_data("k-anonymity,anonymization,privacy")
 
 
@@ -55,9 +60,16 @@ class VbasAlgorithm(NamedAlgorithm):
         """Add the parameters and outputs."""
         raise NotImplementedError
 
-    def work(self, form: Form) -> dict[str, object]:
-        """Do the work: read the form, add to its outputs, return the numbers; VbasError becomes what QGIS shows."""
+    def work(self, form: Form) -> Any:
+        """Do the work: read the form, add to its outputs, return the numbers; VbasError becomes what QGIS shows.
+
+        A form that releases gives what it made, of which `handed_over` adds the outputs.
+        """
         raise NotImplementedError
+
+    def handed_over(self, form: Form, made: Any) -> dict[str, object]:
+        """Add the outputs of what `work` made; the numbers."""
+        return dict(made)
 
     def conditions(self) -> Conditions:
         """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
@@ -80,7 +92,9 @@ class VbasAlgorithm(NamedAlgorithm):
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
         inputs = Inputs(self, parameters, context)
-        return Effective(inputs, self.conditions(), self.settled(parameters, context))
+        if self.ID not in _conditions:
+            _conditions[self.ID] = self.conditions()
+        return Effective(inputs, _conditions[self.ID], self.settled(parameters, context))
 
     def flags(self) -> Any:
         """Those of QGIS; what a policy of the house hides is not in the toolbox and the model designer."""
@@ -109,7 +123,19 @@ class VbasAlgorithm(NamedAlgorithm):
         return help_of(self.HELP, self.parameterDefinitions())
 
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
-        self.declare()
+        # QGIS makes an algorithm anew for each run: what it declares is kept, and declared again where it could differ.
+        of = (language(), *map(state_of, own_rules()), *map(remembered, SAID))
+        if _declared.get(self.ID, (None,))[0] != of:
+            self.declare()
+            kept = [definition.clone() for definition in self.parameterDefinitions()]
+            destinations = {definition.name() for definition in kept if definition.isDestination()}
+            numbers = [output for output in self.outputDefinitions() if output.name() not in destinations]
+            _declared[self.ID] = of, kept, [(type(one), one.name(), one.description()) for one in numbers]
+        else:
+            _, kept, outputs = _declared[self.ID]
+            self.addParameters(*(definition.clone() for definition in kept))
+            for kind, name, label in outputs:
+                self.addOutput(kind(name, label))
         name_pages(self)
 
     def addParameters(self, *parameters: QgsProcessingParameterDefinition) -> None:
@@ -150,7 +176,7 @@ class VbasAlgorithm(NamedAlgorithm):
             kind_of_output(p.description()) == FOR_RELEASE for p in self.parameterDefinitions() if p.isDestination()
         ):
             folder = not is_blank(inputs.parameters.get(RELEASE_FOLDER)) if inputs.has(RELEASE_FOLDER) else None
-            hold_to_policies(inputs, folder)
+            hold_to_policies(FormJob(inputs), folder)
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -159,7 +185,7 @@ class VbasAlgorithm(NamedAlgorithm):
         problem, addresses = "", addresses_in(parameters, context)
         feedback = DiscreetFeedback(feedback, addresses)
         try:
-            results = self._result(parameters, context, feedback)
+            results = self._result(parameters, context, feedback, addresses)
             return {name: _discreet(value, addresses) for name, value in results.items()}
         except (VbasError, QgsProcessingException, MemoryError) as error:
             problem = problem_of(self, error, addresses)
@@ -178,7 +204,11 @@ class VbasAlgorithm(NamedAlgorithm):
         return {}
 
     def _result(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+        self,
+        parameters: dict[str, object],
+        context: QgsProcessingContext,
+        feedback: QgsProcessingFeedback,
+        addresses: tuple[str, ...],
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
             inputs = self.with_rule_minimums(as_spelled(Inputs(self, understood(self, parameters, context), context)))
@@ -187,12 +217,12 @@ class VbasAlgorithm(NamedAlgorithm):
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
-            for sentence in kept_by_qgis(parameters):
+            for sentence in kept_by_qgis(parameters) if addresses else ():
                 feedback.pushWarning(sentence)
             with Outputs(inputs, feedback, self.group_title(inputs), history(self.displayName())) as outputs:
                 form = Form(inputs, feedback, effective, outputs)
                 try:
-                    numbers = self.work(form)
+                    numbers = self.handed_over(form, self.work(form))
                     results = outputs.deliver()
                     self._parameters = dict(inputs.parameters)
                 finally:

@@ -117,8 +117,8 @@ def compared_configurations_of(form: Form) -> list[Configuration]:
 def settings_of(form: Form) -> Configuration:
     """The settings that all configurations share."""
     return Configuration(
-        number_options=configuring.number_options_of(form),
-        location_options=configuring.location_options_of(form),
+        number_options=configuring.number_options_of(form.job),
+        location_options=configuring.location_options_of(form.job),
         aggregation_options=AggregationOptions(floor=form.number("FLOOR"), k=form.whole("K"), seed=form.whole("SEED")),
     )
 

@@ -140,7 +140,7 @@ class Effective:
         """What the choices of a condition are instead, as a sentence; empty where it has no choices."""
         chosen = [
             tr("{name} is {words}", name=name, words=all_of(tr("“{word}”", word=word) for word in words))
-            if (words := self._words(name))
+            if (words := [word for word in self._words(name) if word])
             else tr("{name} is empty", name=name)
             for name, wanted in condition.items()
             if not isinstance(wanted, bool)

@@ -3,26 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Collection
+from functools import cached_property
 
-from qgis.core import QgsFeatureRequest, QgsProcessingFeedback
+from qgis.core import QgsProcessingFeedback, QgsProcessingParameterDefinition
 
-from ...core.errors import InputError
-from ...core.progress import Progress
-from ...core.records.columns import Column
-from ...core.records.table_file import state_of
-from ..compat import python_value
+from ...core.job.job import Job, no_table
+from ...core.log import QUIET, Log
+from ...core.progress import Progress, silent
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.inputs import Inputs
-from ..layers.reading.checked_source import CheckedSource, checked_source, field_index
-from ..layers.reading.layer_file import layer_file
-from ..layers.reading.records import read_columns
 from .effective import Effective
-from .parameters import label_of_setting
-from .refusals import no_layer
-from .understanding import is_blank, with_labels
+from .layers import Layers
+from .parameters import INTEGER, label_of_setting
+from .understanding import LAYERS, is_blank
+
+
+class FormJob(Job):
+    """What a form was given, parsed once: plain values for core, and the layers for what reads these."""
+
+    layers: Layers
+
+    def __init__(self, inputs: Inputs, layers: Layers | None = None, log: Log = QUIET) -> None:
+        """layers : None where no table is read"""
+        definitions = [one for one in inputs.algorithm.parameterDefinitions() if not one.isDestination()]
+        named = [name for name, value in inputs.parameters.items() if not is_blank(value)]
+        values = {one.name(): value_of(inputs, one, one.name() in named) for one in definitions}
+        table, told = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
+        super().__init__(values, named, table, log, told, inputs.rule_files())
+        object.__setattr__(self, "layers", layers)
+
+
+def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given: bool) -> object:
+    """A parameter as a plain value: words, numbers, names of fields; None of what is a layer."""
+    kind, name = definition.type(), definition.name()
+    if kind in LAYERS or kind == "multilayer":
+        return None
+    if kind == "enum" and definition.allowMultiple():
+        return inputs.words(name)
+    if kind == "field" and definition.allowMultiple():
+        return inputs.field_names(name)
+    if kind == "matrix":
+        return inputs.cells(name) if given else []
+    if kind == "number":
+        return inputs.whole(name) if definition.dataType() == INTEGER else inputs.number(name)
+    return inputs.yes(name) if kind == "boolean" else inputs.text(name)
 
 
 class Form(Inputs):
@@ -39,8 +65,7 @@ class Form(Inputs):
         self._effective, self.feedback, self._outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()
-        self._told: set[str] = set()  # what was said of the inputs
-        self._found: dict[Path, object] = {}  # the files of inputs, as they were before anything was read of them
+        self.layers = Layers(inputs, feedback)
 
     def declares(self, output: str) -> bool:
         """Whether the algorithm has this numeric output."""
@@ -54,62 +79,10 @@ class Form(Inputs):
         """The cells of a table that is filled in by hand, row by row."""
         return super().cells(name) if self.given(name) else []
 
-    def source(self, name: str) -> CheckedSource:
-        """A layer that is there, or one sentence that says it is not."""
-        source = self.optional_source(name)
-        if source is None:
-            raise InputError(no_layer(name, self.parameters.get(name)))
-        return source
-
-    def optional_source(self, name: str) -> CheckedSource | None:
-        """A layer, None where it is not given."""
-        source = checked_source(self, name)
-        self._note(source)
-        return source
-
-    def sources(self, name: str) -> list[CheckedSource]:
-        """The layers of a parameter that takes several, in the order given."""
-        layers = self.algorithm.parameterAsLayerList(self.parameters, name, self.context)
-        sources = [checked_source(self.with_parameters(**{name: layer}), name) for layer in layers]
-        lost = [layer.name() for layer, source in zip(layers, sources) if source is None]
-        if lost:
-            raise InputError(no_layer(name, lost[0]))
-        given = [source for source in sources if source is not None]
-        for source in given:
-            self._note(source)
-        return given
-
-    def _note(self, source: CheckedSource | None) -> None:
-        if source is None:
-            return
-        self._say_what_is_taken(source)
-        file = None if source.layer is None else layer_file(source.layer)
-        if file is not None and file.path not in self._found:
-            self._found[file.path] = state_of(file.path)
-
-    def _say_what_is_taken(self, source: CheckedSource) -> None:
-        """Tell once where an input is not the whole layer as it is saved; warn where that was not chosen in the "
-        "form."""
-        unchosen = source.unsaved_or_filtered
-        for sentence in source.taken:
-            if sentence not in self._told:
-                self._told.add(sentence)
-                (self.warn if sentence in unchosen else self.info)(with_labels(self.algorithm, sentence))
-
-    def fields(self, table: str) -> list[str]:
-        """The names of the fields of a layer."""
-        return list(self.source(table).fields().names())
-
-    def columns(self, table: str, names: Sequence[str]) -> dict[str, Column]:
-        """Fields of a layer by the names given."""
-        return read_columns(self.source(table), names, self.feedback)
-
-    def values_in(self, table: str, name: str) -> list[object]:
-        """The values of one field of a layer, in its order."""
-        source = self.source(table)
-        index = field_index(source.fields(), name, table, table)
-        request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
-        return [python_value(feature[index]) for feature in source.getFeatures(request)]
+    @cached_property
+    def job(self) -> FormJob:
+        """What the form was given, for what reads some of it."""
+        return FormJob(self, self.layers, self)
 
     @property
     def outputs(self) -> Outputs:
@@ -117,10 +90,6 @@ class Form(Inputs):
         if self._outputs is None:
             raise LookupError("outputs")  # of a form that is only read
         return self._outputs
-
-    def has_changed(self, file: Path) -> bool:
-        """Whether the file of an input is no longer what it was when this run first looked at it."""
-        return file in self._found and self._found[file] != state_of(file)
 
     def given_inputs(self) -> list[str]:
         """The names of the inputs that were given and count in this run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from qgis.core import (
@@ -22,13 +22,12 @@ from ...core.linked.tables import ALL_ROWS, ONE_ROW, ROWS_KNOWN
 from ...core.package.dataset import tables_of_release
 from ...core.package.linked import recount_geopackage
 from ...core.package.writing import write_geopackage
-from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.reading.checked_source import CheckedSource
-from ..layers.reading.records import read_columns
 from .command import texts_of, without_password
-from .form import Form
+from .form import Form, FormJob
+from .layers import LayerTable
 from .parameters import TABLE, choice, described, field, text, whole, yes
 
 LINKED_TABLES, LINKED_KEYS, COUNT_KNOWN, NEW_KEY, LINKED_K = (
@@ -148,7 +147,7 @@ def linked_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 def linked_values(form: Form, caveats: list[str]) -> dict[str, object]:
     """What a form asks of linked tables, as a job says it; caveats : hears what that cannot do by itself."""
     sources = texts_of(form, LINKED_TABLES, form.parameters.get(LINKED_TABLES), caveats)
-    names = map(name_of_source, form.sources(LINKED_TABLES))
+    names = map(name_of_source, form.layers.sources(LINKED_TABLES))
     tables = {name: without_password(source, LINKED_TABLES, caveats) for name, source in zip(names, sources)}
     typed = {name: form.text(name) for name in (KNOWN, KEEP, SENSITIVE, LINKED_KEYS) if form.given(name)}
     return {
@@ -182,43 +181,28 @@ def released_tables() -> QgsProcessingParameterDefinition:
     )
 
 
-class _Table:
-    """A linked table as a layer."""
-
-    def __init__(self, source: CheckedSource, form: Form) -> None:
-        self._source, self._form = source, form
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Its fields."""
-        return list(self._source.fields().names())
-
-    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
-        """Some of its fields."""
-        return read_columns(self._source, names, self._form.feedback)
-
-
-def linking_of(form: Form) -> Linking:
+def linking_of(job: FormJob) -> Linking:
     """What a form asks of linked tables. Raises InputError."""
-    tables = {name_of_source(source): _Table(source, form) for source in form.sources(LINKED_TABLES)}
-    if len(tables) < len(form.sources(LINKED_TABLES)):
+    sources = job.layers.sources(LINKED_TABLES)
+    tables = {name_of_source(source): LayerTable(source, job.layers.feedback) for source in sources}
+    if len(tables) < len(sources):
         raise InputError(tr("LINKED_TABLES: two layers have the same name; rename one of them."))
 
     def named(parameter: str) -> dict[str, list[str]]:
-        typed = [part for part in form.text(parameter).split(";") if part.strip()]
+        typed = [part for part in job.text(parameter).split(";") if part.strip()]
         return by_table(parameter, typed, list(tables))
 
     return Linking(
-        form.text(KEY),
+        job.text(KEY),
         tables,
         named(KNOWN),
         named(KEEP),
         named(SENSITIVE),
         {table: names[0] for table, names in named(LINKED_KEYS).items()},
-        form.yes(COUNT_KNOWN),
-        form.yes(NEW_KEY),
-        form.whole(LINKED_K),
-        form.text(KNOWN_OF),
+        job.yes(COUNT_KNOWN),
+        job.yes(NEW_KEY),
+        job.whole(LINKED_K),
+        job.text(KNOWN_OF),
     )
 
 
@@ -228,9 +212,9 @@ def name_of_source(source: CheckedSource) -> str:
     return table_name(name)
 
 
-def linked_of(form: Form, records: Records, areas: Areas) -> LinkedSource:
+def linked_of(job: FormJob, records: Records, areas: Areas) -> LinkedSource:
     """The persons of a form with their linked tables. Raises InputError."""
-    return linked_source(form, linking_of(form), records, areas)
+    return linked_source(job, linking_of(job), records, areas)
 
 
 def add_released_tables(form: Form, account: Account) -> None:

@@ -68,9 +68,9 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
         kind = definition.type()
         sources: list[CheckedSource] = []
         if kind in LAYERS:
-            sources = [form.source(name)]
+            sources = [form.layers.source(name)]
         elif kind == "multilayer":
-            sources = form.sources(name)
+            sources = form.layers.sources(name)
         for source in sources:
             yield _input(form, f"{definition.description()} ({name})", name, source, checksums)
 
@@ -88,7 +88,7 @@ def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: 
         checksums[file.path] = "; ".join(
             tr("{name}: {value}", name=path.name, value=_sha256(form, path)) for path in _files(file.path)
         )
-    if form.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
+    if form.layers.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
         rows = None
         checksums[file.path] = tr("none: another program changed the file after it was read")
     return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path], taken)

@@ -73,7 +73,7 @@ def public_page(
             None if layer is None else layer.areas,
             map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
             bool(account.requirement.members),
-            [(label, value) for label, value in form.rows(set(said_of(form)) - set(left_out)) if value != ""],
+            [(label, value) for label, value in form.rows(set(said_of(form.job)) - set(left_out)) if value != ""],
             version(),
             now(),
             () if account.coarser is None else account.coarser.in_words,

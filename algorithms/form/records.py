@@ -28,7 +28,7 @@ from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Conditions
-from .form import Form
+from .form import FormJob
 from .generalising import generalising_parameters
 from .guarantees import protection_parameters
 from .parameters import choice, field, source
@@ -168,14 +168,14 @@ def unmatched() -> QgsProcessingParameterDefinition:
     )
 
 
-def _refuse_row_numbers(form: Form) -> None:
+def _refuse_row_numbers(job: FormJob) -> None:
     """Refuse the number of the row as the record's area: both tables have one, and they would even seem to match."""
-    source, field = form.source("RECORDS"), form.text("RECORD_REGION")
-    counted = form.has("RECORD_COUNT") and bool(form.text("RECORD_COUNT"))
+    source, field = job.layers.source("RECORDS"), job.text("RECORD_REGION")
+    counted = job.has("RECORD_COUNT") and bool(job.text("RECORD_COUNT"))
     index = source.fields().lookupField(field) if field else -1
     if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
         return
-    area = form.text("REGION_ID") if form.has("REGION_ID") else ""
+    area = job.text("REGION_ID") if job.has("REGION_ID") else ""
     if area == field:
         raise InputError(
             tr(
@@ -194,24 +194,24 @@ def _refuse_row_numbers(form: Form) -> None:
     )
 
 
-def records_of(form: Form, areas: Areas, k: int | None) -> Records:
+def records_of(job: FormJob, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
-    unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
-    aside = _of_missing_areas(form, unmatched)
-    _refuse_row_numbers(form)
-    return reading.records_of(form, areas, k, aside)
+    unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
+    aside = _of_missing_areas(job, unmatched)
+    _refuse_row_numbers(job)
+    return reading.records_of(job, areas, k, aside)
 
 
-def _of_missing_areas(form: Form, unmatched: str) -> str:
+def _of_missing_areas(job: FormJob, unmatched: str) -> str:
     """A sentence on why areas may be missing: the layer gives a part of them.
 
     Where records of no known area are suppressed, it is said before they are read who will count as such.
     """
-    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    areas = job.layers.optional_source("REGIONS") if job.has("REGIONS") else None
     if areas is None:
         return ""
     if unmatched == SUPPRESS and areas.is_restricted and areas.layer is not None:
-        form.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
+        job.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
     return " ".join(areas.taken)
 
 
@@ -238,10 +238,10 @@ def of_selected_areas(taken: int, n_areas: int) -> str:
     )
 
 
-def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:
+def profile_of(job: FormJob) -> tuple[Profile, np.ndarray, RecordTable]:
     """The table counted by the areas that occur in it, their identifiers, and the table."""
-    _refuse_row_numbers(form)
-    table, _ = reading.table_of(form)
+    _refuse_row_numbers(job)
+    table, _ = reading.table_of(job)
     check_table(table, SMALLEST_K)
     identifiers = table.area.categories
     profile, _ = profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)
@@ -267,13 +267,13 @@ def populated(layer: AreaLayer, records: Profiled) -> Areas:
     return layer.areas if layer.has_population else layer.areas.with_population(records.profile.area_sizes)
 
 
-def populated_by_records(form: Form, layer: AreaLayer) -> Areas:
+def populated_by_records(job: FormJob, layer: AreaLayer) -> Areas:
     """The areas with the population field, else the number of records if RECORDS is given, else one each."""
-    source = form.optional_source("RECORDS")
+    source = job.layers.optional_source("RECORDS")
     if layer.has_population or source is None:
         return layer.areas
-    area = form.text("RECORD_REGION")
-    table = read_records(source, RecordFields(area, (), count=form.text("RECORD_COUNT")), form.feedback)
+    area = job.text("RECORD_REGION")
+    table = read_records(source, RecordFields(area, (), count=job.text("RECORD_COUNT")), job.layers.feedback)
     codes = match_areas(table, layer.areas, SUPPRESS, area)
     inside = codes >= 0
     weights = None if table.counts is None else table.counts[inside]

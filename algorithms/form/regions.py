@@ -27,7 +27,7 @@ from ..layers.reading.crosswalks import LEVEL, NUMBER, has_levels, read_levels
 from ..layers.shapes.areas import AreaLayer
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, TableColumn, filled
-from .form import Form
+from .form import Form, FormJob
 from .parameters import POINTS, field, sink, source
 
 PARENT = "vbas_parent"
@@ -63,14 +63,14 @@ def crosswalk_parameters(optional: bool = False) -> Iterable[QgsProcessingParame
     yield field("CROSSWALK_ID", tr("Field with the area code, in the crosswalk"), "CROSSWALK", text, optional=True)
 
 
-def levels_of_crosswalk(form: Form, areas: Areas | None = None) -> tuple[Areas, Levels]:
+def levels_of_crosswalk(job: FormJob, areas: Areas | None = None) -> tuple[Areas, Levels]:
     """CROSSWALK for these areas, or for those it names itself (which have no points then), as levels."""
-    return read_levels(form.source("CROSSWALK"), form.text("CROSSWALK_ID"), areas, form.feedback)
+    return read_levels(job.layers.source("CROSSWALK"), job.text("CROSSWALK_ID"), areas, job.layers.feedback)
 
 
-def has_levels_in_crosswalk(form: Form) -> bool:
+def has_levels_in_crosswalk(job: FormJob) -> bool:
     """Whether CROSSWALK has nested levels."""
-    return has_levels(form.source("CROSSWALK"))
+    return has_levels(job.layers.source("CROSSWALK"))
 
 
 def sites_parameter(text: str) -> QgsProcessingParameterDefinition:

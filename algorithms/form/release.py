@@ -75,7 +75,7 @@ def release_table(form: Form, account: Account, release: Release) -> tuple[Table
     places = {**front, NUMBER: numbers}
     coarsened = {*account.source.values().coarsened, *account.levels.coarser}
     counts, n_quasi = release.counts if release.counted else None, len(account.plan.profile.quasi_identifiers)
-    source, k = form.source("RECORDS"), account.ask.k
+    source, k = form.layers.source("RECORDS"), account.ask.k
     if account.requirement.rows_alike > 1:  # then all that a row shows makes a class
         n_quasi = len(release.fields)
     table, count = rows_table(source, places, release.fields, counts, k, n_quasi, coarsened)
@@ -182,7 +182,7 @@ def add_release_folder(
 
 def _said(form: Form, entry: str) -> Said:
     """What may be said of this run. entry : its name in the register"""
-    allowed = said_of(form)
+    allowed = said_of(form.job)
     values = {
         name: value
         for name, value in form.values().items()

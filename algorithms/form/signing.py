@@ -107,7 +107,7 @@ def signing(
             in_folder = name == RELEASE_FOLDER
             content = page() if in_folder else form.outputs.without_addresses(page())
             to_publish.append(page_to_publish(f"{place}/{PAGE}" if in_folder else place, content.encode("utf-8")))
-    return signing_of(form, tables, lambda name: _files_of(form, name, in_place), register, to_publish)
+    return signing_of(form.job, tables, lambda name: _files_of(form, name, in_place), register, to_publish)
 
 
 def _files_of(form: Form, table: str, in_place: str) -> str:

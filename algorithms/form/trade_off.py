@@ -108,7 +108,7 @@ def searched(
     budgets = budgets_of(form)
     if not budgets:
         return []
-    profile, hierarchies = records.profile, coarser_of(form, records.table)
+    profile, hierarchies = records.profile, coarser_of(form.job, records.table)
     configuration = replace(settings, site_location=names[0], aggregation=names[1])
     search = Search(areas, profile, hierarchies, configuration, ks_of(form), budgets, records.n_unmatched)
     whole = n_nodes(heights(profile.quasi_identifiers, hierarchies))

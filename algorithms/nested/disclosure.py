@@ -12,7 +12,7 @@ from ...core.language import tr
 from ...core.nesting.decoys import CLOSED_BY_CHANCE, MOST_CLOSED
 from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from ..form.effective import Condition, Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.parameters import choice, number, whole
 
 HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
@@ -85,10 +85,10 @@ def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def say_of_one_level(form: Form) -> None:
+def say_of_one_level(job: FormJob) -> None:
     """Say that what was asked of nested levels has no effect, over a crosswalk of one."""
-    if form.text(DISCLOSURE) == NO_SMALL_COUNT or form.whole(LEFT_AREAS) or form.number(LEFT_PEOPLE):
-        form.info(
+    if job.text(DISCLOSURE) == NO_SMALL_COUNT or job.whole(LEFT_AREAS) or job.number(LEFT_PEOPLE):
+        job.info(
             tr(
                 "CROSSWALK has one level: a region shows all records of a class or none, so that there is nothing to "
                 "choose. DISCLOSURE, LEAST_LEFT_AREAS and LEAST_LEFT_PEOPLE have no effect."

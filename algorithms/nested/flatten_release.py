@@ -26,7 +26,7 @@ from ..layers.reading.records import read_columns
 
 def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict[str, Column]]:
     """Level (0-based), number of the region, and count of each row; its other fields, the quasi-identifiers first."""
-    source = form.source("RECORDS")
+    source = form.layers.source("RECORDS")
     for name in (LEVEL, NUMBER):
         field_index(source.fields(), name, "RECORDS", "RECORDS")
     quasi, count = form.field_names("QUASI_IDENTIFIERS"), form.text("RECORD_COUNT")
@@ -78,8 +78,8 @@ class FlattenRelease(VbasAlgorithm):
         self.addNumbers(N_RECORDS=tr("Rows brought to the level"), N_LEFT_OUT=tr("Rows shown only in larger regions"))
 
     def work(self, form: Form) -> dict[str, object]:
-        source, target = form.source("RECORDS"), form.whole("LEVEL") - 1
-        _, levels = regions.levels_of_crosswalk(form)
+        source, target = form.layers.source("RECORDS"), form.whole("LEVEL") - 1
+        _, levels = regions.levels_of_crosswalk(form.job)
         if target >= len(levels):
             raise InputError(
                 tr(

@@ -18,7 +18,7 @@ from ...core.nesting.holding import Counted, Holding, counted_by, held_percent
 from ...core.profile import Profile
 from ...core.records.matching import match_records
 from ..form.effective import GIVEN, Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.parameters import layers, number
 from ..layers.reading.records import read_records
 
@@ -63,39 +63,39 @@ def held_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def holding_of(form: Form) -> Holding:
+def holding_of(job: FormJob) -> Holding:
     """K, RESERVE and HELD_PERCENT."""
-    percent = form.number("HELD_PERCENT") if form.given("HELD_PERCENT") else 0.0
-    return Holding(form.whole("K"), form.number("RESERVE"), percent)
+    percent = job.number("HELD_PERCENT") if job.given("HELD_PERCENT") else 0.0
+    return Holding(job.whole("K"), job.number("RESERVE"), percent)
 
 
-def held_tables(form: Form, areas: Areas, profile: Profile) -> list[Counted]:
+def held_tables(job: FormJob, areas: Areas, profile: Profile) -> list[Counted]:
     """The tables that regions are to hold for, counted by area and class; none where nothing is asked of them.
 
     profile : that of RECORDS. Raises InputError where there are no classes.
     """
-    holding = holding_of(form)
+    holding = holding_of(job)
     if not holding.percent:
         return []
     holding.check()
-    if not (form.given("RECORDS") and form.given("QUASI_IDENTIFIERS")):
+    if not (job.given("RECORDS") and job.given("QUASI_IDENTIFIERS")):
         raise InputError(tr("HELD_PERCENT looks at classes: give RECORDS and QUASI_IDENTIFIERS."))
-    period, fields = period_of(form), fields_of_records(form)
-    asked = generalising_of(form, fields.quasi_identifiers)
+    period, fields = period_of(job), fields_of_records(job)
+    asked = generalising_of(job, fields.quasi_identifiers)
     tables = [counted_by(profile, period)]
-    for source in form.sources("MORE_RECORDS"):
-        table = asked.shown(read_records(source, fields, form.feedback))
-        records = match_records(table, areas, form.text("UNMATCHED"), SMALLEST_K, form.text("RECORD_REGION"))
-        form.warn(*records.warnings)
+    for source in job.layers.sources("MORE_RECORDS"):
+        table = asked.shown(read_records(source, fields, job.layers.feedback))
+        records = match_records(table, areas, job.text("UNMATCHED"), SMALLEST_K, job.text("RECORD_REGION"))
+        job.warn(*records.warnings)
         tables.append(counted_by(records.profile, period))
     return tables
 
 
-def say_what_holds(form: Form, levels: Levels, tables: Sequence[Counted]) -> None:
+def say_what_holds(job: FormJob, levels: Levels, tables: Sequence[Counted]) -> None:
     """Say how many regions of each level hold; nothing where nothing is asked of them."""
     if not tables:
         return
-    holding = holding_of(form)
+    holding = holding_of(job)
     held = [held_percent(tables, crosswalk, holding.least) >= holding.percent - 1e-9 for crosswalk in levels.crosswalks]
     said = tr(
         "Regions that show {percent:g} % of their records in classes of {least} and more in every period and table, by "
@@ -104,4 +104,4 @@ def say_what_holds(form: Form, levels: Levels, tables: Sequence[Counted]) -> Non
         least=holding.least,
         held=", ".join(tr("{n} of {n_regions}", n=int(one.sum()), n_regions=len(one)) for one in held),
     )
-    (form.info if all(np.all(one) for one in held) else form.warn)(said)
+    (job.info if all(np.all(one) for one in held) else job.warn)(said)

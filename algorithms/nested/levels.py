@@ -25,7 +25,7 @@ from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form.approaches import sentences
 from ..form.areas import with_neighbours
 from ..form.effective import GIVEN, NOT_GIVEN, Condition, Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.parameters import choice, described, field, number, whole
 from ..form.records import populated, populated_by_records, records_of
@@ -145,47 +145,47 @@ def conditions() -> Conditions:
     return dict((*always, *made))
 
 
-def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLayer:
+def layer_for_levels(job: FormJob, layer: AreaLayer, aggregation: str) -> AreaLayer:
     """The areas, with their neighbours where a least population or the aggregation needs them."""
-    return with_neighbours(form, layer, aggregations_of(form, aggregation))
+    return with_neighbours(job, layer, aggregations_of(job, aggregation))
 
 
-def areas_and_profile(form: Form, layer: AreaLayer) -> tuple[Areas, Profile]:
+def areas_and_profile(job: FormJob, layer: AreaLayer) -> tuple[Areas, Profile]:
     """The areas with their population; the classes of the records where they are given, else one class for all."""
-    if form.given("RECORDS") and form.given("QUASI_IDENTIFIERS"):
-        records = records_of(form, layer.areas, None)
+    if job.given("RECORDS") and job.given("QUASI_IDENTIFIERS"):
+        records = records_of(job, layer.areas, None)
         return populated(layer, records), records.profile
-    location = form.text("SITE_LOCATION")
-    if "k" in SITE_LOCATIONS[location].settings and not form.given("LEVEL_FIELDS"):
+    location = job.text("SITE_LOCATION")
+    if "k" in SITE_LOCATIONS[location].settings and not job.given("LEVEL_FIELDS"):
         raise InputError(
             tr("SITE_LOCATION “{location}” looks at classes: give RECORDS and QUASI_IDENTIFIERS.", location=location)
         )
-    areas = populated_by_records(form, layer)
+    areas = populated_by_records(job, layer)
     people = sparse.csr_matrix(np.ceil(areas.population).astype(np.int64)[:, None])
     return areas, Profile(people, np.zeros((1, 0), np.int64), (), ())
 
 
-def made_levels(form: Form, areas: Areas, profile: Profile, tables: Sequence[Counted] = ()) -> Levels:
+def made_levels(job: FormJob, areas: Areas, profile: Profile, tables: Sequence[Counted] = ()) -> Levels:
     """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up; tables : that regions made
     here are to hold for."""
-    sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
-    crosswalks = [read_crosswalk(source, "", areas, form.feedback)[1] for source in sources]
+    sources = [] if job.given("LEVEL_FIELDS") else job.layers.sources("CROSSWALKS")
+    crosswalks = [read_crosswalk(source, "", areas, job.layers.feedback)[1] for source in sources]
     if len(crosswalks) > 1:
         titles = [tr("crosswalk {i}", i=i + 1) for i in range(len(crosswalks))]
         levels = make_levels(areas, crosswalks, titles=titles)
-        return with_least_population(areas, levels, form.number("LEAST_POPULATION"))
+        return with_least_population(areas, levels, job.number("LEAST_POPULATION"))
     finest = crosswalks[0] if crosswalks else None
-    location, aggregation = form.text("SITE_LOCATION"), form.text("AGGREGATION")
-    options = level_options_of(form, location, aggregation, AggregationOptions(form.number("CAPACITY_FACTOR")))
+    location, aggregation = job.text("SITE_LOCATION"), job.text("AGGREGATION")
+    options = level_options_of(job, location, aggregation, AggregationOptions(job.number("CAPACITY_FACTOR")))
 
     def made() -> Levels:
         held = finest
         if tables:
             own = own_regions(len(areas)) if finest is None else finest
-            held = joined_until_held(areas, tables, own, holding_of(form), form.progress(10, 20))
-        return build_levels(areas, profile, held, options, form.progress(20, 60))
+            held = joined_until_held(areas, tables, own, holding_of(job), job.progress(10, 20))
+        return build_levels(areas, profile, held, options, job.progress(20, 60))
 
-    return levels_of(form, areas, made)
+    return levels_of(job, areas, made)
 
 
 LEVELS_COARSER = "LEVELS_COARSER"
@@ -222,7 +222,7 @@ def with_levels_coarser(conditions: Conditions) -> Conditions:
     return {**conditions, **related}
 
 
-def levels_to_show(form: Form, areas: Areas | None = None) -> tuple[Areas, Levels]:
+def levels_to_show(job: FormJob, areas: Areas | None = None) -> tuple[Areas, Levels]:
     """The levels of CROSSWALK, as `levels_of_crosswalk`; where LEVELS_COARSER adds its own, those of regions alone."""
-    areas, levels = levels_of_crosswalk(form, areas)
-    return areas, without_last_repeats(levels) if asks_for_coarser(form) else levels
+    areas, levels = levels_of_crosswalk(job, areas)
+    return areas, without_last_repeats(levels) if asks_for_coarser(job) else levels

@@ -92,14 +92,14 @@ class NestLevels(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         aggregation = form.text("AGGREGATION")
-        layer = nested.layer_for_levels(form, areas_of(form), aggregation)
-        areas, profile = nested.areas_and_profile(form, layer)
-        tables = hold.held_tables(form, areas, profile)
-        levels = nested.made_levels(form, areas, profile, tables)
+        layer = nested.layer_for_levels(form.job, areas_of(form.job), aggregation)
+        areas, profile = nested.areas_and_profile(form.job, layer)
+        tables = hold.held_tables(form.job, areas, profile)
+        levels = nested.made_levels(form.job, areas, profile, tables)
         form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, levels))
         if form.outputs.wanted("RELEASED_REGIONS"):
             shapes = regions.level_shapes(layer, levels, form.progress(60, 95))
             form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, levels, shapes))
         form.info(sentence(levels))
-        hold.say_what_holds(form, levels, tables)
+        hold.say_what_holds(form.job, levels, tables)
         return {"N_LEVELS": len(levels), "N_SITES": levels.crosswalks[0].n_regions}

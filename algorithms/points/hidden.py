@@ -107,7 +107,7 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     name = form.text("EARLIER_ID")
     if not name:
         raise InputError(tr("EARLIER_ID is empty: choose the field of EARLIER that says whose place it is."))
-    layer = read_points(form.source("EARLIER"), [(name, "EARLIER_ID")], "EARLIER", form.feedback)
+    layer = read_points(form.layers.source("EARLIER"), [(name, "EARLIER_ID")], "EARLIER", form.feedback)
     now, before = case.points.layer.columns[name], layer.columns[name]
     labels = [column.categories[column.codes] for column in (now, before)]
     codes = codes_of_labels(np.concatenate(labels).tolist())

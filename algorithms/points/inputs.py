@@ -120,7 +120,7 @@ def households_of(form: Form, read: PopulatedLayer) -> Households:
     """HOUSEHOLDS in planar metres."""
     count = form.text("HOUSEHOLD_COUNT")
     names = [(count, "HOUSEHOLD_COUNT")] if count else []
-    layer = read_points(form.source("HOUSEHOLDS"), names, "HOUSEHOLDS", form.feedback)
+    layer = read_points(form.layers.source("HOUSEHOLDS"), names, "HOUSEHOLDS", form.feedback)
     weights = layer.numbers(count, "HOUSEHOLD_COUNT") if count else None
     return make_households(moved_coordinates(layer.coordinates, layer.crs, read.planar, form.context), weights, count)
 
@@ -139,7 +139,7 @@ def read_areas_with_people(
     planar: QgsCoordinateReferenceSystem | None = None,
 ) -> PopulatedLayer:
     """A layer of polygons with people; planar : the CRS to measure in, where another layer has chosen it already."""
-    source, context = form.source(name), form.context
+    source, context = form.layers.source(name), form.context
     return read_populated(
         source, name, AREA, id_field, populations, context, form.feedback, (), planar, as_text=str, points=False
     )
@@ -170,7 +170,7 @@ def case_of(form: Form) -> MaskingInputs:
     if form.given("EARLIER"):
         asked["EARLIER_ID"] = form.text("EARLIER_ID")
     named += [(name, parameter) for parameter, name in asked.items() if name and name not in kept]
-    layer = read_points(form.source("POINTS"), named, "POINTS", form.feedback)
+    layer = read_points(form.layers.source("POINTS"), named, "POINTS", form.feedback)
     if not len(layer):
         raise InputError(tr("POINTS is empty: there is nothing to mask."))
     by_category = _category_fields(form, layer, category)
@@ -218,7 +218,7 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
         return {}
     if pairs:
         return dict(zip(pairs[::2], pairs[1::2]))
-    there = form.source("AREAS").fields().names()
+    there = form.layers.source("AREAS").fields().names()
     texts = [identifier_text(value) for value in layer.columns[category].categories.tolist()]
     field_of = {text: text for text in texts if text is not None and text in there}
     if not field_of:

@@ -107,7 +107,7 @@ class CheckRelease(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         table = table_to_check(form)
-        areas = areas_of(form).areas if form.given("REGIONS") else None
+        areas = areas_of(form.job).areas if form.given("REGIONS") else None
         quasi, k = table.quasi, table.k
         check = check_release(
             quasi,
@@ -210,7 +210,7 @@ def table_to_check(form: Form) -> TableToCheck:
     """RECORDS, or the records of RELEASE_FOLDER with its claims. Raises InputError."""
     k, distinct, share = form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE")
     if not form.given("RELEASE_FOLDER"):
-        source = form.source("RECORDS")
+        source = form.layers.source("RECORDS")
         fields = {field.name(): field for field in source.fields()}
         return TableToCheck(*columns_of(form), fields, k, distinct, share)
     folder = Path(form.text("RELEASE_FOLDER"))
@@ -238,7 +238,7 @@ def table_to_check(form: Form) -> TableToCheck:
 
 def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarray | None]:
     """Quasi-identifiers, other fields, members by kind, sensitive fields, and counts, from RECORDS."""
-    source = form.source("RECORDS")
+    source = form.layers.source("RECORDS")
     quasi, sensitive = form.field_names("QUASI_IDENTIFIERS"), form.field_names("SENSITIVE")
     members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.given(name)}
     count = form.text("RECORD_COUNT")

@@ -75,6 +75,6 @@ def add_to_register(form: Form, account: Account, by: str, content: str) -> Entr
 
     by : who proposes it; content : the content hash of what goes out, empty where that is not reckoned
     """
-    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content, told_of(form))
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content, told_of(form.job))
     form.outputs.first(entry)
     return entry

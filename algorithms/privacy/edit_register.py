@@ -13,7 +13,7 @@ from ...core.arrays import to_list
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
-from ...core.publish.register.entry import Entry
+from ...core.publish.register.entry import NAMED, Entry
 from ...core.publish.register.listing import Listed, approving, detail_of, naming, releases_in, taking_out
 from ...core.publish.register.masked_points import ShownPoints, maskings_in, taking_points_out
 from ...core.publish.register.published_releases import read_register
@@ -216,7 +216,7 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
     rows = releases_in(path)
     numbers, carries_on = [row.release for row in rows], {row.release: row.updates for row in rows}
     releases = [(release, number) for release, number in zip(read_register(path), numbers) if number in wanted]
-    layer = areas_of(form) if form.given("REGIONS") else None
+    layer = areas_of(form.job) if form.given("REGIONS") else None
     identifiers = None if layer is None else layer.areas.identifiers
     detail = detail_of([release for release, _ in releases], [number for _, number in releases], identifiers)
     shown = to_list(detail.releases > 0)
@@ -242,6 +242,15 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
 
 
 def _sentence(row: Listed) -> str:
+    if row.title != NAMED.format(n=row.release):  # somebody gave it a name
+        return tr(
+            "Release {release}, “{title}”, added {time}: {records}, k {k}.",
+            release=row.release,
+            title=row.title,
+            time=row.time,
+            records=counted.records(row.records),
+            k=row.k,
+        )
     return tr(
         "Release {release}, added {time}: {records}, k {k}.",
         release=row.release,

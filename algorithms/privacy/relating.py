@@ -42,7 +42,7 @@ def aliases_parameter(advanced: bool = False) -> QgsProcessingParameterDefinitio
 
 def aliases_in(form: Form, known: Collection[str]) -> Aliases:
     """ALIASES; known : all names of fields that the releases have. Raises InputError for rows that say nothing."""
-    return aliases_of(answers_in(form), list(dict.fromkeys(known)))
+    return aliases_of(answers_in(form.job), list(dict.fromkeys(known)))
 
 
 def comparable(form: Form, releases: Sequence[Published], aliases: Aliases) -> tuple[list[Published], Matched]:
@@ -51,7 +51,7 @@ def comparable(form: Form, releases: Sequence[Published], aliases: Aliases) -> t
     Those of a register say which levels they show, others show what fits.
     """
     naming = named(releases, aliases)
-    asked = generalising_of(form, tuple(quasi_identifiers_of(naming.releases)))
+    asked = generalising_of(form.job, tuple(quasi_identifiers_of(naming.releases)))
     if not form.given("REGISTER"):
         naming = replace(naming, releases=[with_levels(release, asked.tables) for release in naming.releases])
         asked = Generalising(asked.tables)

@@ -127,7 +127,7 @@ def releases_of(form: Form) -> ReleasesToCompare:
         return ReleasesToCompare(
             published, aliases_in(form, [name for release in published for name in names_in(release)])
         )
-    tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
+    tables, crosswalks = form.layers.sources("RELEASES"), form.layers.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(
             tr(
@@ -224,7 +224,7 @@ def disclosed_table(form: Form, rows: Sequence[Row], releases: Sequence[Publishe
     }
     if not form.given("REGIONS"):
         return filled(PINNED, columns, own=own)
-    layer = areas_of(form)
+    layer = areas_of(form.job)
     shapes = _shapes(layer, rows)
     _warn_of_unknown(form, layer, rows)
     return filled(PINNED, columns, own=own, shapes=shapes, crs=layer.crs)

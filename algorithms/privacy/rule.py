@@ -8,6 +8,7 @@ from ...core.job.rules import raised_by_rule, refusal
 from ...core.language import tr
 from ...core.privacy.rules import NO_RULE, Rule, list_rules
 from ..form.base import VbasAlgorithm
+from ..form.form import FormJob
 from ..form.parameters import choice
 from ..form.understanding import with_labels
 from ..layers.inputs import Inputs, own_rules
@@ -17,7 +18,7 @@ class FollowsRules(VbasAlgorithm):
     """A form with a RULE: its numbers are raised, and without a whole file of rules it does not start."""
 
     def with_rule_minimums(self, inputs: Inputs) -> Inputs:
-        return inputs.with_parameters(**raised_by_rule(inputs))
+        return inputs.with_parameters(**raised_by_rule(FormJob(inputs)))
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         # A rule of a file that cannot be read is not in the list: this says why, before QGIS says that it is not.

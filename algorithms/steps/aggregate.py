@@ -84,10 +84,10 @@ class Aggregate(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = areas_of(form)
+        layer = areas_of(form.job)
         name = form.text("AGGREGATION")
         approach = chosen(APPROACHES, name, "AGGREGATION")
-        layer = with_neighbours(form, layer, [name])
+        layer = with_neighbours(form.job, layer, [name])
         aggregation = (joined_by_classes if approach.starts_from else joined)(form, layer)
         return regions.add_aggregation(form, layer, aggregation)
 
@@ -123,13 +123,13 @@ def exchange_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def joined(form: Form, layer: AreaLayer) -> Aggregation:
     """What AGGREGATION makes of SITES, of the areas and their population alone."""
-    approach, options = APPROACHES[form.text("AGGREGATION")], configuring.aggregation_options_of(form)
+    approach, options = APPROACHES[form.text("AGGREGATION")], configuring.aggregation_options_of(form.job)
     if "floor" in approach.settings and options.floor and not form.given("SITES"):
         sites: object = 1
     else:
-        own_sites = read_sites(form.source("SITES"), layer, form.feedback)
+        own_sites = read_sites(form.layers.source("SITES"), layer, form.feedback)
         sites = len(own_sites) if approach.own_sites else own_sites
-    return approach(populated_by_records(form, layer), None, sites, options, form.progress(stop=70))
+    return approach(populated_by_records(form.job, layer), None, sites, options, form.progress(stop=70))
 
 
 def joined_by_classes(form: Form, layer: AreaLayer) -> Aggregation:
@@ -143,12 +143,12 @@ def joined_by_classes(form: Form, layer: AreaLayer) -> Aggregation:
                 name=name,
             )
         )
-    options = configuring.aggregation_options_of(form)
+    options = configuring.aggregation_options_of(form.job)
     options = replace(options, budget=form.number("BUDGET") if form.given("BUDGET") else None)
-    records = records_of(form, layer.areas, options.k)
+    records = records_of(form.job, layer.areas, options.k)
     areas, progress = populated(layer, records), form.progress(stop=70)
     if form.given("START"):
-        start = read_crosswalk(form.source("START"), "", layer.areas, form.feedback)[1]
+        start = read_crosswalk(form.layers.source("START"), "", layer.areas, form.feedback)[1]
         return exchanged(areas, records.profile, start, options, progress)
-    sites = read_sites(form.source("SITES"), layer, form.feedback)
+    sites = read_sites(form.layers.source("SITES"), layer, form.feedback)
     return APPROACHES[name](areas, records.profile, sites, options, progress)

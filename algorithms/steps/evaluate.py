@@ -5,26 +5,26 @@ from __future__ import annotations
 from ...core.anonymise import rate
 from ...core.job.asking import rated
 from ...core.job.generalising import coarser_of
+from ...core.job.making import READ, Made
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
 from ..form.approaches import conditions_with_costs
 from ..form.areas import area_parameters, areas_of
-from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_parameters
 from ..form.records import populated, record_parameters, records_of, unmatched
-from ..handed_over import hand_over
+from ..handed_over import Handed, Releasing
 from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import NUMBERS, loss
 
 
-class Evaluate(VbasAlgorithm):
+class Evaluate(Releasing):
     """`vbas:evaluate`."""
 
     ID = "evaluate"
@@ -61,18 +61,18 @@ class Evaluate(VbasAlgorithm):
     def conditions(self) -> Conditions:
         return conditions_with_costs({**PROTECTION, **OVER_TIME, **GENERALISING, **HELD_AGAINST})
 
-    def work(self, form: Form) -> dict[str, object]:
-        nested = regions.has_levels_in_crosswalk(form)
+    def made(self, job: FormJob) -> Handed:
+        nested = regions.has_levels_in_crosswalk(job)
         if not nested:
-            say_of_one_level(form)
-        layer = areas_of(form)
-        _, levels = regions.levels_of_crosswalk(form, layer.areas)
-        records = records_of(form, layer.areas, form.whole("K"))
+            say_of_one_level(job)
+        layer = areas_of(job)
+        _, levels = regions.levels_of_crosswalk(job, layer.areas)
+        records = records_of(job, layer.areas, job.whole("K"))
         areas, sites = populated(layer, records), None
-        if nested and form.given("SITES"):
-            form.warn(tr("Nested levels have no sites: SITES is not looked at."))
-        elif form.given("SITES"):
-            sites = read_numbered_sites(form.source("SITES"), layer, levels.crosswalks[0], form.feedback)
-        account = rate(areas, records, levels, rated(form, nested), sites, form.progress(stop=60))
-        hierarchies = {} if nested else coarser_of(form, records.table)
-        return hand_over(form, account, layer, Remarks(records.notes), hierarchies)
+        if nested and job.given("SITES"):
+            job.warn(tr("Nested levels have no sites: SITES is not looked at."))
+        elif job.given("SITES"):
+            sites = read_numbered_sites(job.layers.source("SITES"), layer, levels.crosswalks[0], job.layers.feedback)
+        account = rate(areas, records, levels, rated(job, nested), sites, job.progress(READ, 60))
+        hierarchies = {} if nested else coarser_of(job, records.table)
+        return Handed(Made(account, Remarks(records.notes), hierarchies), layer)

@@ -62,8 +62,10 @@ class LocateAllocate(VbasAlgorithm):
         return {"N_SITES": [{"SITES": NOT_GIVEN}]}
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = areas_of(form)
-        own_sites = read_sites(form.source("SITES"), layer, form.feedback).tolist() if form.given("SITES") else []
+        layer = areas_of(form.job)
+        own_sites = (
+            read_sites(form.layers.source("SITES"), layer, form.feedback).tolist() if form.given("SITES") else []
+        )
         n_sites = len(own_sites) or form.whole("N_SITES")
         check_n_sites(n_sites, len(layer.areas))
         approach = chosen(APPROACHES, form.text("METHOD"), "METHOD")

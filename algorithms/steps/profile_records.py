@@ -41,10 +41,10 @@ class ProfileRecords(VbasAlgorithm):
         return CONDITIONS
 
     def work(self, form: Form) -> dict[str, object]:
-        profile, areas, table = profile_of(form)
+        profile, areas, table = profile_of(form.job)
         cells = profile.counts.tocoo()
         names = (form.text("RECORD_REGION"), *profile.quasi_identifiers)
-        shown = shown_fields(form.source("RECORDS"), names, table.coarsened)
+        shown = shown_fields(form.layers.source("RECORDS"), names, table.coarsened)
         columns = [Column(cells.row, areas)]
         for position, categories in enumerate(profile.categories):
             columns.append(Column(profile.classes[cells.col, position], categories))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ...core.anonymise import anonymise
 from ...core.job.asking import ask_of
 from ...core.job.generalising import asks_for_coarser, coarser_of, with_levels_asked
+from ...core.job.making import Made
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
-from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
 from ..form.public_report import public_report_parameter
@@ -21,7 +21,7 @@ from ..form.records import populated, record_parameters, records_of, released_fi
 from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, released_records, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
-from ..handed_over import hand_over
+from ..handed_over import Handed, Releasing
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import levels_coarser, levels_to_show, loss, with_levels_coarser
@@ -31,7 +31,7 @@ from ..privacy.earlier import register_parameters
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
 
-class ReleaseRecords(VbasAlgorithm):
+class ReleaseRecords(Releasing):
     """`vbas:releaserecords`."""
 
     ID = "releaserecords"
@@ -81,28 +81,28 @@ class ReleaseRecords(VbasAlgorithm):
             }
         )
 
-    def work(self, form: Form) -> dict[str, object]:
-        coarser = asks_for_coarser(form)
-        nested = coarser or regions.has_levels_in_crosswalk(form)
-        layer = areas_of(form) if nested and form.given("REGIONS") else None
-        if not nested and form.given("REGIONS"):
-            form.warn(
+    def made(self, job: FormJob) -> Handed:
+        coarser = asks_for_coarser(job)
+        nested = coarser or regions.has_levels_in_crosswalk(job)
+        layer = areas_of(job) if nested and job.given("REGIONS") else None
+        if not nested and job.given("REGIONS"):
+            job.warn(
                 tr("CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at.")
             )
         if not nested:
-            say_of_one_level(form)
-        areas, levels = levels_to_show(form, None if layer is None else layer.areas)
-        records = records_of(form, areas, form.whole("K"))
+            say_of_one_level(job)
+        areas, levels = levels_to_show(job, None if layer is None else layer.areas)
+        records = records_of(job, areas, job.whole("K"))
         # Without areas people are counted from the records, as of areas without POPULATION.
         areas = areas.with_population(records.profile.area_sizes) if layer is None else populated(layer, records)
-        hierarchies = coarser_of(form, records.table) if coarser else {}
+        hierarchies = coarser_of(job, records.table) if coarser else {}
         account = anonymise(
             areas,
             records,
-            with_levels_asked(form, levels, records.table, hierarchies),
-            ask_of(form, records.table, nested, hierarchies),
+            with_levels_asked(job, levels, records.table, hierarchies),
+            ask_of(job, records.table, nested, hierarchies),
             population=None if layer is None else areas.population,
-            progress=form.progress(40, 65),
-            log=form,
+            progress=job.progress(40, 65),
+            log=job,
         )
-        return hand_over(form, account, layer, Remarks(records.notes), hierarchies)
+        return Handed(Made(account, Remarks(records.notes), hierarchies), layer)

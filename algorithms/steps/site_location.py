@@ -74,15 +74,15 @@ class SiteLocation(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         name = form.text("SITE_LOCATION")
         approach = chosen(APPROACHES, name, "SITE_LOCATION")
-        layer, options = areas_of(form), configuring.location_options_of(form)
+        layer, options = areas_of(form.job), configuring.location_options_of(form.job)
         if name in STARTED and form.given("SITES"):
-            own_sites = read_sites(form.source("SITES"), layer, form.feedback)
+            own_sites = read_sites(form.layers.source("SITES"), layer, form.feedback)
             options = replace(options, start_sites=tuple(map(tuple, own_sites.tolist())))
             n_sites = len(own_sites)
         else:
             n_sites = form.whole("N_SITES")
             check_n_sites(n_sites, len(layer.areas))
-        records = records_of(form, layer.areas, form.whole("K"))
+        records = records_of(form.job, layer.areas, form.whole("K"))
         location = approach(populated(layer, records), records.profile, n_sites, options, form.progress())
         form.info(*location.notes)
         form.outputs.add("SITE_POINTS", regions.sites_table(layer, location.sites))

@@ -131,22 +131,22 @@ def tried_number(form: Form) -> NumberOfSites:
         form.text("SITE_NUMBER"),
         form.text("SITE_LOCATION"),
         form.text("AGGREGATION"),
-        configuring.number_options_of(form),
-        configuring.location_options_of(form),
-        configuring.aggregation_options_of(form),
+        configuring.number_options_of(form.job),
+        configuring.location_options_of(form.job),
+        configuring.aggregation_options_of(form.job),
     )
-    layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
-    records = records_of(form, layer.areas, form.whole("K"))
+    layer = with_neighbours(form.job, areas_of(form.job), [configuration.aggregation])
+    records = records_of(form.job, layer.areas, form.whole("K"))
     areas = populated(layer, records)
-    return Trials(areas, records.profile, configuration, terms=terms_of(form, records)).number(form.progress())
+    return Trials(areas, records.profile, configuration, terms=terms_of(form.job, records)).number(form.progress())
 
 
 def published_number(form: Form) -> NumberOfSites:
     """The number of sites that follows from the records alone."""
-    if form.optional_source("REGIONS") is not None:
-        layer = areas_of(form)
-        profile, identifiers = records_of(form, layer.areas, None).profile, layer.areas.identifiers
+    if form.layers.optional_source("REGIONS") is not None:
+        layer = areas_of(form.job)
+        profile, identifiers = records_of(form.job, layer.areas, None).profile, layer.areas.identifiers
     else:
-        profile, identifiers, _ = profile_of(form)
+        profile, identifiers, _ = profile_of(form.job)
     approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
-    return approach(profile, identifiers, configuring.number_options_of(form))
+    return approach(profile, identifiers, configuring.number_options_of(form.job))

@@ -6,18 +6,16 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.anonymise import Account
 from ...core.anonymity import SMALLEST_K
+from ...core.job.making import Made
 from ...core.job.updating import Updating, carried_release
 from ...core.language import as_data, tr
-from ...core.releases.updating import FOLLOWED, FURTHER, HELD_BACK, KINDS, SHOWN, UPDATED
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
-from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
-from ..form.form import Form
+from ..form.form import FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import PROTECTION, protection_settings
 from ..form.public_report import public_report_parameter
@@ -27,7 +25,8 @@ from ..form.records import populated, record_parameters, records_of, unmatched
 from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, released_records
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
-from ..handed_over import hand_over
+from ..form.updating import entry, followed, update
+from ..handed_over import Handed, Releasing
 from ..nested.levels import loss
 from ..privacy.relating import aliases_parameter
 from ..privacy.releases import register_parameter
@@ -35,7 +34,7 @@ from ..privacy.releases import register_parameter
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
 
-class UpdateRelease(VbasAlgorithm):
+class UpdateRelease(Releasing):
     """`vbas:updaterelease`."""
 
     ID = "updaterelease"
@@ -61,26 +60,8 @@ class UpdateRelease(VbasAlgorithm):
             *record_parameters(),
             *regions.crosswalk_parameters(),
             _register(),
-            shared.text(
-                "ENTRY",
-                tr("Release to be updated (its number or name in the register)"),
-                None,
-                tr("Empty: the last one in the register with the same regions and quasi-identifiers."),
-                optional=True,
-            ),
-            shared.choice(
-                "UPDATE",
-                tr("What the records are"),
-                KINDS,
-                FURTHER,
-                tr(
-                    "“{further}”: a later month or year, beside which the earlier releases stay. “{updated}”: the same "
-                    "file with what has changed since, or was wrong; it takes the place of the earlier one. Both are "
-                    "held against all releases of the register, as whoever has those keeps them.",
-                    further=FURTHER,
-                    updated=UPDATED,
-                ),
-            ),
+            entry(),
+            update(),
             shared.whole(
                 "K",
                 tr("k: smallest class allowed"),
@@ -114,15 +95,15 @@ class UpdateRelease(VbasAlgorithm):
     def conditions(self) -> Conditions:
         return {**PROTECTION, **GENERALISING, **PUBLISHED, **IN_A_FOLDER, **signing_conditions(False)}
 
-    def work(self, form: Form) -> dict[str, object]:
-        layer = areas_of(form) if form.given("REGIONS") else None
-        areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
-        records = records_of(form, areas, form.whole("K") if form.given("K") else SMALLEST_K)
+    def made(self, job: FormJob) -> Handed:
+        layer = areas_of(job) if job.given("REGIONS") else None
+        areas, levels = regions.levels_of_crosswalk(job, None if layer is None else layer.areas)
+        records = records_of(job, areas, job.whole("K") if job.given("K") else SMALLEST_K)
         areas = areas.with_population(records.profile.area_sizes) if layer is None else populated(layer, records)
-        updating = Updating(form.text("ENTRY"), form.text("UPDATE"), form.text("FOLLOWED"))
+        updating = Updating(job.text("ENTRY"), job.text("UPDATE"), job.text("FOLLOWED"))
         population = None if layer is None else areas.population
-        account = carried_release(form, areas, records, updating, levels, population)
-        return {**hand_over(form, account, layer, Remarks(records.notes), {}), **_numbers(account)}
+        account = carried_release(job, areas, records, updating, levels, population)
+        return Handed(Made(account, Remarks(records.notes)), layer)
 
 
 def _protection() -> Iterable[QgsProcessingParameterDefinition]:
@@ -169,21 +150,7 @@ def _protection() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield from protection_settings()
-    yield shared.choice(
-        "FOLLOWED",
-        tr("Rows that could be followed by rare values"),
-        FOLLOWED,
-        HELD_BACK,
-        tr(
-            "“{held_back}”: each row looks like at least k - 1 others of its class and region in all that it shows; "
-            "who has rarer values is shown in a larger region, or not at all. “{shown}”: rare rows are shown, and "
-            "known again next month: somebody who knows that a certain person left may read that person's values out "
-            "of two releases. Nothing is to be chosen without KEEP_FIELDS and SENSITIVE.",
-            held_back=HELD_BACK,
-            shown=SHOWN,
-        ),
-        advanced=True,
-    )
+    yield followed()
 
 
 def _register() -> QgsProcessingParameterDefinition:
@@ -196,11 +163,3 @@ def _register() -> QgsProcessingParameterDefinition:
     )
     parameter.setFlags(parameter.flags() & ~shared.OPTIONAL)
     return parameter
-
-
-def _numbers(account: Account) -> dict[str, object]:
-    changed = account.changed
-    if changed is None:
-        return {}
-    numbers = {"N_SAME": changed.same, "N_CHANGED": changed.other, "N_GONE": changed.gone, "N_NEW": changed.new}
-    return {**numbers, "MOVED_PERCENT": changed.percent}

@@ -57,11 +57,11 @@ class GenerateRecords(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = areas_of(form)
+        layer = areas_of(form.job)
         identifiers = layer.areas.identifiers
         province = form.text("PROVINCE")
         if province:
-            provinces: Sequence[object] | np.ndarray = form.values_in("REGIONS", province)
+            provinces: Sequence[object] | np.ndarray = form.job.values_in("REGIONS", province)
         else:
             provinces = province_from_identifiers(identifiers, form.whole("PROVINCE_CHARACTERS"))
         source = people.source_of(form)

@@ -98,8 +98,8 @@ def records_output() -> QgsProcessingParameterDefinition:
 
 def source_of(form: Form) -> Distributions | MicrodataRows:
     """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
-    has_microdata = form.optional_source("MICRODATA") is not None
-    distributions = form.optional_source("DISTRIBUTIONS")
+    has_microdata = form.layers.optional_source("MICRODATA") is not None
+    distributions = form.layers.optional_source("DISTRIBUTIONS")
     whole_rows = form.text("DRAW") == WHOLE_ROWS
     if distributions is not None and has_microdata:
         raise InputError(tr("DISTRIBUTIONS and MICRODATA are both given: choose one of them."))
@@ -149,7 +149,7 @@ def microdata(province: str, optional: bool) -> Iterable[QgsProcessingParameterD
 
 def microdata_of(form: Form, province: str) -> MicrodataColumns:
     """MICRODATA, read; province : the parameter that names the province's field. Raises InputError."""
-    source = form.source("MICRODATA")
+    source = form.layers.source("MICRODATA")
     attributes = form.field_names("ATTRIBUTES")
     weight = form.text("WEIGHT")
     place = form.text(province)

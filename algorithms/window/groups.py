@@ -1,7 +1,7 @@
 """Which fields of a form are seen at once, and in which group the others fold.
 
 A group is known by the names of its parameters, which are the same in all forms. An advanced parameter that is named
-here nowhere, or that would be alone in its group, stays under QGIS's own heading.
+here nowhere, or that would be alone in its group, stays under QGIS's own heading. No form shows more than MOST_FIELDS.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FOLDS = (
             *("NEW_KEY", "LINKED_K", "LINKED_KEYS"),
         ),
     ),
-    Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES")),
+    Fold(tr("Earlier releases"), ("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES", "UPDATE", "ENTRY", "FOLLOWED")),
     Fold(
         tr("Nested levels"),
         (
@@ -91,9 +91,19 @@ FOLDS = (
     Fold(tr("Release as a folder"), ("RELEASE_FOLDER", "FOLDER_FORMAT", "LICENCE"), OUTPUTS),
     Fold(tr("Page to sign"), ("RECIPIENT", "PURPOSE", "PREPARED_BY", "SIGN_PAGE"), OUTPUTS),
 )
-FURTHER_OUTPUTS = tr("Further outputs")
+FURTHER_OUTPUTS, FURTHER_SETTINGS = tr("Further outputs"), tr("Further settings")
 # Which outputs fold, the first first, where a form would show too many fields.
-LESS_ASKED_FOR = ("JOB_FILE", "SITE_POINTS", "VORONOI", "REGION_AUDIT", "RELEASE_REPORT", "PROFILE", "CROSSWALK")
+LESS_ASKED_FOR = (
+    *("JOB_FILE", "SITE_POINTS", "VORONOI", "REGION_AUDIT", "RELEASE_REPORT", "PROFILE", "CROSSWALK"),
+    *("SCENARIO_AVERAGES", "AUDIT", "DETAIL", "PINNED"),
+)
+# Which settings fold, the first first, where a form would show too many fields still: those that have a proposal.
+LESS_OFTEN_SET = (
+    *("LOG_BASE", "GAPS_EXPONENT", "GAPS_COEFFICIENT", "CROSSWALK_ID", "EXPOSURE_FIELDS", "NEIGHBOURS", "CELL_SIZE"),
+    *("ROWS_KNOWN", "LINKED_KEEP", "BASELINES", "BUDGETS", "ADJUST", "SMOOTHING", "MODEL", "HOUSEHOLDS", "K_MIN"),
+    *("WHO", "APPROVE", "REMOVE_POINTS", "NEVER_PUBLISHED", "NEIGHBOUR", "PUBLISHED", "SCHEMA", "KEEP_FIELDS"),
+    *("SITE_NUMBERS", "NESTED", "RELEASE", "COMBINATION", "POPULATION"),
+)
 
 
 @dataclass(frozen=True)
@@ -108,25 +118,38 @@ class Parameter:
 def folded(parameters: Sequence[Parameter]) -> list[Fold]:
     """The groups that fold, with the parameters that a form has of each; those that are in none are seen at once.
 
-    An input that is not advanced is always seen. An output folds with what is set of it, and where more than
-    MOST_FIELDS would be seen.
+    An output folds with what is set of it; where more than MOST_FIELDS would be seen, further outputs and then settings
+    fold that are less asked for.
     """
     foldable = {p.name: p for p in parameters if p.advanced or p.destination}
     groups = [Fold(fold.title, _of(fold.names, foldable), fold.place) for fold in FOLDS]
     # One field alone is no group: it would be hidden behind another line of the same height.
     groups = [group for group in groups if len(group.names) > 1]
-    further = _too_many(parameters, {name for group in groups for name in group.names})
-    return [*groups, Fold(FURTHER_OUTPUTS, further, OUTPUTS)] if further else groups
+    further = _too_many(parameters, LESS_ASKED_FOR, True, {name for group in groups for name in group.names}, 1)
+    if further:
+        groups.append(Fold(FURTHER_OUTPUTS, further, OUTPUTS))
+    settings = _too_many(parameters, LESS_OFTEN_SET, False, {name for group in groups for name in group.names}, 2)
+    if settings:
+        groups.insert(0, Fold(FURTHER_SETTINGS, settings))
+    return groups
 
 
 def _of(names: Iterable[str], foldable: Mapping[str, Parameter]) -> tuple[str, ...]:
     return tuple(name for name in names if name in foldable)
 
 
-def _too_many(parameters: Iterable[Parameter], grouped: Collection[str]) -> tuple[str, ...]:
-    """The outputs to fold so that at most MOST_FIELDS fields are seen, in the order of the form."""
+def _too_many(
+    parameters: Iterable[Parameter], less: Sequence[str], outputs: bool, grouped: Collection[str], least: int
+) -> tuple[str, ...]:
+    """What to fold so that at most MOST_FIELDS fields are seen, in the order of the form; least : if any, so many.
+
+    less : the names that may fold, the first first; outputs : whether of outputs, or of settings
+    """
     seen = [p.name for p in parameters if not p.advanced and p.name not in grouped]
-    outputs = {p.name for p in parameters if p.destination}
-    candidates = [name for name in LESS_ASKED_FOR if name in seen and name in outputs]
-    folding = candidates[: max(0, len(seen) - MOST_FIELDS)]
+    of_kind = {p.name for p in parameters if p.destination == outputs}
+    # Outputs of a model have the name of their step before their own.
+    by_name = {name.rpartition(":")[2]: name for name in reversed(seen) if name in of_kind}
+    candidates = [by_name[name] for name in less if name in by_name]
+    too_many = len(seen) - MOST_FIELDS
+    folding = candidates[: max(too_many, least)] if too_many > 0 else []
     return tuple(name for name in seen if name in folding)

@@ -14,6 +14,8 @@ from ..errors import InputError
 from ..language import tr
 from ..neighbours import neighbours_of
 from ..plan import suppress
+from ..privacy.in_each_period import with_series
+from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from .annealing.schedule import annealed
@@ -33,7 +35,7 @@ def anonymity_exchange(
     to the middle of theirs, and no more is suppressed than the budget allows or, without one, than before.
 
     areas : n areas with their neighbours; profile : of the same areas; sites : (S, 2), metres, which the start is drawn
-    by; options : `k`, `seed`, `budget`, `class_weights`. See `exchanged`.
+    by; options : `k`, `seed`, `budget`, `class_weights`, `period`. See `exchanged`.
     Raises InputError without a profile, and what `exchanged` raises.
     """
     start = relocate(areas.points, sites, part(progress, 0.0, 0.05))[0]
@@ -53,7 +55,8 @@ def exchanged(
     with at most `options.budget` per cent of the records suppressed or, where it is None, at most as many as by the
     start; with class weights, per cent of the weight of all records. Where the start is above the budget and no way
     below it is found, the least that was found is suppressed. Suppressed are records whose class has fewer than k in
-    their region: what more a release asks of a class (such as distinct sensitive values) is not looked at here.
+    their region; with `options.period` all records of a class that has 1 to k - 1 there in some period: what more a
+    release asks of a class (such as distinct sensitive values) is not looked at here.
     Simulated annealing: batches of moves that share no region; a region never comes to be in more pieces.
     Raises InputError without a profile, for k below 2 and a budget outside 0 to 100, and where the counts of all
     regions by all classes are too many to hold.
@@ -78,6 +81,7 @@ def exchanged(
         Profile(profile.counts[inside], profile.classes, profile.categories, profile.quasi_identifiers),
         options.k,
         options.class_weights,
+        options.period,
     )
     lost = territory.lost_of_rows(territory.grouped(start.region_of[inside], start.n_regions)).sum()
     most = lost if options.budget is None else options.budget / 100 * territory.total - territory.unavoidable
@@ -104,12 +108,14 @@ def _notes(
     areas: Areas, profile: Profile, start: Crosswalk, end: Crosswalk, options: AggregationOptions
 ) -> tuple[str, ...]:
     """What was reached, from where."""
-    told, percents = [], []
+    told, percents, requirement = [], [], Requirement(options.k)
+    if options.period:
+        requirement = with_series(requirement, profile, options.period)
     for crosswalk in (start, end):
         inside = crosswalk.region_of >= 0
         centres = crosswalk.mean_centres(areas.points)[crosswalk.region_of[inside]]
         metres = norms(areas.points[inside] - centres).sum()
-        n_released = suppress(profile, crosswalk, options.k).n_released
+        n_released = suppress(profile, crosswalk, options.k, requirement).n_released
         percents.append(100.0 * (profile.n_records - n_released) / max(profile.n_records, 1))
         told.append(
             tr(

@@ -21,6 +21,7 @@ class AggregationOptions:
     budget : records that may be suppressed, per cent; None for as many as the start of an exchange suppresses
     start_sites : (x, y) in the units of the points, where a transport heuristic starts; none for its own seeding.
     class_weights : (C,) what a suppressed record of each class weighs; None for 1 each.
+    period : the quasi-identifier that says the period, where classes are to be the same in all periods; empty for none
     """
 
     capacity_factor: float = 0.0
@@ -30,6 +31,7 @@ class AggregationOptions:
     budget: float | None = None
     start_sites: tuple[tuple[float, float], ...] = ()
     class_weights: np.ndarray | None = field(default=None, compare=False)
+    period: str = ""
 
 
 DEFAULTS = AggregationOptions()

@@ -89,7 +89,10 @@ def rows_beside(records: Records) -> KeptValues | None:
     numbers = np.bincount(at.reshape(-1), weights, len(keys)).astype(np.int64)
     there = numbers > 0
     cell, value = np.divmod(keys[there], n_values)
-    return KeptValues(Shares(written_names(names_beside(table)), cell, value, numbers[there]), column.categories)
+    names = names_beside(table)
+    # Values of one field are written as text where they are published: what is text already would be written anew.
+    categories = table.kept[names[0]].categories if len(names) == 1 else column.categories
+    return KeptValues(Shares(written_names(names), cell, value, numbers[there]), categories)
 
 
 def shown_in(release: Published, names: Sequence[str]) -> Values | None:

@@ -29,6 +29,7 @@ from .duckdb_reading import refuse_unlike, table_of_files
 from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 
 ROWS = 250_000  # of a batch
+BYTES_OF_ROW = 16  # at most, where rows are counted here: their numbers, and the cells that come of them
 # What these types hold is written in one way only where it is equal; all else is compared as text.
 PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL", "UUID")
 
@@ -46,6 +47,7 @@ class DuckDb:
     packs = True
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
+        self.rows_here = min(memory * 1_000_000 // BYTES_OF_ROW, 2**31 - 1)
         self._states = files_named(address.place)
         self._files = list(self._states)
         self._place, self._schema = address.place, schema

@@ -42,12 +42,14 @@ class Engine(Protocol):
 
     title : what the user knows it as; decodes : whether it writes values in place of codes
     packs : whether rows that are to be released are kept as whole numbers, their kept fields of few values too
+    rows_here : so many rows, and no more, may come here as a whole number each to be counted; 0 where rows stay
     fields : the fields of the table and their types, as Ibis names them
     """
 
     title: str
     decodes: bool
     packs: bool
+    rows_here: int
     fields: Mapping[str, str]
 
     def __enter__(self) -> Engine: ...

@@ -15,7 +15,7 @@ from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.recount import strange, too_alike, too_few
 from ..linked.rows import LinkedRows
-from ..linked.source import IN_PART, LEFT_OUT, SHOWN, more_than_k, new_keys
+from ..linked.source import IN_PART, LEFT_OUT, SHOWN, linked_in_update, more_than_k, new_keys
 from ..linked.tables import (
     ALL_ROWS,
     ONE_ROW,
@@ -39,7 +39,7 @@ from ..privacy.kept_fields import ROWS_LOOKED_AT, examine_values, refuse_kept_fi
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, column_from_values
-from ..records.matching import STOP, area_copy
+from ..records.matching import STOP, Records, area_copy
 from ..source import ReleasedRows
 from . import linked_steps, steps
 from .dictionaries import kept_dictionary
@@ -107,6 +107,10 @@ class LinkedEngineSource(EngineSource):
     def linked_names(self) -> tuple[str, ...]:
         """The names of the linked tables."""
         return tuple(table.name for table in self.tables)
+
+    def to_update(self) -> Records:
+        """None. Raises InputError."""
+        raise linked_in_update()
 
     def release(
         self,

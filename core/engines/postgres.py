@@ -50,6 +50,7 @@ class Postgres:
     title = "PostgreSQL"
     decodes = False
     packs = False
+    rows_here = 0
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +19,11 @@ from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
 from ..records.fields import RecordFields
+from ..records.matching import Records
 from ..records.table import PERSONS
-from ..release import Release, values_in_common
+from ..release import Release, fewer_alike, values_in_common
 from . import steps
+from .coarsening import class_numbers
 from .engine import Engine, EngineError, Expression
 from .examining import NOT_LOOKED_AT, examined_in_place, whole_numbers
 from .in_place import InPlace, Matched
@@ -96,14 +99,16 @@ def stage_in_place(
     progress: Progress = silent,
     coarser: CoarserLevels | None = None,
     requirement: Requirement | None = None,
+    split: Records | None = None,
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
     plan : of the profile of `matched`, or where its last levels show coarser values `as_shown`, and `coarser` what it
     was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at where
-    there are many rows; requirement : what is asked of the values of sensitive fields. What was written is counted once
-    more, in the engine and from its rows alone, and must hold what the plan foretold; what is not published is gone
-    with the engine.
+    there are many rows; requirement : what is asked of the values of sensitive fields; split : of an update, its
+    records as `updating.counted_records` gives them, split by where they are shown, of whose profile the plan is. What
+    was written is counted once more, in the engine and from its rows alone, and must hold what the plan foretold; what
+    is not published is gone with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
@@ -111,13 +116,18 @@ def stage_in_place(
     engine = in_place.engine
     look = _looked_at(plan, seed) if fields.kept else None
     shows = showing(in_place, plan, coarser)
-    tables = tables_of_plan(matched, plan, coarser, look)
-    placed = steps.placed(in_place.rows, *tables, bool(fields.count))
+    if split is None:
+        tables = tables_of_plan(matched, plan, coarser, look)
+        placed, all_placed = (
+            steps.placed(rows, *tables, bool(fields.count)) for rows in (in_place.rows, in_place.with_others)
+        )
+    else:
+        placed = all_placed = _placed_in_part(matched, plan, split, look)
     if engine.packs:
         placed = _packed(in_place, placed)
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
-    with_others = shows.of(steps.placed(in_place.with_others, *tables, bool(fields.count)))
+    with_others = shows.of(all_placed)
     check_members(matched, plan, with_others)
     if requirement is not None and requirement.asks_for_values:
         check_values(matched, requirement, with_others)
@@ -129,9 +139,71 @@ def stage_in_place(
     written = engine.stage(rows, destination, decoded, _occurring(in_place, shows, placed))
     progress(0.7)
     levels, rows = counted_once_more(engine, plan, shows, fields, nested, written)
+    if requirement is not None and requirement.rows_alike > 1:
+        _check_alike(engine, requirement.rows_alike, fields, nested, written)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
+
+
+def _placed_in_part(matched: Matched, plan: Plan, split: Records, look: np.ndarray | None) -> Expression:
+    """The rows that an update shows: of those of an area that show the same so many with each region."""
+    in_place = matched.in_place
+    values = [code_of_values(matched, name) for name in in_place.fields.kept]
+    upload, there = in_place.engine.upload, np.flatnonzero(matched.area_of >= 0)
+    places = {"p_a": there.astype(np.int32), "p_place": matched.area_of[there].astype(np.int32)}
+    parts = _parts(matched, plan, split, values, look)
+    placed = steps.placed_in_part(
+        in_place.with_others,
+        upload("vbas_places", places),
+        upload("vbas_plan", parts),
+        values,
+        bool(in_place.fields.count),
+    )
+    return in_place.engine.again("vbas_in_part", placed)
+
+
+def _parts(
+    matched: Matched, plan: Plan, split: Records, values: Sequence[str], look: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Where the records of each place and class that show the same are shown, by their numbers among them."""
+    table, in_place = split.table, matched.in_place
+    if table.counts is None:
+        raise LookupError("counts")  # which counted records have
+    quasi, kept = ([column.codes for column in columns.values()] for columns in (table.quasi_identifiers, table.kept))
+    columns = [table.area.codes, *quasi, *kept]
+    alike, _ = combine_codes(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
+    order = np.argsort(alike, kind="stable")
+    counts = table.counts[order]
+    before = np.cumsum(counts) - counts
+    starts = np.flatnonzero(np.diff(alike[order], prepend=-1))
+    first = np.empty(len(order), np.int64)
+    first[order] = before - np.repeat(before[starts], np.diff(starts, append=len(order)))
+    equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[split.cell_of]
+    there = np.flatnonzero(equivalence_class != SUPPRESSED)
+    of_class = equivalence_class[there]
+    keys = class_numbers(np.column_stack(quasi), in_place.codes, list(in_place.sizes.values()))
+    parts = {
+        "l_place": table.area.codes[there].astype(np.int32),
+        "l_key": keys[there],
+        "l_first": first[there],
+        "l_end": first[there] + table.counts[there],
+        "l_level": (plan.level[of_class] + 1).astype(np.int16),
+        "l_region": _numbers(plan)[of_class],
+    }
+    parts |= {f"v_{code}": codes[there].astype(np.int32) for code, codes in zip(values, kept)}
+    if look is not None:
+        parts["l_look"] = np.where(look, np.arange(len(look)), NOT_LOOKED_AT)[of_class]
+    return parts
+
+
+def _check_alike(engine: Engine, k: int, fields: RecordFields, nested: bool, written: Expression) -> None:
+    """Count once more how many rows look like each, from what was written. Raises PrivacyError."""
+    names = [*(["vbas_level"] if nested else []), "vbas_region", *fields.quasi_identifiers, *fields.kept]
+    counted_alike = engine.fetch(steps.fewest_alike(written, names, bool(fields.count)))
+    (fewest,) = (row["fewest"] for batch in counted_alike for row in batch.to_pylist())
+    if fewest is not None and fewest < k:
+        raise fewer_alike(k)
 
 
 def _packed(in_place: InPlace, placed: Expression) -> Expression:

@@ -21,14 +21,15 @@ from ..privacy.requirement import Requirement
 from ..privacy.weights import CountedRows
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..records.matching import STOP
+from ..records.matching import STOP, Records
 from ..records.table import RecordTable
-from ..source import ReleasedRows
+from ..source import RecordSource, ReleasedRows
 from .coarsening import as_text_in_place
 from .dictionaries import values_of
 from .in_place import Matched
 from .profiling import counted_rows_in_place, match_in_place, refuse_area_copies, requirement_in_place
 from .releasing import released_by, stage_in_place
+from .updating import counted_records, rows_beside_in_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,10 @@ class EngineSource:
         """What is asked of every class of these records. Raises InputError."""
         return requirement_in_place(self.matched, k, l_diversity, max_share)
 
-    def rows_beside(self) -> None:
-        """Not known: the rows stay in the engine."""
+    def rows_beside(self) -> KeptValues | None:
+        """What rows show together beside quasi-identifiers; None where sensitive fields tell the same, and where kept
+        fields were not counted by value."""
+        return None if self.linked_names else rows_beside_in_place(self.matched)
 
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released, with what their codes stand for."""
@@ -75,6 +78,14 @@ class EngineSource:
             values = values_of(in_place.engine, in_place.dictionaries[key], key)
             kept.append(KeptValues(shares, np.append(values, np.array([None], dtype=object))))
         return tuple(kept)
+
+    def to_update(self) -> Records:
+        """Rows that each stand for the records of an area and a class that show the same. Raises InputError."""
+        return counted_records(self.matched)
+
+    def updated(self, split: Records) -> UpdatedSource:
+        """The records, of which some are shown."""
+        return UpdatedSource(self.matched, self.destination, self.unmatched, split)
 
     def counted_rows(self) -> CountedRows | None:
         """The rows that stand for several records each; None where every row is a record."""
@@ -128,5 +139,71 @@ class EngineSource:
             progress=progress,
             coarser=coarser,
             requirement=requirement,
+        )
+        return ReleasedRows(released, staged.kept, staged)
+
+
+@dataclass(frozen=True, eq=False)
+class UpdatedSource(EngineSource):
+    """Records in an engine of which an update shows some. split : as `stage_in_place` takes it"""
+
+    split: Records | None = None
+
+    @property
+    def _here(self) -> RecordSource:
+        """What is known of them here."""
+        if self.split is None:
+            raise LookupError("split")
+        return RecordSource(self.split)
+
+    @property
+    def profile(self) -> Profile:
+        """Their counts by area and class, those that are shown with one region apart from others."""
+        return self._here.profile
+
+    @property
+    def n_unmatched(self) -> int:
+        """Records that are in no cell of it."""
+        return self._here.n_unmatched
+
+    def values(self) -> RecordTable:
+        """What they show, as rows with counts."""
+        return self._here.values()
+
+    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
+        """What is asked of every class of these records. Raises InputError."""
+        return self._here.requirement(k, l_diversity, max_share)
+
+    def rows_beside(self) -> KeptValues | None:
+        """What rows show together beside quasi-identifiers."""
+        return self._here.rows_beside()
+
+    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
+        """The sensitive fields, which are released."""
+        return self._here.sensitive_values(requirement)
+
+    def counted_rows(self) -> None:
+        """Not known of parts: the first release warned of weights."""
+
+    def release(
+        self,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress = silent,
+    ) -> ReleasedRows:
+        """The rows that a plan shows, as of all records. Raises what that raises."""
+        released = released_by(plan)
+        if nested:
+            check_where_shown(released, self.matched, plan.levels, False)
+        staged = stage_in_place(
+            self.matched,
+            plan,
+            self.destination,
+            nested,
+            progress=progress,
+            requirement=requirement,
+            split=self.split,
         )
         return ReleasedRows(released, staged.kept, staged)

@@ -59,6 +59,7 @@ class Spark:
     title = "Spark"
     decodes = True
     packs = False
+    rows_here = 0
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:

@@ -175,6 +175,11 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
     return cells.filter(cells.records > 0)
 
 
+def cells_of_rows(rows: Expression, reach: int, kind: str) -> Expression:
+    """The number of the cell of each row, `cell`: that of its area times `reach`, plus that of its class."""
+    return rows.select(cell=(rows.c_a.cast("int64") * reach + rows.key.cast("int64")).cast(kind))
+
+
 def with_counts(rows: Expression) -> Expression:
     """The rows that stand for any record, with how many as a whole number, `count`."""
     count = rows["n"].cast("int64")
@@ -193,6 +198,46 @@ def placed(rows: Expression, places: Expression, plan: Expression, weighted: boo
     return there.inner_join(plan, [there.p_place == plan.l_place, there.key == plan.l_key])
 
 
+def placed_in_part(
+    rows: Expression, places: Expression, parts: Expression, values: Sequence[str], weighted: bool
+) -> Expression:
+    """The rows that a plan shows of which it shows some only, as `placed`; `n` is of each how many of it are shown.
+
+    values : the codes of what rows show beside their class; parts : l_place, l_key, v_ of each of these codes, l_first,
+    l_end: of the records of a place that show the same, those from l_first on and before l_end are shown so
+    Records that show the same are alike, so that it shows nowhere which of them come first.
+    """
+    if weighted:
+        rows = rows.filter(rows["n"].cast("int64") > 0)
+    there = rows.inner_join(places, rows.c_a == places.p_a)
+    alike = ["p_place", "key", *values]
+    if weighted:
+        of_row = there["n"].cast("int64")
+        within = ibis.cumulative_window(group_by=alike, order_by=["n", "c_a"])
+        end = of_row.sum().over(within).cast("int64")
+    else:
+        end = ibis.row_number().over(ibis.window(group_by=alike, order_by="c_a")).cast("int64") + 1
+        of_row = ibis.literal(1, type="int64")
+    numbered_rows = there.mutate(u_first=end - of_row, u_end=end)
+    same = [numbered_rows.p_place == parts.l_place, numbered_rows.key == parts.l_key]
+    same += [numbered_rows[code] == parts[f"v_{code}"] for code in values]
+    same += [numbered_rows.u_first < parts.l_end, numbered_rows.u_end > parts.l_first]
+    shown_rows = numbered_rows.inner_join(parts, same)
+    if not weighted:
+        return shown_rows
+    first, last = (
+        function(shown_rows[own], shown_rows[of_part])
+        for function, own, of_part in ((ibis.greatest, "u_first", "l_first"), (ibis.least, "u_end", "l_end"))
+    )
+    return shown_rows.mutate(n=last - first)
+
+
+def fewest_alike(written: Expression, names: Sequence[str], weighted: bool) -> Expression:
+    """One row, `fewest`: the fewest records that any row of what was written shows; names : of all its fields."""
+    rows = different(written, names, weighted)
+    return rows.aggregate(fewest=rows[unused_name("vbas_records", names)].min())
+
+
 def packed(
     rows: Expression, sizes: Mapping[str, int], kept: Mapping[str, Expression], plain: Sequence[str]
 ) -> Expression:
@@ -202,7 +247,8 @@ def packed(
     plain : further columns that are needed as they are
     """
     for column, values in kept.items():
-        rows = rows.left_join(values, rows[column] == values[f"v_{column}"])
+        if f"c_{column}" not in rows.columns:
+            rows = rows.left_join(values, rows[column] == values[f"v_{column}"])
     codes = {f"c_{column}": rows[f"c_{column}"].fill_null(size).cast(_kind_for(size)) for column, size in sizes.items()}
     return rows.select("key", "l_level", "l_region", *plain, **codes)
 

@@ -19,7 +19,7 @@ from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
 from ..suppression import Terms
 from ..ties import FIXED
-from .inputs import Inputs, Parameters
+from .job import Job
 from .levels import DISCLOSURE, held_against
 from .published import earlier_of, published_counts_of
 from .reading import period_of, periods_of
@@ -27,7 +27,7 @@ from .rules import rule_of
 
 
 def ask_of(
-    given: Inputs,
+    given: Job,
     table: RecordTable,
     nested: bool,
     hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -53,7 +53,7 @@ def ask_of(
     )
 
 
-def rated(given: Inputs, nested: bool) -> Ask:
+def rated(given: Job, nested: bool) -> Ask:
     """What a job asks of every class and of where it is shown, for what only rates a release."""
     ask = Ask(
         k=given.whole("K"),
@@ -67,7 +67,7 @@ def rated(given: Inputs, nested: bool) -> Ask:
     return replace(ask, **held_against(given)) if nested and given.has(DISCLOSURE) else ask
 
 
-def _loss(given: Inputs) -> str:
+def _loss(given: Job) -> str:
     """LOSS, or where there are no areas one that needs no distances."""
     if not given.given("REGIONS") and given.text("LOSS") == MEAN_DISTANCE:
         given.warn(
@@ -80,7 +80,7 @@ def _loss(given: Inputs) -> str:
     return given.text("LOSS")
 
 
-def terms_of(given: Inputs, records: Records) -> Terms:
+def terms_of(given: Job, records: Records) -> Terms:
     """What a job asks of a release of these records, for searches that count what one would suppress."""
     k, requirement = given.whole("K"), None
     if given.has("SENSITIVE"):
@@ -96,7 +96,7 @@ def terms_as_asked(ask: Ask, records: Records) -> Terms:
     return Terms(ask.k, requirement, records.n_unmatched)
 
 
-def in_all_periods(asked: Parameters, terms: Terms, profile: Profile) -> Terms:
+def in_all_periods(asked: Job, terms: Terms, profile: Profile) -> Terms:
     """The terms, by which classes are the same in all periods where a job asks for that; profile : of the records."""
     period = period_of(asked)
     if not period or periods_of(asked) != THE_SAME:

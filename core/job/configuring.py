@@ -13,10 +13,10 @@ from ..language import tr
 from ..site_location import LocationOptions
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number import SiteNumberOptions
-from .inputs import Inputs, Parameters
+from .job import Job
 
 
-def aggregation_options_of(given: Inputs) -> AggregationOptions:
+def aggregation_options_of(given: Job) -> AggregationOptions:
     """The settings of the aggregation, read."""
     return AggregationOptions(
         capacity_factor=given.number("CAPACITY_FACTOR"),
@@ -26,13 +26,13 @@ def aggregation_options_of(given: Inputs) -> AggregationOptions:
     )
 
 
-def location_options_of(given: Inputs) -> LocationOptions:
+def location_options_of(given: Job) -> LocationOptions:
     """The settings of the site location, read; where the form has no START, clustering starts as by default."""
     options = LocationOptions(k=given.whole("K"), seed=given.whole("SEED"))
     return replace(options, start=given.text("START")) if given.has("START") else options
 
 
-def model_options_of(given: Inputs) -> SiteNumberOptions:
+def model_options_of(given: Job) -> SiteNumberOptions:
     """The settings of the published cut-off models, read."""
     return SiteNumberOptions(
         gaps_region=given.text("GAPS_REGION"),
@@ -43,18 +43,18 @@ def model_options_of(given: Inputs) -> SiteNumberOptions:
     )
 
 
-def number_options_of(given: Inputs) -> SiteNumberOptions:
+def number_options_of(given: Job) -> SiteNumberOptions:
     """The settings of the site number, read."""
     return replace(
         model_options_of(given),
         cutoff=given.number("CUTOFF"),
         n_sites=given.whole("N_SITES"),
         budget=given.number("BUDGET"),
-        fair=tuple(given.field_names("FAIR")),
+        fair=tuple(given.several("FAIR")),
     )
 
 
-def configuration_of(given: Inputs) -> Configuration:
+def configuration_of(given: Job) -> Configuration:
     """The whole configuration: of the combination, or of the single choices for `custom`."""
     name = given.text("COMBINATION")
     if name == CUSTOM:
@@ -83,7 +83,7 @@ def over_budget(configuration: Configuration, percent: float) -> list[str]:
     ]
 
 
-def settled_by_combination(asked: Parameters) -> Mapping[str, object]:
+def settled_by_combination(asked: Job) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
     combination = RECOMMENDED.get(asked.text("COMBINATION"))
     if combination is None:

@@ -12,7 +12,7 @@ from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels, with_coarser_values
 from ..records.table import RecordTable
-from .inputs import Inputs
+from .job import Job
 from .levels import LEFT_AREAS, LEFT_PEOPLE
 from .values import field_named
 
@@ -22,14 +22,14 @@ LEVELS_COARSER = "LEVELS_COARSER"
 NOT_WITH = ("REGISTER",)
 
 
-def generalising_of(given: Inputs, quasi_identifiers: Sequence[str]) -> Generalising:
+def generalising_of(given: Job, quasi_identifiers: Sequence[str]) -> Generalising:
     """What a job asks of these quasi-identifiers. Raises InputError for what says nothing of them."""
-    levels = given.cells("GENERALISE") if given.has("GENERALISE") else []
+    levels = given.several("GENERALISE") if given.has("GENERALISE") else []
     columns = _hierarchy_columns(given) if given.given("HIERARCHIES") else []
-    return generalising_asked(quasi_identifiers, levels, given.cells("HIERARCHY_RULES"), columns)
+    return generalising_asked(quasi_identifiers, levels, given.several("HIERARCHY_RULES"), columns)
 
 
-def coarser_of(given: Inputs, table: RecordTable) -> dict[str, Hierarchy]:
+def coarser_of(given: Job, table: RecordTable) -> dict[str, Hierarchy]:
     """The hierarchies of the values that the table shows, coarsened or not: what could still be shown coarser.
 
     Raises InputError for hierarchies that do not fit the values.
@@ -37,7 +37,7 @@ def coarser_of(given: Inputs, table: RecordTable) -> dict[str, Hierarchy]:
     return generalising_of(given, tuple(table.quasi_identifiers)).still_coarser(table)
 
 
-def _hierarchy_columns(given: Inputs) -> list[list[object]]:
+def _hierarchy_columns(given: Job) -> list[list[object]]:
     """The columns of HIERARCHIES: attribute, value, level_1, level_2, …"""
     fields = given.fields("HIERARCHIES")
     own = [field_named(fields, name, "HIERARCHIES", "HIERARCHIES") for name in (ATTRIBUTE, VALUE)]
@@ -55,18 +55,16 @@ def _hierarchy_columns(given: Inputs) -> list[list[object]]:
     return [columns[name].categories[columns[name].codes].tolist() for name in names]
 
 
-def asks_for_coarser(given: Inputs) -> bool:
+def asks_for_coarser(given: Job) -> bool:
     """Whether last levels with coarser values are asked for. Raises InputError with what cannot go with them."""
-    if not any(str(cell).strip() for cell in given.cells(LEVELS_COARSER)):
+    if not any(str(cell).strip() for cell in given.several(LEVELS_COARSER)):
         return False
     refuse_with_coarser([name for name in NOT_WITH if given.has(name) and given.given(name)])
     refuse_left_with_coarser(given.whole(LEFT_AREAS), given.number(LEFT_PEOPLE))
     return True
 
 
-def with_levels_asked(
-    given: Inputs, levels: Levels, table: RecordTable, hierarchies: Mapping[str, Hierarchy]
-) -> Levels:
+def with_levels_asked(given: Job, levels: Levels, table: RecordTable, hierarchies: Mapping[str, Hierarchy]) -> Levels:
     """The levels, and above them those of LEVELS_COARSER; the levels as they are where none is asked for.
 
     table : of which names and what is coarser are looked at; hierarchies : of the values that it shows.
@@ -74,4 +72,4 @@ def with_levels_asked(
     """
     if not asks_for_coarser(given):
         return levels
-    return with_coarser_values(levels, steps_asked(LEVELS_COARSER, given.cells(LEVELS_COARSER), table, hierarchies))
+    return with_coarser_values(levels, steps_asked(LEVELS_COARSER, given.several(LEVELS_COARSER), table, hierarchies))

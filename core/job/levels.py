@@ -11,13 +11,13 @@ from ..language import tr, written
 from ..levels import Levels, levels_from_fields, with_least_population
 from ..nesting.making import LevelOptions
 from .configuring import location_options_of
-from .inputs import Inputs
+from .job import Job
 from .values import field_named
 
 
-def levels_of(given: Inputs, areas: Areas, made: Callable[[], Levels]) -> Levels:
+def levels_of(given: Job, areas: Areas, made: Callable[[], Levels]) -> Levels:
     """The levels: from LEVEL_FIELDS, or else as `made` makes them."""
-    fields = given.field_names("LEVEL_FIELDS")
+    fields = given.several("LEVEL_FIELDS")
     if not fields:
         return made()
     there = given.fields("REGIONS")
@@ -35,7 +35,7 @@ def sentence(levels: Levels) -> str:
     )
 
 
-def level_options_of(given: Inputs, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
+def level_options_of(given: Job, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
     """How levels are made from the areas up, by these approaches; site_location is empty where none is needed."""
     return LevelOptions(
         given.whole("COARSEST"),
@@ -61,7 +61,7 @@ class Held(TypedDict):
     least_left_people: float
 
 
-def held_against(given: Inputs) -> Held:
+def held_against(given: Job) -> Held:
     """What is asked of a nested release."""
     return {
         "disclosure": given.text(DISCLOSURE),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..anonymity import SMALLEST_K
 from ..areas import Areas
@@ -14,25 +13,13 @@ from ..language import tr
 from ..linked.source import LinkedSource, link, refused_together
 from ..linked.tables import ALL_ROWS, LinkedTable, left_out_rows, persons_by_key, persons_of_rows
 from ..policy import policies
-from ..records.columns import Column
 from ..records.matching import STOP, Records
-from .inputs import Inputs
+from .job import Job, ReadTable
 from .rules import rule_of
 from .values import field_named
 
 KEY, KNOWN, KEEP, SENSITIVE = "KEY", "LINKED_KNOWN", "LINKED_KEEP", "LINKED_SENSITIVE"
 REFUSED = ("RECORD_COUNT", "PERSON_ID")  # a row is a person
-
-
-class ReadTable(Protocol):
-    """A table that can be read."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Its fields."""
-
-    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
-        """Some of its fields."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +46,7 @@ class Linking:
     rows_known: str = ALL_ROWS
 
 
-def linked_source(given: Inputs, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
+def linked_source(given: Job, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
     """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
     for name in REFUSED:
         if given.has(name) and given.given(name):
@@ -81,7 +68,7 @@ def linked_source(given: Inputs, linking: Linking, records: Records, areas: Area
     return link(records, tables, areas, linking.new_key, key, least_alike(given, linking.k), linking.rows_known)
 
 
-def least_alike(given: Inputs, k: int) -> int:
+def least_alike(given: Job, k: int) -> int:
     """How many people must look alike in all tables. Raises InputError for more than in the classes of the persons, and
     PrivacyError for fewer than a policy allows."""
     classes = given.whole("K")

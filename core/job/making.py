@@ -27,7 +27,7 @@ from ..suppression import Terms, suppressed_by_class, suppression_percent
 from .asking import ask_of, rated, terms_of
 from .configuring import configuration_of, over_budget
 from .generalising import asks_for_coarser, coarser_of, with_levels_asked
-from .inputs import Inputs
+from .job import Job
 from .levels import level_options_of, levels_of, sentence
 from .rules import rule_sentences
 from .saying import crosswalk_sentence
@@ -66,7 +66,7 @@ class LevelsMade:
     single: tuple[str, Measures] | None = None
 
 
-def is_nested(given: Inputs) -> bool:
+def is_nested(given: Job) -> bool:
     """Whether a job asks for nested levels. Raises InputError for what cannot go with levels of coarser values."""
     nested = given.text("RELEASE") == NESTED
     if nested:
@@ -79,19 +79,19 @@ def look_at_neighbours(approaches: Iterable[str]) -> bool:
     return any((APPROACHES | BASELINES)[name].neighbours for name in approaches)
 
 
-def aggregations_of(given: Inputs, aggregation: str) -> list[str]:
+def aggregations_of(given: Job, aggregation: str) -> list[str]:
     """The aggregations that levels are made by: this one, and that which joins regions to a least population."""
     floor = given.number("LEAST_POPULATION") > 0 and not given.given("LEVEL_FIELDS")
     return [aggregation, *(["population floor"] if floor else [])]
 
 
-def aggregations_used(given: Inputs) -> list[str]:
+def aggregations_used(given: Job) -> list[str]:
     """The aggregations of a job, of one level or several."""
     aggregation = configuration_of(given).aggregation
     return aggregations_of(given, aggregation) if given.text("RELEASE") == NESTED else [aggregation]
 
 
-def released(given: Inputs, areas: Areas, records: Records, source: Source | None = None) -> Made:
+def released(given: Job, areas: Areas, records: Records, source: Source | None = None) -> Made:
     """The release that a job asks for.
 
     areas : with the population to balance, and their neighbours where `aggregations_used` look at them; records :
@@ -127,7 +127,7 @@ def released(given: Inputs, areas: Areas, records: Records, source: Source | Non
     return Made(account, remarks, hierarchies, made.aggregation)
 
 
-def looked_at(given: Inputs, areas: Areas, records: Records) -> Account:
+def looked_at(given: Job, areas: Areas, records: Records) -> Account:
     """What the release that a job asks for would be: as `released`, and nothing is released. Of what is published
     already nothing is known yet.
 
@@ -155,12 +155,12 @@ def with_costs(
     return replace(remarks, costs=costs), next_step(*costs)
 
 
-def _levels_made(given: Inputs, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+def _levels_made(given: Job, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
     make = _nested_levels if given.text("RELEASE") == NESTED else _one_level
     return make(given, areas, records, configuration)
 
 
-def _one_level(given: Inputs, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+def _one_level(given: Job, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
     terms = terms_of(given, records)
     run = aggregate(areas, records.profile, configuration, given.progress(READ, 45), terms=terms)
     run = joined_to_least_population(run, areas, given.number("LEAST_POPULATION"))
@@ -174,7 +174,7 @@ def _one_level(given: Inputs, areas: Areas, records: Records, configuration: Con
     )
 
 
-def _nested_levels(given: Inputs, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+def _nested_levels(given: Job, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
     started = given.seconds()
     run, single = _single_level(given, areas, records, configuration)
     finest = run.aggregation.crosswalk if run and given.text("FINEST") == CONFIGURATION else None
@@ -195,7 +195,7 @@ def _nested_levels(given: Inputs, areas: Areas, records: Records, configuration:
 
 
 def _single_level(
-    given: Inputs, areas: Areas, records: Records, configuration: Configuration
+    given: Job, areas: Areas, records: Records, configuration: Configuration
 ) -> tuple[Run | None, tuple[str, Measures] | None]:
     """What one level of regions would give; a configuration that fails matters only where its regions are used."""
     try:
@@ -210,7 +210,7 @@ def _single_level(
     return run, (given.text("COMBINATION"), rating.measures)
 
 
-def _looking_at_classes(given: Inputs, configuration: Configuration) -> tuple[str, ...]:
+def _looking_at_classes(given: Job, configuration: Configuration) -> tuple[str, ...]:
     """The approaches that made the levels and look at the classes of suppressed records."""
     if given.given("LEVEL_FIELDS"):
         return ()

@@ -12,11 +12,11 @@ from ..publish.register.published_releases import earlier_releases
 from ..records.table import RecordTable
 from ..releases.earlier import Earlier
 from .generalising import generalising_of
-from .inputs import Inputs
+from .job import Job
 from .values import field_named, position_of
 
 
-def published_counts_of(given: Inputs, table: RecordTable) -> CountRows | None:
+def published_counts_of(given: Job, table: RecordTable) -> CountRows | None:
     """PUBLISHED_COUNTS, read; None where it is not given. table : the records, whose quasi-identifiers are looked at.
 
     Raises InputError for fields that there are not.
@@ -53,7 +53,7 @@ def published_counts_of(given: Inputs, table: RecordTable) -> CountRows | None:
     )
 
 
-def _units(given: Inputs, name: str) -> dict[str, object] | None:
+def _units(given: Job, name: str) -> dict[str, object] | None:
     """The value that each area has in the field of REGIONS of this name; None where the counts are of the areas."""
     if not (given.has("REGIONS") and given.given("REGIONS")):
         return None
@@ -65,7 +65,7 @@ def _units(given: Inputs, name: str) -> dict[str, object] | None:
     return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}
 
 
-def earlier_of(given: Inputs, table: RecordTable) -> Earlier | None:
+def earlier_of(given: Job, table: RecordTable) -> Earlier | None:
     """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
     if not (given.has("REGISTER") and given.given("REGISTER")):
         return None
@@ -74,9 +74,9 @@ def earlier_of(given: Inputs, table: RecordTable) -> Earlier | None:
     return earlier_releases(path, given.text("REGISTER_ACTION"), answers_in(given), asked.tables, asked.rules)
 
 
-def answers_in(given: Inputs) -> list[tuple[str, str]]:
+def answers_in(given: Job) -> list[tuple[str, str]]:
     """The rows of ALIASES: a field and what it is. Raises InputError for half a row."""
-    cells = [str(cell).strip() for cell in given.cells("ALIASES")] if given.has("ALIASES") else []
+    cells = [str(cell).strip() for cell in given.several("ALIASES")] if given.has("ALIASES") else []
     if len(cells) % 2:
         raise InputError(
             plural(

@@ -15,14 +15,14 @@ from ..records.identifiers import refuse_identifiers
 from ..records.matching import STOP, Records, match_records
 from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable
 from .generalising import generalising_of
-from .inputs import Inputs, Parameters
+from .job import Job
 from .values import field_named
 
 
-def fields_of_records(given: Inputs) -> RecordFields:
+def fields_of_records(given: Job) -> RecordFields:
     """The fields of RECORDS that a job names."""
     named, kept, sensitive = (
-        tuple(given.field_names(name)) if given.has(name) else ()
+        tuple(given.several(name)) if given.has(name) else ()
         for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     )
     quasi_identifiers, period = quasi_identifiers_of(given, named)
@@ -32,7 +32,7 @@ def fields_of_records(given: Inputs) -> RecordFields:
     return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
 
 
-def table_of(given: Inputs) -> tuple[RecordTable, Generalising]:
+def table_of(given: Job) -> tuple[RecordTable, Generalising]:
     """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where there are such. Raises
     InputError."""
     fields = fields_of_records(given)
@@ -49,7 +49,7 @@ def table_of(given: Inputs) -> tuple[RecordTable, Generalising]:
     return shown, asked
 
 
-def records_of(given: Inputs, areas: Areas, k: int | None, aside: str = "") -> Records:
+def records_of(given: Job, areas: Areas, k: int | None, aside: str = "") -> Records:
     """RECORDS, read, matched with the areas and counted.
 
     k : None for what does not suppress; aside : a sentence on areas that may be missing
@@ -79,17 +79,17 @@ def records_of(given: Inputs, areas: Areas, k: int | None, aside: str = "") -> R
 PERIOD, PERIODS = "PERIOD", "PERIODS"
 
 
-def period_of(asked: Parameters) -> str:
+def period_of(asked: Job) -> str:
     """The field that is the period of a record; empty where there is none."""
     return asked.text(PERIOD).strip() if asked.has(PERIOD) else ""
 
 
-def periods_of(asked: Parameters) -> str:
+def periods_of(asked: Job) -> str:
     """How the classes of several periods go together: each by itself where nothing else can be asked for."""
     return asked.text(PERIODS) if asked.has(PERIODS) else EACH_BY_ITSELF
 
 
-def quasi_identifiers_of(given: Inputs, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
+def quasi_identifiers_of(given: Job, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """What a record shows, the period last, and the period; named : QUASI_IDENTIFIERS."""
     period = period_of(given)
     if not period:

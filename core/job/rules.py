@@ -7,7 +7,7 @@ from ..language import tr
 from ..policy import Policy, policies, policies_for_lists
 from ..privacy.derivable import NO_SMALL_COUNT, not_proven
 from ..privacy.rules import NO_RULE, Rule, list_rules
-from .inputs import Parameters
+from .job import Job
 from .levels import DISCLOSURE
 from .values import NESTED
 
@@ -21,7 +21,7 @@ def refusal(problem: str) -> str:
     )
 
 
-def rule_of(asked: Parameters) -> Rule | None:
+def rule_of(asked: Job) -> Rule | None:
     """The rule that is followed, None for one's own numbers or a form without rules.
 
     Raises InputError where the user's own file of rules cannot be read whole, or no longer has the rule.
@@ -31,7 +31,7 @@ def rule_of(asked: Parameters) -> Rule | None:
         return None
     # A policy names rules as they are shipped: a file of one's own would change what they ask for.
     named = any(policy.rules for policy in policies_for_lists())
-    listing = list_rules(*([] if named else asked.rule_files()))
+    listing = list_rules(*([] if named else asked.rule_files))
     if listing.problem:
         raise InputError(refusal(listing.problem))
     if name not in listing.rules:
@@ -39,7 +39,7 @@ def rule_of(asked: Parameters) -> Rule | None:
     return listing.rules[name]
 
 
-def raised_by_rule(asked: Parameters) -> dict[str, object]:
+def raised_by_rule(asked: Job) -> dict[str, object]:
     """The parameters that are to be raised to what the rule asks for, with their values. Raises InputError."""
     rule = rule_of(asked)
     if rule is None:
@@ -54,11 +54,11 @@ def raised_by_rule(asked: Parameters) -> dict[str, object]:
     return {name: value for name, value in raised.items() if asked.has(name)}
 
 
-def _number(asked: Parameters, name: str) -> float:
+def _number(asked: Job, name: str) -> float:
     return asked.number(name) if asked.has(name) else 0.0
 
 
-def rule_sentences(asked: Parameters, nested: bool) -> tuple[str, ...]:
+def rule_sentences(asked: Job, nested: bool) -> tuple[str, ...]:
     """The rule with its source, for the log and the report; nothing for one's own numbers.
 
     nested : whether the release has several levels, of which small counts may be derived
@@ -103,7 +103,7 @@ LEAST = {
 REGISTER, RULE = "REGISTER", "RULE"
 
 
-def hold_to_policies(asked: Parameters, folder: bool | None = None) -> tuple[Policy, ...]:
+def hold_to_policies(asked: Job, folder: bool | None = None) -> tuple[Policy, ...]:
     """The policies that a job which releases something holds. Raises PrivacyError where it does not hold one.
 
     asked : its parameters, raised to what its rule asks for; folder : whether it is written as a folder that describes
@@ -121,13 +121,13 @@ def hold_to_policies(asked: Parameters, folder: bool | None = None) -> tuple[Pol
     return held
 
 
-def hold_before_a_place(asked: Parameters) -> None:
+def hold_before_a_place(asked: Job) -> None:
     """Raise PrivacyError for a job that a policy does not have, of which it is not said yet where its release goes."""
     for policy in policies():
         _hold_what_is_asked(asked, policy)
 
 
-def _hold_what_is_asked(asked: Parameters, policy: Policy) -> None:
+def _hold_what_is_asked(asked: Job, policy: Policy) -> None:
     """Least counts, the rule, and what a nested release holds against."""
     for name, of in LEAST.items():
         if asked.has(name) and (not of or asked.text(of)):

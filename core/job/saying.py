@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..language import all_of, tr
-from .inputs import Inputs
+from .job import Job
 from .rules import rule_of
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
@@ -38,7 +38,7 @@ SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 INPUTS = ("REGIONS",)
 
 
-def said_of(given: Inputs) -> tuple[str, ...]:
+def said_of(given: Job) -> tuple[str, ...]:
     """The settings that may be said of this run."""
     counted = given.has("POPULATION") and given.given("POPULATION")
     return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID
@@ -47,7 +47,7 @@ def said_of(given: Inputs) -> tuple[str, ...]:
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
 
 
-def crosswalk_sentence(given: Inputs, looking: Collection[str]) -> str:
+def crosswalk_sentence(given: Job, looking: Collection[str]) -> str:
     """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
 
     looking : the approaches in use that look at the classes of suppressed records

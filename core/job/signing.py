@@ -11,7 +11,7 @@ from ..package.table import DataTable
 from ..publish.register import told
 from ..report.sign import FileToSign, Signing
 from ..version import commit, version
-from .inputs import Parameters
+from .job import Job
 
 RECIPIENT, PURPOSE, PREPARED_BY = "RECIPIENT", "PURPOSE", "PREPARED_BY"
 SAID = (RECIPIENT, PURPOSE, PREPARED_BY)
@@ -28,7 +28,7 @@ def made_by() -> str:
     return tr("VBAS {version}, commit unknown", version=version())
 
 
-def told_of(asked: Parameters) -> dict[str, str]:
+def told_of(asked: Job) -> dict[str, str]:
     """What the register keeps of what a job says of its release: series, recipient, purpose."""
     return {what: asked.text(name) for name, what in IN_REGISTER.items() if asked.has(name)}
 
@@ -53,7 +53,7 @@ def page_to_publish(file: str, content: bytes) -> FileToSign:
 
 
 def signing_of(
-    asked: Parameters,
+    asked: Job,
     tables: Iterable[DataTable],
     files_of: Callable[[str], str] = lambda table: "",
     register: str = "",

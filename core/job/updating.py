@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..anonymise import Account, Ask, anonymise
+from ..anonymise import Account, Ask, anonymise, refuse_with_coarser
 from ..areas import Areas
 from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
+from ..privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
+from ..privacy.rules import NO_RULE
 from ..privacy.series import EACH_BY_ITSELF
+from ..profile import Profile
+from ..progress import Progress
 from ..publish.register.listing import releases_in
 from ..publish.register.published_releases import earlier_releases
 from ..records.matching import Records
+from ..records.table import RecordTable
 from ..releases.earlier import Earlier
 from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, levels_of_release
-from .generalising import generalising_of
-from .inputs import Inputs
+from ..source import RecordSource, Source
+from .generalising import LEVELS_COARSER, asks_for_coarser, generalising_of
+from .job import Job
+from .levels import DISCLOSURE
 from .published import answers_in, published_counts_of
 from .reading import period_of
+from .rules import rule_of
 
 
 @dataclass(frozen=True)
@@ -37,52 +46,77 @@ class Updating:
 
 
 def carried_release(
-    given: Inputs,
+    given: Job,
     areas: Areas,
-    records: Records,
+    records: Source | Records,
     updating: Updating,
     levels: Levels | None = None,
     population: np.ndarray | None = None,
+    ask: Ask | None = None,
+    progress: Progress | None = None,
 ) -> Account:
     """The release that carries on one of REGISTER.
 
     areas : with the population to balance; levels : of the earlier release, those of the register where None;
-    population : people of each area where these are known from elsewhere than the records
+    population : people of each area where these are known from elsewhere than the records; ask : what else is asked
     K is that of the earlier release where it is not given, or is less; of several periods each goes by itself. Raises
     InputError and PrivacyError.
     """
+    if not given.given("REGISTER"):
+        raise InputError(tr("REGISTER is empty, and an update carries on a release of it: name that register."))
     register = Path(given.text("REGISTER"))
-    if not given.given("REGISTER") or not register.is_file():
+    if not register.is_file():
         raise InputError(
             tr(
                 "REGISTER: there is no file {path}: name the register of the earlier release.",
                 path=given.text("REGISTER"),
             )
         )
-    asked = generalising_of(given, tuple(records.table.quasi_identifiers))
+    source: Source = RecordSource(records) if isinstance(records, Records) else records
+    table = source.values()
+    asked = generalising_of(given, tuple(table.quasi_identifiers))
     earlier = earlier_releases(register, aliases=answers_in(given), tables=asked.tables, rules=asked.rules)
-    entry = _entry(register, updating.entry.strip(), areas, records, earlier, levels)
+    entry = _entry(register, updating.entry.strip(), areas, source, earlier, levels)
     release = earlier.releases[entry]
     levels = levels_of_release(release, areas) if levels is None else levels
     given.info(tr("The release that is carried on is “{release}” of the register.", release=release.title))
     places = given.given("REGIONS")
-    ask = Ask(
+    if ask is None:
+        ask = _asked(given, table, release)
+    ask = replace(
+        ask,
         k=_k(given, release),
-        l_diversity=given.whole("L_DIVERSITY"),
-        max_share=given.number("MAX_SHARE"),
-        period=period_of(given),
-        periods=EACH_BY_ITSELF,
-        published_margins=given.text("PUBLISHED_MARGINS"),
-        published_counts=published_counts_of(given, records.table),
         earlier=earlier,
         nested=release.nested,
         loss=NON_UNIFORM_ENTROPY if given.text("LOSS") == MEAN_DISTANCE and not places else given.text("LOSS"),
         update=Update(entry, updating.kind, updating.followed),
     )
-    return anonymise(areas, records, levels, ask, None, population, given.progress(40, 65), given)
+    progress = given.progress(40, 65) if progress is None else progress
+    return anonymise(areas, source, levels, ask, None, population, progress, given)
 
 
-def _k(given: Inputs, release: Published) -> int:
+def _asked(given: Job, table: RecordTable, release: Published) -> Ask:
+    """What is asked beside k, of a job that says it by the settings of a first release, too. Raises InputError for what
+    an update does not know."""
+    if given.has(LEVELS_COARSER) and asks_for_coarser(given):
+        refuse_with_coarser(["REGISTER"])
+    rule = rule_of(given)
+    people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
+    disclosure = given.text(DISCLOSURE) if given.has(DISCLOSURE) else CLASS_HAS_K
+    return Ask(
+        l_diversity=given.whole("L_DIVERSITY"),
+        max_share=given.number("MAX_SHARE"),
+        least_population=max(people, rule.least_population if rule else 0.0),
+        period=period_of(given),
+        periods=EACH_BY_ITSELF,
+        published_margins=given.text("PUBLISHED_MARGINS"),
+        published_counts=published_counts_of(given, table),
+        rule=rule.name if rule else NO_RULE,
+        disclosure=NO_SMALL_COUNT if rule and rule.nor_derivable and release.nested else disclosure,
+    )
+
+
+def _k(given: Job, release: Published) -> int:
     """K, or that of the release that is carried on, where that is more or none is given."""
     k = given.whole("K") if given.given("K") else release.k
     if k < release.k:
@@ -108,20 +142,30 @@ def _k(given: Inputs, release: Published) -> int:
     return max(k, release.k)
 
 
-def _entry(register: Path, entry: str, areas: Areas, records: Records, earlier: Earlier, levels: Levels | None) -> int:
+def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Earlier, levels: Levels | None) -> int:
     """The position of the release that is meant. Raises InputError."""
     if entry:
         return _named(register, entry)
-    found = last_of_the_same(earlier.releases, records, areas, levels)
+    coarsened = {name: column.level for name, column in source.values().coarsened.items()}
+    found = last_of_the_same(earlier.releases, source.profile, coarsened, areas, levels)
     if found is None:
+        _refuse_other_areas(earlier.releases, source.profile, areas)
         raise InputError(
             tr(
                 "REGISTER has no release with the regions of CROSSWALK and these quasi-identifiers ({names}): give the "
                 "crosswalk and the fields that it was made with, or name it in ENTRY.",
-                names=", ".join(records.profile.quasi_identifiers),
+                names=", ".join(source.profile.quasi_identifiers),
             )
         )
     return found
+
+
+def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: Areas) -> None:
+    """Refuse areas that no release of these quasi-identifiers has, such as those of another year. Raises InputError."""
+    alike = [release for release in earlier if set(release.quasi_identifiers) == set(profile.quasi_identifiers)]
+    own = set(areas.identifiers.tolist())
+    if alike and all(set(release.areas.tolist()) != own for release in alike):
+        levels_of_release(alike[-1], areas)
 
 
 def _named(register: Path, entry: str) -> int:

@@ -38,6 +38,9 @@ class Frame(Protocol):
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         """Several fields, which are read together."""
 
+    def values(self, name: str) -> list[object]:
+        """The values of a field in the order of the table, missing ones as None."""
+
     def array(self, name: str) -> np.ndarray:
         """The values of a field as an array, of objects where they are not numbers."""
 
@@ -80,6 +83,12 @@ class OwnFrame:
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         """Several fields, which are read together."""
         return {name: self.column(name) for name in names}
+
+    def values(self, name: str) -> list[object]:
+        """The values of a field in the order of the table, missing ones as None."""
+        column = self.column(name)
+        listed: list[object] = column.categories[column.codes].tolist()
+        return listed
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""

@@ -109,7 +109,7 @@ def places_of(given: object, id_field: str, population: str, area_point: str, cr
     """
     frame = frame_of(given, REGIONS)
     id_field = field_named(frame.names, id_field, "REGION_ID", REGIONS)
-    identifiers = values_in(frame, id_field)
+    identifiers = frame.values(id_field)
     texts = (
         checked_identifiers(identifiers, tr("Field “{field}” of {layer}", field=id_field, layer=REGIONS))
         if identifiers
@@ -139,17 +139,10 @@ def places_of(given: object, id_field: str, population: str, area_point: str, cr
     people = None
     if population:
         population = field_named(frame.names, population, "POPULATION", REGIONS)
-        people = number_or_missing(values_in(frame, population), population, "POPULATION")
+        people = number_or_missing(frame.values(population), population, "POPULATION")
     coordinates = shapely.get_coordinates(middle) if len(middle) else np.empty((0, 2))
     areas = make_areas(identifiers, coordinates, people, id_field, in_metres=system is not None)
     return Places(frame, given, id_field, areas, bool(population), shapes, system, planar)
-
-
-def values_in(frame: Frame, name: str) -> list[object]:
-    """The values of a field in the order of the frame, missing ones as None."""
-    column = frame.column(name)
-    listed: list[object] = column.categories[column.codes].tolist()
-    return listed
 
 
 def moved(shapes: np.ndarray, source: Any, target: Any) -> np.ndarray:
@@ -187,7 +180,7 @@ def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
         ]
     elif min(position_of(frame.names, X), position_of(frame.names, Y)) >= 0:
         axes = [frame.names[position_of(frame.names, axis)] for axis in (X, Y)]
-        both = [number_or_missing(values_in(frame, axis), axis, REGIONS) for axis in axes]
+        both = [number_or_missing(frame.values(axis), axis, REGIONS) for axis in axes]
         wkbs = shapely.to_wkb(shapely.points(np.column_stack(both))).tolist()
     else:
         raise InputError(

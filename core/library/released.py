@@ -100,7 +100,8 @@ class Anonymized:
         shown = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
         changed = {*table.coarsened, *self.account.levels.coarser}
         kept = [name for name in release.fields if name not in changed]
-        return self._job.tables["RECORDS"].like(shown, kept)
+        frame: Any = self._job.table("RECORDS")  # which a library has as a frame
+        return frame.like(shown, kept)
 
     @cached_property
     def crosswalk(self) -> Any:
@@ -288,7 +289,8 @@ class Anonymized:
 
     def _said_values(self, allowed: set[str]) -> dict[str, object]:
         """The settings that count, of these: what was given, k and kind, and what the combination chose."""
-        values = {"K": self._job.whole("K"), "RELEASE": self._job.text("RELEASE"), **self._job.values}
+        job = self._job
+        values = {name: job.values[name] for name in SETTINGS if job.given(name) or name in ("K", "RELEASE")}
         values.update(settled_by_combination(self._job))
         told = {
             name: ", ".join(map(str, value)) if isinstance(value, list) else value

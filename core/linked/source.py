@@ -107,6 +107,14 @@ class LinkedSource:
         """Refuse coarser values that repeat the person's area. Raises InputError."""
         self._persons.check_no_area_shown(places, areas)
 
+    def to_update(self) -> Records:
+        """None. Raises InputError."""
+        raise linked_in_update()
+
+    def updated(self, split: Records) -> RecordSource:
+        """None. Raises InputError."""
+        raise linked_in_update()
+
     def release(
         self,
         plan: Plan,
@@ -282,6 +290,16 @@ def more_than_k() -> InputError:
             "choose “{all_rows}”, or leave these as they are by default.",
             rows_known=ONE_ROW,
             all_rows=ALL_ROWS,
+        )
+    )
+
+
+def linked_in_update() -> InputError:
+    """What is said of an update that is to show linked tables."""
+    return InputError(
+        tr(
+            "An update shows persons alone: what the rows of linked tables tell of one person beside those of earlier "
+            "months cannot be checked. Leave LINKED_TABLES empty, and release linked tables once, in one run."
         )
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..scientific import sparse
 from ..ties import Ties, ranks
+from .series_helped import Counts, best_moves, places_of
 from .tree import Tree
 
 MOST_STATES = 20  # possibilities that are kept of a region and class
@@ -101,8 +102,26 @@ def best_levels_of_series(cells: SeriesCells, tree: Tree, k: int, ties: Ties = N
         if level + 1 < len(tree):
             place = np.append(tree.within[level], -1)[place]
             above = np.array([class_of, tree.within[level][own]])
-    level_of = _walked_back(stages, nodes, len(cells.area))
-    return lowered(cells, tree, k, level_of)
+    return improved(cells, tree, k, _walked_back(stages, nodes, len(cells.area)))
+
+
+def improved(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np.ndarray:
+    """The levels once no part of what a label shows can move to a smaller region, neither by itself nor where others
+    help it (`series_helped`), and less be lost."""
+    level_of = lowered(cells, tree, k, level_of)
+    places, due = places_of(tree, cells.area), np.unique(cells.class_of)
+    for _ in range(MOST_ROUNDS):
+        some = np.flatnonzero(np.isin(cells.class_of, due) & (level_of >= 0))
+        if not len(some):
+            break
+        counts = Counts(cells.class_of[some], cells.counted[some], cells.records[some])
+        moved, target = best_moves(counts, places.of(some), k, level_of[some])
+        due = np.unique(cells.class_of[some[moved]])
+        level_of[some[moved]] = target
+        of_due = np.flatnonzero(np.isin(cells.class_of, due))
+        own = SeriesCells(cells.area[of_due], cells.class_of[of_due], cells.counted[of_due], cells.records[of_due])
+        level_of[of_due] = lowered(own, tree, k, level_of[of_due])
+    return level_of
 
 
 def _none(n_periods: int) -> _States:

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..crosswalk import Crosswalk
 from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
 from ..generalising.rules import BANDS, LEADING, hierarchy_rule
 from ..language import plural, tr
 from ..plain_text import is_missing, value_text
-from ..records.columns import Column
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..records.columns import Column, combine_codes
+from ..suppression import Terms, suppressed_by_class, suppression_percent
 
 WIDTHS = ((5, 10, 20), (10, 20), (10, 50, 100), (100, 500, 1000), (1000, 5000, 10_000), (10_000, 50_000, 100_000))
 CHARACTERS = ((4, 3, 2, 1), (3, 2, 1), (2, 1), (1,))
@@ -62,6 +66,33 @@ def coarser_offers(name: str, column: Column) -> list[Coarser]:
         if offers and rule.startswith(BANDS) and min(offers) <= 12:
             break  # numbers: wider bands would show nothing any more
     return [offers[n] for n in sorted(offers, reverse=True)][-MOST_OFFERED:]
+
+
+def what_each_suppresses(
+    profile: Profile,
+    crosswalk: Crosswalk,
+    terms: Terms,
+    name: str,
+    offers: Sequence[Coarser],
+    progress: Progress = silent,
+) -> list[float]:
+    """Per cent of all records that these regions suppress as one level: with the values of a quasi-identifier as they
+    are, then with each offer.
+
+    profile, crosswalk : of the same areas; name : one of the profile's quasi-identifiers; offers : of its values.
+    Raises InputError for an offer that does not fit all of them.
+    """
+    at = profile.quasi_identifiers.index(name)
+    values, codes = profile.categories[at], list(profile.classes.T)
+    sizes = [len(categories) for categories in profile.categories]
+    held = np.bincount(codes[at], profile.class_sizes, len(values))
+    lost = [suppressed_by_class(profile, crosswalk, terms)]
+    for done, offer in enumerate(offers):
+        progress((done + 1) / (len(offers) + 1))
+        shown = hierarchy_rule(name, offer.rule).hierarchy(values, held).codes[offer.level]
+        coarser, _ = combine_codes([*codes[:at], shown[codes[at]], *codes[at + 1 :]], sizes)
+        lost.append(suppressed_by_class(profile, crosswalk, terms, coarser))
+    return [suppression_percent(profile, one, terms) for one in lost]
 
 
 def as_it_is(column: Column) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records.columns import combine_codes, number_keys
+from ..records.columns import combine_codes, number_keys, sum_by_key
 from ..records.table import PERSONS
 
 NOBODY_KNOWN: Mapping[str, np.ndarray] = {}
@@ -117,12 +117,21 @@ class Tally:
         before = so_far - np.repeat(so_far[first], np.diff(first, append=len(equivalence_class)))
         return np.bincount(equivalence_class[before < self.people[equivalence_class]], minlength=len(self.people))
 
+    def most_holders(self) -> np.ndarray:
+        """The people who have the value that most have, (n_equivalence_classes,) int64."""
+        most, first = np.zeros(len(self.people), np.int64), np.flatnonzero(np.diff(self.equivalence_class, prepend=-1))
+        if len(first):
+            most[self.equivalence_class[first]] = np.maximum.reduceat(self.holders, first)
+        return most
+
+    def several_values(self) -> np.ndarray:
+        """Where `fewest_values` is at least 2, (n_equivalence_classes,) bool, without ordering the values."""
+        n_values = np.bincount(self.equivalence_class, minlength=len(self.people))
+        return (n_values > 1) & (self.most_holders() < self.people)
+
     def largest_share(self) -> np.ndarray:
         """Of the people, those who have the value that most have, per cent, (n_equivalence_classes,)."""
-        largest, first = np.zeros(len(self.people)), np.flatnonzero(np.diff(self.equivalence_class, prepend=-1))
-        if len(first):
-            largest[self.equivalence_class[first]] = np.maximum.reduceat(self.share, first)
-        return 100.0 * largest
+        return 100.0 * (self.most_holders() / np.maximum(self.people, 1))
 
 
 def tallies_of(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> list[Tally]:
@@ -189,9 +198,12 @@ def equivalence_class_of_entries(equivalence_class_of: np.ndarray, cell: np.ndar
 
 def _of_records(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> Tally:
     equivalence_class = equivalence_class_of_entries(equivalence_class_of, shares.cell)
-    there = equivalence_class >= 0
-    of_equivalence_class, value, at = _pairs(equivalence_class[there], shares.value[there], n_equivalence_classes)
-    records = np.bincount(at, shares.records[there], len(value))
+    value, records, there = shares.value, shares.records, equivalence_class >= 0
+    if not there.all():
+        equivalence_class, value, records = equivalence_class[there], value[there], records[there]
+    n_values = int(value.max(initial=0)) + 1
+    pairs, records = sum_by_key(equivalence_class * n_values + value, records, n_equivalence_classes * n_values)
+    of_equivalence_class, value = np.divmod(pairs, n_values)
     return Tally(
         of_equivalence_class, value, records, records, np.bincount(of_equivalence_class, records, n_equivalence_classes)
     )

@@ -99,8 +99,14 @@ class Requirement:
 
     def values_hold(self, tally: Tally) -> np.ndarray:
         """Whether the values of each equivalence class are what is asked for, (n_equivalence_classes,) bool."""
-        fits = tally.largest_share() <= self.max_share * (1 + 1e-12)
-        return fits & (tally.fewest_values() >= self.l_diversity) if self.l_diversity > 1 else fits
+        fits = np.ones(len(tally.people), bool)
+        if self.max_share < 100:
+            fits = tally.largest_share() <= self.max_share * (1 + 1e-12)
+        if self.l_diversity == 2:
+            fits &= tally.several_values()
+        elif self.l_diversity > 2:
+            fits &= tally.fewest_values() >= self.l_diversity
+        return fits
 
     def people(self, equivalence_class_of: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The records of each equivalence class, or its distinct members of the kind it has fewest of, int64."""

@@ -26,7 +26,6 @@ from .updating import (
     Update,
     changed,
     check_update,
-    check_updated_members,
     check_updated_releases,
     check_updated_values,
     places_of,
@@ -73,16 +72,13 @@ def carried_on(
 
     earlier : the register's releases, one of which `update` names; wanted : what is asked of each class; loss : of a
     nested release, None for one level.
-    Raises InputError for records of an engine, fields that cannot be kept the same, and another geography.
+    Raises InputError for persons with several rows, fields that cannot be kept the same, and another geography.
     """
-    records = source.records if isinstance(source, RecordSource) else source
-    if not isinstance(records, Records):
-        raise InputError(tr("An update takes records that are read, and not yet those that stay in an engine."))
+    at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
     if not earlier.releases:
         raise InputError(tr("REGISTER has no release in it that could be updated: name the register that has."))
-    check_updated_members(records.table)
+    records = at_hand.to_update()
     check_updated_values(records.table)
-    records = replace(records, table=replace(records.table, members={}))  # a row each, so that k rows are k persons
     table, profile = records.table, records.profile
     now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})
     same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)
@@ -98,7 +94,7 @@ def carried_on(
     rng = np.random.default_rng()  # from the system's own source, kept nowhere
     nested, rest = loss is not None, part(progress, 0.5, 1.0)
     split, plan, n_rare = updated(records, levels, wanted, others, places, areas, nested, rng, rest)
-    split_source = RecordSource(split)
+    split_source = at_hand.updated(split)
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
     asked = replace(asked, rows_alike=wanted.k if wanted.alike else 1)
     return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions, n_rare)

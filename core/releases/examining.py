@@ -100,7 +100,8 @@ class Examiner:
         joint : the joint classes to look at, all where None; programs : as `find_disclosed` takes it
         """
         k = min(release.k for release in (new, *self._earlier)) if self._k is None else self._k
-        pairs = [(i, self._comparing.compare(old, new, k)) for i, old in enumerate(self._earlier)]
+        is_update = bool(self._updated)
+        pairs = [(i, self._comparing.compare(old, new, k, each=is_update)) for i, old in enumerate(self._earlier)]
         compared = [(i, both) for i, both in pairs if both is not None]
         changes = [
             (i, part)
@@ -253,7 +254,8 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     both_of = {}
     for i, j in pairs:
         first, second = releases[i], releases[j]
-        both_of[i, j] = comparing.compare(first, second, k, _carried_on(first, second))
+        carried_on = _carried_on(first, second)
+        both_of[i, j] = comparing.compare(first, second, k, carried_on, carried_on)
     compared = [(i, j, both) for (i, j), both in both_of.items() if both is not None]
     changes = [(i, j, both.few) for i, j, both in compared if len(both.few)]
     homogeneous = [(i, j, both.homogeneous) for i, j, both in compared if len(both.homogeneous)]

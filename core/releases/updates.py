@@ -120,10 +120,12 @@ class Comparing:
         self._classes: dict[tuple[str, ...], int] = {}
         self._values: dict[str, int] = {}
 
-    def compare(self, old: Published, new: Published, k: int, rows: bool = True) -> Compared | None:
+    def compare(self, old: Published, new: Published, k: int, rows: bool = True, each: bool = False) -> Compared | None:
         """Two releases held against each other, None where their regions, levels or quasi-identifiers differ.
 
-        rows : whether what rows show together is compared, too, where both are known to show the same fields
+        rows : whether what rows show together is compared, too, where both are known to show the same fields; each :
+        whether those who came, by all that is shown of them, and those who left are few where either are, as an update
+        has neither; else where both are
         """
         if old.counts_from is not None or new.counts_from is not None:
             return None
@@ -135,23 +137,28 @@ class Comparing:
         in_old = at[in_new]
         people = np.abs(after.records[in_new] - before.records[in_old])
         changed = people > 0
+        few = np.zeros(len(people), bool)
         one_value: list[tuple[np.ndarray, np.ndarray]] = []
         differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
         names = before.fields.keys() & after.fields.keys()
-        for name in sorted(name for name in names if rows or not is_of_rows(name)):
+        compared = sorted(name for name in names if rows or not is_of_rows(name))
+        shown = {field for name in compared for field in fields_of(name)}
+        for name in compared:
             place, value, number = _difference(before, after, name, in_old, in_new)
             came, left = (
                 np.bincount(place[side], np.abs(number[side]), len(people)).astype(np.int64)
                 for side in (number > 0, number < 0)
             )
             people = np.maximum(people, np.maximum(came, left))
+            if each and shown == set(fields_of(name)):
+                few |= ((came > 0) & (came < k)) | ((left > 0) & (left < k))
             changed[place] = True
             differences.append((_said(name), place, value, number))
             if is_of_rows(name):
                 continue  # each sensitive field of it is looked at by itself
             alone = np.bincount(place, minlength=len(people))[place] == 1
             one_value.append((place[alone], np.abs(number[alone])))
-        few = (people >= 1) & (people < k)
+        few |= (people >= 1) & (people < k)
         homogeneous = np.zeros(len(people), bool)
         for place, number in one_value:
             homogeneous[place[number == people[place]]] = True

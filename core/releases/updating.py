@@ -93,14 +93,19 @@ def of_the_same_geography(earlier: Sequence[Published], now: Published) -> list[
     ]
 
 
-def last_of_the_same(earlier: Sequence[Published], records: Records, areas: Areas, levels: Levels | None) -> int | None:
-    """The position of the last release that shows the quasi-identifiers of these records in these areas and, where
-    levels are given, in their regions; None for none."""
-    coarsened = {name: column.level for name, column in records.table.coarsened.items()}
+def last_of_the_same(
+    earlier: Sequence[Published],
+    profile: Profile,
+    coarsened: dict[str, int],
+    areas: Areas,
+    levels: Levels | None,
+) -> int | None:
+    """The position of the last release that shows the quasi-identifiers of a profile in these areas and, where levels
+    are given, in their regions; None for none. coarsened : at what levels of their hierarchies they are shown"""
     if levels is not None:
-        same = of_the_same_geography(earlier, under_levels(records.profile, levels, areas, coarsened))
+        same = of_the_same_geography(earlier, under_levels(profile, levels, areas, coarsened))
         return same[-1] if same else None
-    identifiers, names = set(areas.identifiers.tolist()), set(records.profile.quasi_identifiers)
+    identifiers, names = set(areas.identifiers.tolist()), set(profile.quasi_identifiers)
     for at in reversed(range(len(earlier))):
         release = earlier[at]
         shown = set(release.quasi_identifiers), dict(release.coarsened)
@@ -117,7 +122,8 @@ def levels_of_release(release: Published, areas: Areas) -> Levels:
         lacking = [area for area, there in zip(areas.identifiers.tolist(), at.tolist()) if there < 0]
         raise InputError(
             tr(
-                "{release} has other areas than REGIONS ({first}): give those that it was made with.",
+                "{release} has other areas than these ({first}), as of another year: give those that it was made with, "
+                "and bring the records to them, or begin a new series with a new register.",
                 release=release.title.capitalize(),
                 first=first_values(lacking or sorted(set(position) - set(areas.identifiers.tolist()))),
             )
@@ -158,27 +164,36 @@ def check_updated_members(table: RecordTable) -> None:
     """Refuse persons with several rows, and households. Raises InputError."""
     if PERSONS in table.members:
         codes = table.members[PERSONS].codes
-        several = len(codes) - len(np.unique(codes))
-        if several:
-            raise InputError(
-                plural(
-                    "An update takes one row for each person; {n} row is of a person who has another: who leaves would "
-                    "take all of them along, and the register does not know of how many persons its numbers are. Give "
-                    "each person one row, or use “Release records”, with REGISTER.",
-                    "An update takes one row for each person; {n} rows are of persons who have another: who leaves "
-                    "would take all of them along, and the register does not know of how many persons its numbers are. "
-                    "Give each person one row, or use “Release records”, with REGISTER.",
-                    several,
-                )
-            )
+        refuse_rows_of_one_person(len(codes) - len(np.unique(codes)))
     if HOUSEHOLDS in table.members:
+        raise households_in_update()
+
+
+def refuse_rows_of_one_person(several: int) -> None:
+    """Refuse that many rows of persons who have another. Raises InputError."""
+    if several:
         raise InputError(
-            tr(
-                "An update counts persons, and not households: a household that leaves would be a change of several "
-                "records, and the register does not know of how many households its numbers are. Leave HOUSEHOLD_ID "
-                "empty, or use “Release records”, with REGISTER."
+            plural(
+                "An update takes one row for each person; {n} row is of a person who has another: who leaves would "
+                "take all of them along, and the register does not know of how many persons its numbers are. Give "
+                "each person one row, or use “Release records”, with REGISTER.",
+                "An update takes one row for each person; {n} rows are of persons who have another: who leaves "
+                "would take all of them along, and the register does not know of how many persons its numbers are. "
+                "Give each person one row, or use “Release records”, with REGISTER.",
+                several,
             )
         )
+
+
+def households_in_update() -> InputError:
+    """What is said of an update that is to count households."""
+    return InputError(
+        tr(
+            "An update counts persons, and not households: a household that leaves would be a change of several "
+            "records, and the register does not know of how many households its numbers are. Leave HOUSEHOLD_ID "
+            "empty, or use “Release records”, with REGISTER."
+        )
+    )
 
 
 def check_updated_values(table: RecordTable) -> None:

@@ -208,14 +208,15 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
         rows.append((tr("Records of rare values"), _held_back(account.changed.n_rare)))
     if ask.least_population:
         rows.append((tr("Least population"), tr("{people:,.0f} people in every region", people=ask.least_population)))
-    rows.append(("RULE", tr("none: numbers of the house") if ask.rule == NO_RULE else ask.rule))
+    rows.append((tr("Published rule"), tr("none: numbers of the house") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
-        said = tr("{disclosure}. {told}", disclosure=ask.disclosure, told=in_short(ask.k))
-        rows.append(("DISCLOSURE", said if account.no_small_count else ask.disclosure))
+        held = tr(ask.disclosure)
+        said = tr("{disclosure}. {told}", disclosure=held, told=in_short(ask.k)) if account.no_small_count else held
+        rows.append((tr("Protection"), said))
     if ask.published_margins or ask.published_counts is not None:
         rows.append((tr("Published counts"), tr("held against what others publish")))
     none = tr("none: earlier releases were not looked at") if ask.earlier is None else tr("not in the register yet")
-    rows.append(("REGISTER", signing.register or none))
+    rows.append((tr("Register of releases"), signing.register or none))
     rows += [(tr("Policy"), f"{policy.path} (SHA-256 {policy.sha256})") for policy in account.policies]
     return rows
 

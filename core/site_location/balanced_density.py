@@ -24,8 +24,7 @@ def balanced_density(
     areas : n areas with points (metres) and population; 1 <= n_sites <= n, exactly so many sites are placed. The
     profile is not used.
     """
-    points, population = areas.points, areas.population
-    rank = np.argsort(np.argsort(areas.identifiers.astype(str), kind="stable"))
+    points, population, rank = areas.points, areas.population, areas.rank
     upwards = np.lexsort((rank, points[:, 0], points[:, 1]))
     sites = np.empty((n_sites, 2))
     placed = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,10 @@ from ..site_number.suppression_budget import most_within, numbers_tried
 from ..suppression import Terms, released_by_region
 
 MOST_POINTS = 25
+ALWAYS = 9  # of these numbers are run whatever the others show
+# Between two numbers that suppress as good as the same, or more than anybody would release, the line needs no others.
+# Both in per cent.
+STRAIGHT, UNDECIDED = 0.1, 25.0
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,8 @@ class Curve:
 
     @property
     def whole(self) -> bool:
-        """Whether all of `numbers_on_curve` are run."""
-        return all(number in self._found for number in numbers_on_curve(self._n_areas))
+        """Whether nothing that could change the line is left to be run."""
+        return not numbers_left(numbers_on_curve(self._n_areas), self._found)
 
     def own_number(self, progress: Progress = silent) -> int:
         """The number that the configuration itself chooses. Raises InputError for settings it refuses."""
@@ -75,11 +80,8 @@ class Curve:
         return self._found[n_sites]
 
     def filled(self, progress: Progress = silent) -> Iterator[CurvePoint]:
-        """The points of the whole curve: its ends first, then ever finer, those that are known already at once."""
-        numbers = coarse_to_fine(numbers_on_curve(self._n_areas))
-        for done, number in enumerate(numbers):
-            yield self.point(number, part(progress, done / len(numbers), (done + 1) / len(numbers)))
-        progress(1.0)
+        """The points of the whole curve that are not known yet: its ends first, then ever finer where it bends."""
+        yield from filled_up(numbers_on_curve(self._n_areas), self._found, self.point, progress)
 
     def most_within(self, budget: float, progress: Progress = silent) -> CurvePoint | None:
         """The most sites found that suppress at most `budget` per cent, as `suppression budget` finds them; None where
@@ -87,6 +89,38 @@ class Curve:
         tried = numbers_tried(lambda number, step: self.point(number, step).percent, self._n_areas, budget, progress)
         n_sites = most_within(tried, budget)
         return self._found[n_sites] if n_sites else None
+
+
+def filled_up(
+    numbers: Sequence[int],
+    found: Mapping[int, CurvePoint],
+    point: Callable[[int, Progress], CurvePoint],
+    progress: Progress = silent,
+    always: int = ALWAYS,
+) -> Iterator[CurvePoint]:
+    """Run `point` for each of the numbers that are left; found : what is known, which `point` adds to."""
+    while left := numbers_left(numbers, found, always):
+        done = 1.0 - len(left) / len(numbers)
+        yield point(left[0], part(progress, done, done + 1.0 / len(numbers)))
+    progress(1.0)
+
+
+def numbers_left(numbers: Sequence[int], found: Mapping[int, CurvePoint], always: int = ALWAYS) -> list[int]:
+    """The numbers that are still to be run to know a line, those that tell most first.
+
+    The first few are run in any case; others only between two known ones where the line may bend (`STRAIGHT`,
+    `UNDECIDED`).
+    """
+    known, left = sorted(found), []
+    for position, number in enumerate(coarse_to_fine(numbers)):
+        if number in found:
+            continue
+        above = bisect(known, number)
+        ends = [found[end].percent for end in known[max(above - 1, 0) : above + 1]]
+        inside = 0 < above < len(known) and position >= always
+        if not inside or (max(ends) - min(ends) > STRAIGHT and min(ends) < UNDECIDED):
+            left.append(number)
+    return left
 
 
 def numbers_on_curve(n_areas: int, most: int = MOST_POINTS) -> list[int]:

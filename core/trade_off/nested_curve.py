@@ -11,9 +11,9 @@ from ..levels import Levels
 from ..nesting.making import LevelOptions, build_levels
 from ..progress import Progress, part, silent
 from ..records.matching import Records
-from .curve import Curve, CurvePoint, coarse_to_fine, numbers_on_curve
+from .curve import Curve, CurvePoint, filled_up, numbers_left, numbers_on_curve
 
-MOST_NESTED = 9  # levels take longer than regions, and their line is flat
+MOST_NESTED, ALWAYS_NESTED = 9, 5  # levels take longer than regions, and their line is flat
 
 
 class NestedCurve:
@@ -35,7 +35,7 @@ class NestedCurve:
     @property
     def whole(self) -> bool:
         """Whether there is nothing more to be known of the line."""
-        return self._ended or all(number in self._found for number in self._numbers())
+        return self._ended or not numbers_left(self._numbers(), self._found, ALWAYS_NESTED)
 
     def give_up(self) -> None:
         """Have the line end with what is known, where some numbers have no levels."""
@@ -66,11 +66,8 @@ class NestedCurve:
         return self._found[n_sites]
 
     def filled(self, progress: Progress = silent) -> Iterator[CurvePoint]:
-        """The points of the whole line: its ends first, then ever finer, those that are known already at once."""
-        numbers = coarse_to_fine(self._numbers())
-        for done, number in enumerate(numbers):
-            yield self.point(number, part(progress, done / len(numbers), (done + 1) / len(numbers)))
-        progress(1.0)
+        """The points of the whole line that are not known yet: its ends first, then ever finer where it bends."""
+        yield from filled_up(self._numbers(), self._found, self.point, progress, ALWAYS_NESTED)
 
     def _numbers(self) -> list[int]:
         return numbers_on_curve(len(self._areas), MOST_NESTED)

@@ -13,6 +13,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from qgis.PyQt.QtGui import QColor, QWheelEvent
 from qgis.PyQt.QtTest import QTest
 
+from vbas.algorithms.layers.feedback import check_cancelled
 from vbas.core import language
 from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
 from vbas.vbas_plugin.explorer.map_layer import GROUP
@@ -44,16 +45,16 @@ def slow(monkeypatch):
     begun, read = threading.Event(), explorer_data.records_of
     seen: dict[str, Any] = {"begun": begun}
 
-    def wait(form, areas, k):
+    def wait(job, areas, k):
         begun.set()
-        source = form.source("RECORDS")
+        source = job.layers.source("RECORDS")
         until = time.monotonic() + PATIENCE
-        while not form.feedback.isCanceled() and time.monotonic() < until:
+        while not job.layers.feedback.isCanceled() and time.monotonic() < until:
             time.sleep(0.005)
         time.sleep(0.1)  # as a reader that looks only now and then
         seen["layer was there"] = not sip.isdeleted(source.layer)
-        form.check_cancelled()
-        return read(form, areas, k)
+        check_cancelled(job.layers.feedback)
+        return read(job, areas, k)
 
     monkeypatch.setattr(explorer_data, "records_of", wait)
     return seen

@@ -7,7 +7,15 @@ from qgis.core import QgsApplication
 from qgis.PyQt.QtWidgets import QApplication, QComboBox
 
 from vbas.algorithms.window import choices
-from vbas.algorithms.window.groups import FURTHER_OUTPUTS, LESS_ASKED_FOR, MOST_FIELDS, Parameter, folded
+from vbas.algorithms.window.groups import (
+    FURTHER_OUTPUTS,
+    FURTHER_SETTINGS,
+    LESS_ASKED_FOR,
+    LESS_OFTEN_SET,
+    MOST_FIELDS,
+    Parameter,
+    folded,
+)
 
 from .dialogs import MOST_WORDS, scrolls_sideways, words_of_help
 from .test_dialogs import FORMS
@@ -46,12 +54,13 @@ def seen(dialog):
 
 
 @pytest.mark.slow
-def test_no_form_scrolls_sideways_or_needs_a_long_read(opened):
+def test_no_form_scrolls_sideways_or_shows_much_at_once_or_needs_a_long_read(opened):
     wrong = []
     for name in FORMS:
         dialog = opened(name)
-        if (too_wide := scrolls_sideways(dialog)) or words_of_help(dialog.algorithm()) > MOST_WORDS:
-            wrong.append((name, too_wide, words_of_help(dialog.algorithm())))
+        found = len(seen(dialog)), scrolls_sideways(dialog), words_of_help(dialog.algorithm())  # all is open by then
+        if found[0] > MOST_FIELDS or found[1] or found[2] > MOST_WORDS:
+            wrong.append((name, *found))
     assert not wrong
 
 
@@ -72,7 +81,15 @@ def test_every_folded_parameter_is_in_one_group(provider):
         outputs = {one.name() for one in definitions if one.isDestination()}
         given = [Parameter(one.name(), one.name() in advanced, one.name() in outputs) for one in definitions]
         names = [each for fold in folded(given) for each in fold.names]
-        assert len(names) == len(set(names)) and set(names) <= advanced | outputs
+        assert len(names) == len(set(names)) and set(names) <= advanced | outputs | {*LESS_OFTEN_SET}
+
+
+def test_settings_fold_where_outputs_are_not_enough():
+    plain = [Parameter(f"INPUT_{i}", False, False) for i in range(MOST_FIELDS - 1)]
+    settings = [Parameter(name, False, False) for name in LESS_OFTEN_SET[:3]]
+    assert folded(plain + settings[:1]) == []
+    (fold,) = folded(plain + settings[:2])  # one too many: one field alone is no group
+    assert fold.title == FURTHER_SETTINGS and fold.names == LESS_OFTEN_SET[:2]
 
 
 def test_outputs_fold_only_where_a_form_shows_too_many_fields():

@@ -8,6 +8,7 @@ import sys
 import pytest
 from qgis.core import QgsApplication
 
+from vbas.algorithms.form import base
 from vbas.algorithms.named import ICONS
 from vbas.vbas_plugin.models import TITLES
 
@@ -54,7 +55,8 @@ PROMISED = {
         "KEY LINKED_TABLES LINKED_KEYS LINKED_KNOWN LINKED_KEEP LINKED_SENSITIVE ROWS_KNOWN COUNT_KNOWN LINKED_K "
         "CROSSWALK K UNMATCHED DESTINATION REGIONS REGION_ID POPULATION LOSS PROFILE RULE REGISTER REGISTER_ACTION "
         "ALIASES GENERALISE HIERARCHIES HIERARCHY_RULES HOUSEHOLD_ID L_DIVERSITY MAX_SHARE PUBLISHED_MARGINS TIES "
-        f"PERIOD PERIODS LEVELS_COARSER {HELD_AGAINST} {PUBLISHED} FOLDER_FORMAT LICENCE {SIGNED}",
+        f"UPDATE ENTRY FOLLOWED PERIOD PERIODS LEVELS_COARSER {HELD_AGAINST} {PUBLISHED} FOLDER_FORMAT LICENCE "
+        f"{SIGNED}",
         "RELEASED_RECORDS REPORT SIGN_PAGE RELEASE_REPORT RELEASE_FOLDER N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
     "sitenumber": (f"{RECORDS} PERIOD PERIODS {NUMBER} K", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
@@ -283,3 +285,19 @@ def test_every_algorithm_explains_itself(provider):
             if definition.isDestination() and definition.type() == "sink":
                 label = definition.description()
                 assert any(f"({kind})" in label for kind in ("for release", "internal", "test data", "estimate")), label
+
+
+def _declared_by(algorithm):
+    parameters = [
+        (one.type(), one.isDestination(), one.metadata(), one.help(), one.toVariantMap())
+        for one in algorithm.parameterDefinitions()
+    ]
+    return parameters, [(one.type(), one.name(), one.description()) for one in algorithm.outputDefinitions()]
+
+
+def test_a_form_that_is_made_again_declares_what_it_declared_first(provider):
+    forms = [form for form in provider.algorithms() if isinstance(form, base.VbasAlgorithm)]
+    assert forms
+    for form in forms:
+        base._declared.pop(form.ID, None)
+        assert _declared_by(form.create()) == _declared_by(form.create()), form.ID

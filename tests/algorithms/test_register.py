@@ -189,6 +189,8 @@ def test_a_register_is_listed_by_series_named_and_drawn(anonymize, run, grid, tm
     named = run("editregister", **given, RENAME=2, NAME="Health 2026")
     assert [row["title"] for row in named.rows("CONTENTS")] == ["release 1", "Health 2026"]
     assert named.results["N_POINTS"] == 1 and any(line.startswith("Masked points 1, added") for line in named.log)
+    for begins in ("Release 1, added", "Release 2, “Health 2026”, added"):
+        assert any(line.startswith(begins) for line in named.log)
     for more, problem in (
         ({"SERIES": "wealth"}, "has the series health"),
         ({"RENAME": 1, "NAME": "health 2026"}, "what release 2 of the register is called"),

@@ -30,6 +30,7 @@ from qgis.PyQt.QtXml import QDomDocument
 from vbas.core.preparing.roles import HOUSEHOLD, LEAVE_OUT, PERIOD, PERSON, QUASI, SENSITIVE
 from vbas.vbas_plugin.explorer.lost_bars import bars_of
 from vbas.vbas_plugin.release import proposing
+from vbas.vbas_plugin.release.map_page import FOOT, HEIGHT, WIDTH
 
 from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, settle, wait_for
@@ -155,6 +156,8 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     assert shown.extent().contains(regions.extent()) and shown.extent().width() < 3 * regions.extent().width()
     (legend,) = [item for item in layout.items() if isinstance(item, QgsLayoutItemLegend)]
     assert [node.layer().id() for node in legend.model().rootGroup().findLayers()] == [regions.id()]
+    right, below = legend.pos().x() + legend.rect().width(), legend.pos().y() + legend.rect().height()
+    assert right <= WIDTH and below < HEIGHT - FOOT  # of A4, whatever the levels are called
     opened_from_template(dock.hand_over.message.text(), regions)
     QgsProject.instance().layoutManager().clear()
     beside = sorted(file.name for file in tmp_path.iterdir() if file.is_file())

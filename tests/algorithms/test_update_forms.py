@@ -22,6 +22,7 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
+from ..engines_there import needed
 from .conftest import make_layer
 
 SHOWN = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
@@ -158,7 +159,7 @@ def test_what_is_written_is_counted_by_all_that_rows_show():
     levels = Levels((Crosswalk(np.array([0, 0]), 1),))
     account = anonymise(areas, match_records(table, areas), levels, Ask(3))
     source = make_layer({"home": ["a"] * 10, "sex": ["F"] * 10, "works": [0, 1] * 5})
-    form: Any = SimpleNamespace(source=lambda _: source)
+    form: Any = SimpleNamespace(layers=SimpleNamespace(source=lambda _: source))
     for alike, n_fields in ((1, 2), (3, 3)):  # region and sex, and the job
         asked = replace(account, requirement=replace(account.requirement, rows_alike=alike))
         assert release_table(form, asked, account.release)[1].n_class_fields == n_fields
@@ -181,3 +182,90 @@ def test_the_model_of_a_month_releases_holds_all_months_against_each_other_and_l
         assert not list(done.rows(outputs[1])), "what all months tell"
         assert [row["release"] for row in done.rows(outputs[2])] == list(range(1, number + 1))
         assert {row["releases"] for row in done.rows(outputs[3])} == {number}
+
+
+@pytest.fixture
+def in_place(run, months, tmp_path):
+    """in_place(month, **parameters): one of the months released in DuckDB, and its rows."""
+    arrow, files = needed("pyarrow"), needed("pyarrow.parquet")
+    needed("ibis")
+    needed("duckdb")
+
+    def one(number, **parameters):
+        place, released = tmp_path / f"people{number}.parquet", tmp_path / f"shown{number}.parquet"
+        files.write_table(arrow.table(months[number]), place)
+        shown = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": "sex;age", "DESTINATION": str(released)}
+        done = run("releasedatabase", **{"CONNECTION": str(place), **shown, **parameters})
+        return done, files.read_table(released).to_pylist()
+
+    return one
+
+
+@pytest.mark.slow
+def test_months_in_place_and_here_carry_on_one_register(anonymize, run, grid, months, in_place, tmp_path):
+    """The first month and the second stay in files that DuckDB reads, the third is a layer."""
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    anonymize(RECORDS=make_layer(months[0]), CROSSWALK=crosswalk, RELEASE="nested levels", VORONOI=None)
+    given = {"CROSSWALK": crosswalk, "REGISTER": register, "REGIONS": grid[0], "REGION_ID": "da"}
+    fields = {"KEEP_FIELDS": "diagnosis", "PERSON_ID": ""}
+    shown = [in_place(0, **given, **fields)[1]]
+    done, rows = in_place(1, **given, **fields, UPDATE="a further period")
+    assert any("changes by nobody or by at least 5 records" in line for line in done.log)
+    shown.append(rows)
+    last = run(
+        "updaterelease",
+        **{**SHOWN, "KEEP_FIELDS": ["diagnosis"]},
+        RECORDS=make_layer(months[2]),
+        CROSSWALK=crosswalk,
+        REGISTER=register,
+        RELEASED_RECORDS="memory:",
+    )
+    shown.append(list(last.rows("RELEASED_RECORDS")))
+    for later, new in enumerate(map(by_values, shown)):
+        for old in map(by_values, shown[:later]):
+            for key in new.keys() & old.keys():
+                for change in (new[key] - old[key], old[key] - new[key]):
+                    assert change.total() == 0 or change.total() >= 5, (later, key, old[key], new[key])
+    for place in by_values(shown[1]).values():
+        assert min(place.values()) >= 5
+    listed = run("editregister", REGISTER=register, CONTENTS="memory:").rows("CONTENTS")
+    assert [bool(row["updates"]) for row in listed] == [False, True, True]
+
+
+def by_values(rows):
+    """Of each class of a region, how many rows show which diagnosis."""
+    places: dict[tuple[Any, ...], Counter] = {}
+    for row in rows:
+        key = row["vbas_level"], row["vbas_region"], row["sex"], row["age"]
+        places.setdefault(key, Counter())[row["diagnosis"] or None] += 1
+    return places
+
+
+@pytest.mark.slow
+def test_what_cannot_be_updated_in_place_is_said_in_one_sentence(anonymize, grid, months, in_place, tmp_path):
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    for month in months:
+        month["person"] = [f"p{row // 2}" for row in range(len(month["home"]))]
+        month["house"] = month["person"]
+        month["one"] = [f"p{row}" for row in range(len(month["home"]))]
+    anonymize(RECORDS=make_layer(months[0]), CROSSWALK=crosswalk, RELEASE="nested levels", VORONOI=None)
+    given = {"CROSSWALK": crosswalk, "REGISTER": register, "REGIONS": grid[0], "REGION_ID": "da"}
+    in_place(0, **given, PERSON_ID="one")
+    update = {**given, "UPDATE": "a further period"}
+    for more, words in (
+        ({"REGISTER": None}, "REGISTER is empty"),
+        ({"REGISTER": str(tmp_path / "none.gpkg")}, "there is no file"),
+        ({"ENTRY": "March"}, "the register has 0 of that name"),
+        ({"PERSON_ID": "person"}, "takes one row for each person"),
+        ({"HOUSEHOLD_ID": "house"}, "counts persons, and not households"),
+        ({"KEEP_FIELDS": "diagnosis"}, "No release of the register is known to have shown|does not keep what its rows"),
+        ({"QUASI_IDENTIFIERS": "sex"}, "no release with the regions of CROSSWALK"),
+        ({"DISCLOSURE": "no small count follows"}, "does not go with DISCLOSURE"),
+        ({"PERIOD": "age"}, "does not go with PERIODS"),
+        ({"LINKED_TABLES": str(tmp_path / "people0.parquet"), "KEY": "one"}, "shows persons alone"),
+    ):
+        with pytest.raises(QgsProcessingException, match=words):
+            in_place(1, **{**update, **more})
+        assert not (tmp_path / "shown1.parquet").exists()
+    _, rows = in_place(1, **update, PERSON_ID="one")
+    assert rows

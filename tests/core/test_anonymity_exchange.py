@@ -342,3 +342,76 @@ def test_an_area_that_may_leave_leaves_its_region_in_no_more_pieces():
             n_free, n_bound = n_free + int(free[area]), n_bound + int(more)
     assert n_free > 400
     assert n_bound > 50
+
+
+def over_years(areas, draws, people=60, years=3):
+    """The profile of people of some ages and sexes over years, some classes only in some."""
+    codes = np.repeat(np.arange(len(areas)), draws.integers(0, people + 1, len(areas)))
+    age, year = draws.integers(0, 4, len(codes)), draws.integers(0, years, len(codes))
+    kept = (age > 0) | (year > 0)
+    columns = {
+        "age": column_from_array(age[kept]),
+        "sex": column_from_array(draws.integers(0, 2, int(kept.sum()))),
+        "year": column_from_array(year[kept]),
+    }
+    return profile_records(codes[kept], columns, len(areas))[0]
+
+
+def lost_in_series(profile, region_of, weights=None):
+    """Recounted class by class: all of a class of a region where some year has 1 to k - 1 of it."""
+    year = profile.quasi_identifiers.index("year")
+    rows = profile.counts.toarray()
+    of_series = {}
+    for class_of, values in enumerate(np.delete(profile.classes, year, axis=1).tolist()):
+        of_series.setdefault(tuple(values), []).append(class_of)
+    weight = np.ones(rows.shape[1]) if weights is None else weights
+    total = 0.0
+    for region in np.unique(region_of):
+        counts = rows[region_of == region].sum(axis=0)
+        for classes in of_series.values():
+            if ((counts[classes] > 0) & (counts[classes] < K)).any():
+                total += float((counts * weight)[classes].sum())
+    return total
+
+
+@settings(max_examples=tried(10, 40), deadline=None)
+@given(seed=st.integers(0, 10_000), weighed=st.booleans())
+def test_single_moves_change_what_a_recount_of_series_says(seed, weighed):
+    draws = np.random.default_rng(seed)
+    areas, _ = town(side=4, seed=seed)
+    profile = over_years(areas, draws)
+    weights = draws.random(len(profile.classes)) if weighed else None
+    territory = territory_of(areas.points, areas.neighbours, profile, K, weights, "year")
+    regions = Regions(territory, blocks(4, 2).region_of)
+    for _ in range(4):
+        before = lost_in_series(profile, regions.region_of, weights)
+        assert regions.lost + territory.unavoidable == pytest.approx(before)
+        grouped = territory.grouped(regions.region_of, regions.n_regions)
+        assert (regions.counts == grouped.toarray()).all()
+        assert territory.lost_of_rows(grouped) == pytest.approx(territory.lost_of_regions(regions.counts))
+        moving, targets = draws.integers(0, len(areas), 3), draws.integers(0, 4, 3)
+        across = regions.region_of[moving] != targets
+        moving, targets = moving[across], targets[across]
+        change, _ = regions.loss_change(moving, targets)
+        for area, target, said in zip(moving, targets, change):
+            other = np.where(np.arange(len(areas)) == area, target, regions.region_of)
+            assert lost_in_series(profile, other, weights) - before == pytest.approx(said, abs=1e-6)
+        if len(moving):
+            regions.move(moving[:1], targets[:1], change[:1])
+
+
+@settings(max_examples=tried(3, 12), deadline=None)
+@given(seed=st.integers(0, 10_000), budget=st.sampled_from([None, 5.0, 30.0]), weighed=st.booleans())
+def test_an_exchange_of_series_keeps_within_the_budget_of_series(seed, budget, weighed):
+    draws = np.random.default_rng(seed)
+    areas, _ = town(side=5, seed=seed)
+    profile, start = over_years(areas, draws), blocks(5, 2)
+    weights = draws.random(len(profile.classes)) if weighed else None
+    options = AggregationOptions(k=K, budget=budget, class_weights=weights, period="year")
+    end = exchanged(areas, profile, start, options).crosswalk
+    whole = float((profile.class_sizes * (1.0 if weights is None else weights)).sum())
+    before, after = (lost_in_series(profile, of.region_of, weights) for of in (start, end))
+    allowed = before if budget is None else budget / 100 * whole
+    assert after <= max(allowed, before if before > allowed else 0.0) + 1e-6
+    if before <= allowed:
+        assert length(areas, end) <= length(areas, start) * (1 + 1e-9)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import identifier_text
 from vbas.core.records import columns
-from vbas.core.records.columns import ColumnBuilder, column_from_values, combine_codes, number_keys
+from vbas.core.records.columns import ColumnBuilder, column_from_values, combine_codes, number_keys, sum_by_key
 
 from .strategies import column_from_array
 
@@ -90,6 +90,12 @@ def test_keys_are_numbered_in_order_however_many_are_possible(keys, reach, apart
     assert unique.tolist() == sorted(set(keys))
     assert unique[position].tolist() == keys
     assert unique.dtype == position.dtype == np.int64
+    amounts = np.arange(1, len(keys) + 1)
+    summed, totals = sum_by_key(np.array(keys, np.int64), amounts, reach)
+    expected = dict.fromkeys(sorted(set(keys)), 0)
+    for key, amount in zip(keys, amounts.tolist()):
+        expected[key] += amount
+    assert dict(zip(summed.tolist(), totals.tolist())) == expected and totals.dtype == np.int64
 
 
 def test_many_fields_are_combined_in_order_without_a_table_of_all(monkeypatch):

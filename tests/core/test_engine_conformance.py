@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from vbas.core.anonymise import Ask, anonymise
+from vbas.core.disclosure.published import Published
 from vbas.core.engines import ENGINES, open_engine
 from vbas.core.engines.addresses import read_address
 from vbas.core.privacy import weights
@@ -25,10 +26,14 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import PERSONS
+from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.examining import examine_all
+from vbas.core.releases.updating import Update
 
 from ..engines_there import needed
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, two_levels
+from .rows_told import published_of
 
 KEPT = ("diagnosis",)
 NUMBERS = ("age", "records", "vbas_level", "vbas_region")  # fields of whole numbers, where an engine has such
@@ -147,10 +152,10 @@ def server(postgres):
         yield database.address
 
 
-def people_of(adapter: Adapter, counted: bool) -> dict[str, list[Any]]:
+def people_of(adapter: Adapter, counted: bool, number: int = 1500) -> dict[str, list[Any]]:
     """The people, without the megabyte of text; counted ones are respondents with a weight each, so that k by weight
     rests on few of them."""
-    columns = people()
+    columns = people(number)
     columns["odd"] = [None if value is None else value[:10] for value in columns["odd"]]
     if counted:
         rng = np.random.default_rng(0)
@@ -285,3 +290,83 @@ def test_series_are_without_holes_there_as_here(name, tmp_path, request):
     assert here.measures == there.measures
     plain = anonymise(areas(), records, two_levels(), replace(ask, periods=EACH_BY_ITSELF))
     assert plain.measures.n_suppressed < here.measures.n_suppressed
+
+
+def month_after(columns: Columns, month: int) -> dict[str, list[Any]]:
+    """The people a month later: some have left, some moved, some are new, and some have another diagnosis."""
+    rng = np.random.default_rng(100 + month)
+    stays = np.flatnonzero(rng.random(len(columns["area"])) > 0.01)
+    again = np.concatenate([stays, rng.choice(stays, 40)])
+    later = {name: [values[row] for row in again.tolist()] for name, values in columns.items()}
+    for name, share in (("area", 0.01), ("diagnosis", 0.003)):
+        moved = np.flatnonzero(rng.random(len(again)) < share).tolist()
+        for row, other in zip(moved, rng.permutation(moved).tolist() if moved else []):
+            later[name][row] = columns[name][int(again[other])]
+    return later
+
+
+UPDATED = [
+    pytest.param(
+        name,
+        nested,
+        kept,
+        counted,
+        marks=[pytest.mark.slow],
+        id=f"{name}-{'nested' if nested else 'one level'}-{'kept' if kept else 'plain'}-{counted}",
+    )
+    for name in ("DuckDB over Parquet", "DuckDB over CSV", "PostgreSQL", "Spark")
+    for nested, kept, counted in ((True, True, False), (False, False, False), (True, True, True))
+    if not (counted and ADAPTERS[name].as_text) and (name != "Spark" or nested > counted)
+]
+
+
+@pytest.mark.parametrize(("name", "nested", "kept", "counted"), UPDATED)
+def test_an_update_in_place_shows_what_arrays_would(name, nested, kept, counted, tmp_path, request, monkeypatch):
+    """The same draws are said to both: then every row of each month is the same, and the register learns the same."""
+    adapter = ADAPTERS[name]
+    for package in ENGINES[adapter.kind][2]:
+        needed(package)
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+    from vbas.core.engines.source import EngineSource
+
+    drawn = np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=1: drawn(seed))
+    names = KEPT if kept else ()
+    columns, k = people_of(adapter, counted, 4000), 60 if counted else K
+    columns["odd"] = [columns["sex"][row] for row in range(len(columns["sex"]))]  # of few classes, which stay
+    levels = two_levels() if nested else one_level()
+    fields = RecordFields("area", QUASI, names, "records" if counted else "")
+    told: list[list[Published]] = [[], []]
+    months = []
+    for month in range(3):
+        if month:
+            columns = month_after(columns, month)
+        (folder := tmp_path / str(month)).mkdir()
+        place = adapter.put(columns, folder, request)
+        with open_engine(place.address, place.table) as engine:
+            matched = match_in_place(count_in_place(engine, fields, by_value=True), areas(), k=k)
+            source = EngineSource(matched, place.destination)
+            of_arrays = in_memory(columns, names, count="records" if counted else None)
+            if month:  # in the order in which the engine's are drawn
+                of_arrays = source.to_update()
+                assert of_arrays.table.n_records == sum(columns["records"]) if counted else len(columns["area"])
+            accounts = []
+            for at_hand, published in zip((of_arrays, source), told):
+                update = Update(month - 1) if month else None
+                accounts.append(anonymise(areas(), at_hand, levels, Ask(k, earlier=Earlier(published), update=update)))
+                published.append(published_of(accounts[-1]))
+            here, there = accounts
+            assert there.rows is not None and there.rows.staged is not None
+            rows = Counter(place.read(there.rows.staged.publish()))
+        shown = rows_of(here.release, levels, nested)
+        if not counted and here.release.counted:  # arrays with counts show each row once, the engine each record
+            shown = Counter({row[:-1]: row[-1] for row in shown})
+        assert rows == shown
+        assert here.changed == there.changed and here.measures == there.measures
+        ours, theirs = told[0][-1], told[1][-1]
+        assert (ours.records == theirs.records).all() and (ours.rows is None) == (theirs.rows is None)
+        months.append(rows)
+    assert there.changed is not None and there.changed.other > 0 and there.changed.percent > 0
+    assert not examine_all(told[1]).n_counts
+    least = min(months[-1].values()) if not counted else min(row[-1] for row in months[-1])
+    assert least >= k or not kept

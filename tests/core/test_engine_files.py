@@ -7,11 +7,15 @@ from collections import Counter
 from datetime import date, datetime
 from decimal import Decimal
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from vbas.core import plan as plan_module
 from vbas.core.engines import open_engine
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.profiling import count_in_place, match_in_place
+from vbas.core.engines.profiling import count_in_place, counted_cells, match_in_place
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.records.fields import RecordFields
@@ -51,6 +55,47 @@ def written(rows, place):
     """By the ending of the place."""
     place.parent.mkdir(parents=True, exist_ok=True)
     parquet(rows, place) if place.suffix == ".parquet" else place.write_text(csv_text(rows, list(rows)))
+
+
+@pytest.mark.parametrize("n_values", [4, 70_000])
+def test_rows_that_are_counted_here_make_the_cells_that_the_engine_groups(n_values, tmp_path):
+    draws = np.random.default_rng(n_values)
+    rows: dict[str, list] = {"area": draws.choice(cases.AREAS, 500).tolist()}
+    for name in ("first", "second"):  # beyond 32 bits where there are many values
+        rows[name] = [*(None if value == 1 else f"v{value}" for value in draws.integers(0, n_values, 500).tolist())]
+    if n_values > 500:
+        rows = {name: values + [f"{name} {i}" for i in range(n_values)] for name, values in rows.items()}
+        rows["area"][500:] = draws.choice(cases.AREAS, n_values).tolist()
+    parquet(rows, tmp_path / "people.parquet")
+    fields = RecordFields("area", ("first", "second"))
+    both = []
+    for grouped_there in (False, True):
+        with open_engine(str(tmp_path / "people.parquet")) as engine:
+            engine.rows_here = 0 if grouped_there else engine.rows_here
+            both.append(count_in_place(engine, fields, released=False))
+    here, there = both
+    assert np.array_equal(here.classes, there.classes)
+    for one, other in zip(here.categories, there.categories):
+        assert one.tolist() == other.tolist()
+    positions = np.arange(len(here.areas))
+    counts, grouped = (of.profile(positions, len(positions)).counts for of in (here, there))
+    assert (counts != grouped).nnz == 0 and counts.sum() == len(rows["area"])
+    assert [of.records.dtype for of in (here, there)] == [np.int32, np.int32]
+
+
+@given(st.data())
+def test_numbers_of_cells_are_counted_as_by_hand(data):
+    reach = data.draw(st.sampled_from([1, 3, 31_122, 2**33]))
+    kind = np.uint32 if reach * 5 <= 2**32 else np.int64
+    key = st.one_of(st.integers(0, min(reach, 3) - 1), st.integers(0, reach - 1))
+    rows = data.draw(st.lists(st.tuples(st.integers(0, 4), key), max_size=40))
+    some = data.draw(st.sampled_from([1, 7, 1 << 18]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(plan_module, "CELLS_AT_ONCE", some)
+        cells = counted_cells(np.array([area * reach + number for area, number in rows], kind), reach)
+    assert list(zip(*(column.tolist() for column in cells))) == [
+        (*cell, records) for cell, records in sorted(Counter(rows).items())
+    ]
 
 
 def of_rows(rows, *names):

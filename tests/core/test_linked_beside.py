@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas import anonymize, anonymize_linked
+from vbas import anonymize, anonymize_linked, update_release
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table
@@ -214,6 +214,31 @@ def test_a_register_keeps_that_linked_tables_were_released_and_stops_a_second_ti
     with sqlite3.connect(register) as connection:  # as the chain holds it against whoever changes it
         connection.execute("DELETE FROM vbas_told WHERE what = 'linked tables'")
     assert chain_of(register).problems
+
+
+def test_persons_go_on_month_by_month_beside_linked_tables_that_were_released_once(tmp_path: Path) -> None:
+    """What can be done each month with persons and stays: the persons as updates, before the stays and after."""
+    register, (persons, tables) = tmp_path / "register.gpkg", large_town()
+    plain: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", "k": 5, "register": str(register)}
+    asked: dict[str, Any] = {"key": "id", "known": {"stays": "month"}, **plain}
+    with pytest.warns(UserWarning, match="is a new register"):
+        months = [anonymize(AREAS, persons, **plain, n_sites=2)]
+    months[0].write(tmp_path / "january")
+    for month in (1, 2, 3):
+        for one in np.random.default_rng(month).permutation(len(persons["id"]))[:12].tolist():
+            persons["area"][one] = "abcd"[one % 3]
+        if month == 2:
+            months.append(anonymize_linked(AREAS, persons, tables, **asked, n_sites=2, register_action="repair"))
+        else:
+            months.append(update_release(AREAS, persons, **plain))
+        months[-1].write(tmp_path / str(month))
+    shown = [Counter((row["vbas_region"], row["sex"]) for row in rows_of(month.records)) for month in months]
+    for later, new in enumerate(shown):
+        for old in shown[:later]:
+            assert not [label for label in new.keys() & old.keys() if 0 < abs(new[label] - old[label]) < 5]
+    assert [release.linked for release in read_register(register)] == [(), (), ("stays",), ()]
+    with pytest.raises(PrivacyError, match="released linked tables of these people already"):
+        anonymize_linked(AREAS, persons, tables, **asked)
 
 
 @pytest.mark.parametrize("again", ["the same rows", "rows of a new year"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.areas import identifier_text
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
 from vbas.core.generalising.rules import hierarchy_rule
 from vbas.core.preparing.checking import check_data, counted_over, several_rows
-from vbas.core.preparing.coarser import coarser_offers
+from vbas.core.preparing.coarser import coarser_offers, what_each_suppresses
 from vbas.core.preparing.joining import best_join, joining, keys_of
 from vbas.core.preparing.roles import (
     AREA,
@@ -27,7 +29,10 @@ from vbas.core.preparing.roles import (
     looks_like,
     proposed_roles,
 )
+from vbas.core.preparing.usual_names import USUAL_FIELDS, usual_field
+from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
+from vbas.core.suppression import Terms
 
 N, N_AREAS = 600, 30
 
@@ -387,7 +392,47 @@ def test_what_is_offered_coarser_is_what_the_rule_shows(values):
         assert set(offer.first) <= set(map(str, hierarchy.categories[offer.level]))
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_what_each_offer_suppresses_is_what_coarser_records_do(data):
+    n, n_areas, k = 120, 6, data.draw(st.integers(2, 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    ages, sexes, homes = rng.integers(0, 60, n).tolist(), rng.integers(0, 2, n).tolist(), rng.integers(0, n_areas, n)
+    crosswalk = Crosswalk(rng.integers(0, 2, n_areas), 2)
+
+    def suppressed(of_age):
+        columns = {"sex": column_from_values(sexes), "age": column_from_values(of_age)}
+        profile, _ = profile_records(homes, columns, n_areas)
+        classes = Counter(zip(crosswalk.region_of[homes].tolist(), sexes, of_age))
+        return profile, 100 * sum(held for held in classes.values() if held < k) / n
+
+    profile, as_they_are = suppressed(ages)
+    column = column_from_values(ages)
+    offers = coarser_offers("age", column)
+    said = what_each_suppresses(profile, crosswalk, Terms(k), "age", offers)
+    expected = [as_they_are]
+    for offer in offers:
+        hierarchy = hierarchy_rule("age", offer.rule).hierarchy(column.categories, np.ones(len(column.categories), int))
+        shown = hierarchy.categories[offer.level][hierarchy.codes[offer.level]]
+        expected.append(suppressed(shown[column.codes].tolist())[1])
+    assert offers and said == pytest.approx(expected)
+
+
 def test_a_column_that_no_rule_fits_is_offered_nothing():
     assert coarser_offers("q", column_from_values(["m", "f"])) == []
     with pytest.raises(InputError):
         hierarchy_rule("q", "bands")
+
+
+@pytest.mark.parametrize(
+    ("fields", "population"),
+    [
+        (["GEOID20", "TOTPOP20", "VAP20"], "TOTPOP20"),
+        (["DAUID", "pop_2016", "pop_2021"], "pop_2021"),
+        (["code", "pop2016", "Population"], "Population"),
+        (["id", "x10", "fid"], ""),
+    ],
+)
+def test_a_year_behind_a_usual_name_is_passed_over(fields, population):
+    assert usual_field(fields, USUAL_FIELDS["POPULATION"]) == population
+    assert usual_field(["GEOID20", "x"], USUAL_FIELDS["REGION_ID"]) == "GEOID20"

@@ -24,6 +24,7 @@ from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.checking import check_release
+from vbas.core.privacy.diversity import Tally
 from vbas.core.privacy.requirement import measure
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records, requirement_of
@@ -293,3 +294,17 @@ def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):
             whole = holders_of([0 if row in set(left) else -1 for row in range(len(records.table))], records)[0]
             people = min(len(set().union(*holders.values())) for holders in whole)
             assert people < k or short(whole, l_diversity, max_share)
+
+
+@given(st.lists(st.lists(st.integers(1, 4), max_size=3), min_size=1, max_size=6), st.integers(-6, 2))
+def test_two_values_are_found_as_the_fewest_are(held, more):
+    """Also where people have several values, and where some have none, as of linked tables."""
+    tally = Tally(
+        np.repeat(np.arange(len(held)), [len(counts) for counts in held]),
+        np.array([value for counts in held for value in range(len(counts))], np.int64),
+        np.array([count for counts in held for count in counts], np.int64),
+        np.empty(0),
+        np.array([max(sum(counts) + more, *counts) if counts else 0 for counts in held]),
+    )
+    assert np.array_equal(tally.several_values(), tally.fewest_values() >= 2)
+    assert tally.most_holders().tolist() == [max(counts, default=0) for counts in held]

@@ -20,6 +20,7 @@ from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_valu
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest_by_losses
 from vbas.core.nesting.series import check_series, keep_together
+from vbas.core.nesting.series_helped import Counts, best_moves, places_of
 from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series
 from vbas.core.nesting.tree import tree_of
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
@@ -176,7 +177,41 @@ def test_most_small_cases_are_solved_as_well_as_can_be():
         loss = sum(counted[area].sum() * losses[level][region_of[level][area]] for area, level in enumerate(level_of))
         ratios.append(loss / best)
         equal += loss <= best * (1 + 1e-9)
-    assert len(ratios) >= 40 and equal >= 0.9 * len(ratios) and np.mean(ratios) < 1.02
+    assert len(ratios) >= 40 and equal >= 0.98 * len(ratios) and np.mean(ratios) < 1.001
+
+
+@settings(max_examples=30, deadline=None)
+@given(classes_over_periods(), st.integers(1, 8))
+def test_those_who_help_leave_every_label_whole_and_every_round_saves(case, more):
+    """From any levels that hold, also of many classes together: all labels hold after each round, and less is lost."""
+    counted, region_of, losses, k = case
+    class_of = np.repeat(np.arange(more), len(counted))
+    counted = np.concatenate([np.roll(counted, turn, axis=0) for turn in range(more)])
+    area, records = np.tile(np.arange(len(region_of[0])), more), counted.sum(axis=1)
+    tree = tree_of(region_of, losses)
+    in_all = {of: counted[class_of == of].sum(axis=0) for of in range(more)}
+    shown = np.array([((in_all[of] == 0) | (in_all[of] >= k)).all() for of in class_of])
+    if not shown.any():
+        return
+    area, class_of, counted, records = area[shown], class_of[shown], counted[shown], records[shown]
+    places = places_of(tree, area)
+    level_of = np.full(len(area), len(region_of) - 1)
+
+    def lost():
+        return float((records * np.array([losses[lev][region_of[lev][a]] for a, lev in zip(area, level_of)])).sum())
+
+    for _ in range(20):
+        before = lost()
+        moved, target = best_moves(Counts(class_of, counted, records), places, k, level_of)
+        if not len(moved):
+            break
+        assert len(set(moved.tolist())) == len(moved)
+        level_of[moved] = target
+        assert lost() < before
+        labels = defaultdict(lambda: np.zeros(counted.shape[1], np.int64))
+        for i, lev in enumerate(level_of.tolist()):
+            labels[class_of[i], lev, int(region_of[lev][area[i]])] += counted[i]
+        assert all(((numbers == 0) | (numbers >= k)).all() for numbers in labels.values())
 
 
 @pytest.mark.slow

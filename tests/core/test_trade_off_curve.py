@@ -19,7 +19,17 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
-from vbas.core.trade_off.curve import Curve, coarse_to_fine, numbers_on_curve
+from vbas.core.trade_off.curve import (
+    ALWAYS,
+    STRAIGHT,
+    UNDECIDED,
+    Curve,
+    CurvePoint,
+    coarse_to_fine,
+    filled_up,
+    numbers_left,
+    numbers_on_curve,
+)
 from vbas.core.trade_off.nested_curve import NestedCurve
 
 from .strategies import regions, tables
@@ -42,10 +52,14 @@ def test_each_point_is_what_a_release_of_its_regions_suppresses(data, k):
     profile, n_unmatched = records.profile, records.n_unmatched
     curve = Curve(areas, profile, Configuration(), Terms(k, n_unmatched=n_unmatched))
     said = list(curve.filled())
-    assert (
-        sorted({one.n_sites for one in said}) == numbers_on_curve(len(areas)) == [one.n_sites for one in curve.points]
-    )
-    assert curve.whole
+    numbers = numbers_on_curve(len(areas))
+    assert sorted(one.n_sites for one in said) == [one.n_sites for one in curve.points]
+    assert {*coarse_to_fine(numbers)[:ALWAYS]} <= {one.n_sites for one in said} <= {*numbers}
+    assert curve.whole and not list(curve.filled())
+    for below, above in zip(curve.points, curve.points[1:]):  # whatever is left out lies where nothing bends
+        if any(below.n_sites < number < above.n_sites for number in numbers):
+            least, most = sorted((below.percent, above.percent))
+            assert most - least <= STRAIGHT or least >= UNDECIDED
     for point in curve.points:
         options = SiteNumberOptions(n_sites=point.n_sites, k=k)
         run = aggregate(areas, profile, Configuration("given number", number_options=options))
@@ -98,6 +112,20 @@ def test_the_numbers_go_from_one_region_to_all_areas(n_areas, most):
     assert numbers == sorted(set(numbers)) and len(numbers) <= most
 
 
+def test_numbers_where_nothing_bends_are_not_run():
+    """A line that is flat, bends, and then suppresses more than anybody would release."""
+    numbers, found = list(range(1, 26)), {}
+
+    def point(number, progress):
+        found[number] = CurvePoint(number, number, 0.0 if number < 12 else 4.0 * (number - 11), 1.0)
+        return found[number]
+
+    run = [one.n_sites for one in filled_up(numbers, found, point)]
+    assert run[:ALWAYS] == coarse_to_fine(numbers)[:ALWAYS] and len(run) == len(set(run)) < 20
+    assert {11, 12, 13, 14, 15, 16} <= {*run}  # all that lies between a tenth and a quarter
+    assert not {2, 3, 5, 6} & {*run} and not numbers_left(numbers, found)
+
+
 @given(st.lists(st.integers(), min_size=1, max_size=50, unique=True))
 def test_every_number_comes_once_and_both_ends_first(numbers):
     numbers = sorted(numbers)
@@ -123,7 +151,7 @@ def test_a_curve_can_be_cancelled_and_goes_on_where_it_was(monkeypatch):
     with pytest.raises(Cancelled):
         list(curve.filled(stop))
     known = len(curve.points)
-    assert 0 < known < len(numbers_on_curve(50)) and not curve.whole
+    assert 0 < known < ALWAYS and not curve.whole
     ran = []
     again = curve.aggregation
 

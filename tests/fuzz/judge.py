@@ -20,6 +20,18 @@ RAW = re.compile(
     r"operands could not|invalid literal|codec can|cannot convert|\bshape \(|division by zero|zero-size|"
     r"PyQt|QtCore|QVariant|std::|terminate called|\bnumpy\b|\bGEOS|\bassert"
 )
+# How nothing reads that people read aloud; what stands between “ and ” is theirs.
+NOUNS = (
+    "records|areas|regions|people|persons|households|rows|classes|levels|groups|values|sites|points|cells|fields|"
+    "releases|layers|tables|attributes|columns|periods|parts|rounds|quasi-identifiers|equivalence classes"
+)
+READ_BADLY = {
+    "a power of ten as computers write it": re.compile(r"\d[eE][+-]?\d{2}\b"),
+    "a name that is empty": re.compile(r"“[ \u00a0]*”(?! is)|: :|\(\)"),
+    "one of several": re.compile(rf"(?<![\d.,\u00a0/–-])(?<!level )(?<!Level )\b1 (?:{NOUNS})\b"),
+    "a number that is none": re.compile(r"\b(?:nan|inf|None|NULL)\b"),
+}
+TAGS = re.compile(r"<(style|script|svg)\b.*?</\1>|<[^>]+>", re.DOTALL)
 # Sentences that need name nothing: the user knows what was cancelled, and no memory has a name.
 SELF_EVIDENT = ("Cancelled: nothing was written.",)
 
@@ -40,7 +52,22 @@ def complaints(case, outcome):
     else:
         found += _delivered(case, outcome)
         found += _recounted(case, outcome)
-    return found
+    return found + read_badly(outcome)
+
+
+def read_badly(outcome):
+    """What would be stumbled over where the log, the sentence or the pages of a run are read aloud."""
+    texts = [*outcome.log, outcome.error]
+    for value in (outcome.results or {}).values():
+        if isinstance(value, str) and value.endswith(".html") and Path(value).is_file():
+            texts += TAGS.sub("\n", Path(value).read_text(encoding="utf-8")).splitlines()
+    found = {}
+    for text in texts:
+        told = re.sub(r"“[^”]*[^” ][^”]*”", "“…”", text)
+        for what, pattern in READ_BADLY.items():
+            if pattern.search(told):
+                found.setdefault(what, f"It reads badly ({what}): {text.strip()[:300]!r}")
+    return list(found.values())
 
 
 def _last_line(trace):

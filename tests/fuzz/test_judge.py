@@ -13,7 +13,9 @@ from vbas.core import anonymise
 from vbas.core.errors import VbasError
 
 from .given import Place, Table
+from .judge import read_badly
 from .many import judged
+from .running import Outcome
 from .test_found import IDS, anonymize
 
 
@@ -66,7 +68,7 @@ def _half_written(monkeypatch):
 
 def _lower_k(monkeypatch):
     """Two are enough, wherever k is looked at: the plan, the recounts, the second count."""
-    monkeypatch.setattr("vbas.algorithms.form.form.Form.whole", lambda form, name: 2 if name == "K" else 3)
+    monkeypatch.setattr("vbas.core.job.job.Job.whole", lambda job, name: 2 if name == "K" else 3)
 
 
 def _raw(monkeypatch):
@@ -97,3 +99,22 @@ def test_the_judge_hears_what_is_wrong(provider, monkeypatch, fault, words):
     fault(monkeypatch)
     found = judged(case)[1]
     assert any(words in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("Coefficients give a cut-off of 2.8e+62 people.", "a power of ten"),
+        ("ethnic: : 100 % of it is suppressed", "empty"),
+        ("“” has no records", "empty"),
+        ("20 000 records make 1 regions", "one of several"),
+        ("The mean distance is nan m", "none"),
+        ("1 record makes 1 region; level 1 regions; 2.1 records; “nan” and “1 records” are names; 0.1 people", ""),
+    ],
+)
+def test_what_reads_badly_is_heard(tmp_path, line, what):
+    page = tmp_path / "report.html"
+    page.write_text(f"<style>1e10</style><p>{line}</p>", encoding="utf-8")
+    for outcome in (Outcome(log=[line]), Outcome(error=line), Outcome(results={"REPORT": str(page)})):
+        told = read_badly(outcome)
+        assert len(told) == bool(what) and (not what or what in told[0])

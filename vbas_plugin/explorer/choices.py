@@ -1,4 +1,4 @@
-"""What is chosen once for all numbers of regions: k, what to favour, nested levels."""
+"""What is chosen once for all numbers of regions: k, the method, nested levels."""
 
 from __future__ import annotations
 

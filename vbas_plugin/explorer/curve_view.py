@@ -17,6 +17,7 @@ from ...core.trade_off.curve import CurvePoint
 # Told apart by all kinds of colour vision (Okabe & Ito 2008); shapes and dashes differ too.
 LINE, NESTED, PLAIN, MARK = QColor("#0072b2"), QColor("#009e73"), QColor("#a15c9e"), QColor("#d55e00")
 GAP = 6.0
+LEAST_METRES = 1.0
 # Per cent up to which the curve is drawn at least, and how many times what is marked.
 DECIDED_BELOW, BESIDE_A_MARK = 6.0, 1.5
 SWATCH = 16.0
@@ -70,11 +71,12 @@ class CurveView(QWidget):
         if not points:
             return None
         numbers = np.log([point.n_sites for point in points])
-        percent, metres = (
+        metres = np.log([max(point.mean_distance, LEAST_METRES) for point in points])  # as they are drawn
+        percent, far = (
             float(np.interp(np.log(n_sites), numbers, values))
-            for values in ([point.percent for point in points], [point.mean_distance for point in points])
+            for values in ([point.percent for point in points], metres)
         )
-        return CurvePoint(n_sites, n_sites, percent, metres)
+        return CurvePoint(n_sites, n_sites, percent, float(np.exp(far)))
 
     def axes(self) -> tuple[Axis, Axis]:
         """The axis of distances, logarithmic, and that of per cent, both cut where nobody decides: the curve goes on

@@ -236,9 +236,8 @@ class ExplorerSession(QObject):
     def _take(self, state: ExplorerState, warnings: list[str]) -> None:
         self.reading = False
         self.state = replace(state, lines=state.lines_now())
-        self.said.emit(
-            " ".join([*state.explorer_data.warnings, *warnings]), bool(state.explorer_data.warnings or warnings)
-        )
+        told = dict.fromkeys([*state.explorer_data.warnings, *warnings])  # reading may say what is kept with the data
+        self.said.emit(" ".join(told), bool(told))
         self.regions.emit()
         self.points.emit()
         if not state.whole and not self.busy:  # what was shown may have asked for other regions at once

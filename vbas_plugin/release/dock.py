@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from qgis.core import QgsProject
@@ -21,6 +22,7 @@ from qgis.PyQt.QtWidgets import (
 )
 
 from ...core.language import tr
+from ..explorer.session import ExplorerState
 from ..explorer.widgets import line, pass_over
 from .data import DataStep
 from .decide import DecideStep
@@ -50,6 +52,7 @@ class ReleaseDock(QDockWidget):
         self.decide = DecideStep(self.state)
         self.hand_over = HandOverStep(self.state, iface)
         self.hand_over.ready = self._not_ready
+        self.roles.looked = self._looked_without
         self.steps: list[tuple[QToolButton, QWidget, str]] = []
         self.title, self.back, self.next = QLabel(), QPushButton(tr("Back")), QPushButton(tr("Next"))
         self._wanted = False  # candidates, once what is looked at is known
@@ -81,7 +84,7 @@ class ReleaseDock(QDockWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         QgsProject.instance().cleared.disconnect(self._forget)
-        for part in (self.hand_over, self.decide, self.data, self.look):
+        for part in (self.hand_over, self.decide, self.roles, self.data, self.look):
             part.end()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -149,6 +152,12 @@ class ReleaseDock(QDockWidget):
         self.decide.rule_chosen.connect(self._offer_anew)
         self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
         QgsProject.instance().cleared.connect(self._forget)
+
+    def _looked_without(self, name: str) -> ExplorerState | None:
+        """What is looked at, where it is of what is chosen now but for how coarse a column is shown, and of its values
+        as they are."""
+        others = {other: asked for other, asked in self.state.coarser.items() if other != name}
+        return self.look.of(replace(self.state, coarser=others).looked_at())
 
     def _roles_changed(self) -> None:
         self.data.show_area(self.state.record_region)

@@ -15,17 +15,18 @@ from ...core.language import tr
 SHOWN = 12
 
 
-def differing(now: Mapping[str, object], file: Path) -> str:
+def differing(now: Mapping[str, object], file: Path, labels: Mapping[str, str]) -> str:
     """In what a job, or the description of a released folder, differs from a job: one line for each setting.
 
-    Where inputs and outputs are is left aside, and what a file does not say. Raises InputError for a file that is none.
+    labels : of the settings, as the form has them. Where inputs and outputs are is left aside, and what a file does not
+    say. Raises InputError for a file that is none.
     """
     then = _settings_of(file)
     names = [name for name, setting in SETTINGS.items() if setting.kind not in (TABLE, FILE) and name not in SAID]
     lines = [
         tr(
             "{parameter}: {value} now, {earlier} then",
-            parameter=name,
+            parameter=labels.get(name, name),
             value=_text(now.get(name)),
             earlier=_text(then[name]),
         )

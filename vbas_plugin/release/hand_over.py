@@ -20,6 +20,7 @@ from qgis.PyQt.QtCore import QUrl, pyqtSignal
 from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN
+from ...algorithms.form.parameters import label_of
 from ...algorithms.form.signing import remembered
 from ...algorithms.layers.delivery.styles import describe, style
 from ...core.errors import VbasError
@@ -126,7 +127,7 @@ class HandOverStep(QWidget):
     def compare(self, file: Path) -> None:
         """Show in what a job, or the folder of a release, differs from what is decided now."""
         try:
-            self.compared.setText(differing(self.state.job(), file))
+            self.compared.setText(differing(self.state.job(), file, _labels()))
         except VbasError as error:
             self.compared.setText(str(error))
         self._refresh()
@@ -298,3 +299,9 @@ class HandOverStep(QWidget):
         self.layout_of_map.setVisible(bool(self._regions) and not self.busy)
         for label in (self.message, self.links, self.compared):
             label.setVisible(bool(label.text()))
+
+
+def _labels() -> dict[str, str]:
+    """What the settings of the main algorithm are called."""
+    algorithm = QgsApplication.processingRegistry().algorithmById(MAIN)
+    return {} if algorithm is None else {one.name(): label_of(one) for one in algorithm.parameterDefinitions()}

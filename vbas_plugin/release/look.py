@@ -17,7 +17,7 @@ from ..explorer.curve_view import CurveView
 from ..explorer.lost_bars import LostBars, bars_of
 from ..explorer.map_layer import RegionLayer
 from ..explorer.panel import RegionPanel, told_of
-from ..explorer.session import ExplorerSession
+from ..explorer.session import ExplorerSession, ExplorerState
 from ..explorer.swipe import HALF, Swipe
 from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, line, wrapped
@@ -204,8 +204,12 @@ class LookStep(QWidget):
     @property
     def stale(self) -> bool:
         """Whether what is shown is not of the data as they are chosen and stand now."""
+        return self.session.state is not None and self.of(self.data.parameters()) is None
+
+    def of(self, parameters: dict[str, object]) -> ExplorerState | None:
+        """What is shown, where it is of these data as they stand now."""
         state = self.session.state
-        return state is not None and (self._gone or dict(state.data) != self.data.parameters())
+        return None if state is None or self._gone or dict(state.data) != parameters else state
 
     def _progress(self, percent: float) -> None:
         """How far the work is; only that there is some before it says."""

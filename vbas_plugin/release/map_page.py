@@ -31,6 +31,8 @@ MILLIMETRES = QgsUnitTypes.LayoutUnit.LayoutMillimeters
 MARGIN, WIDTH, HEIGHT = 10.0, 297.0, 210.0  # of A4 on its side
 TITLE, LEGEND, FOOT = 12.0, 85.0, 14.0
 ROOM = 1.05  # around the regions
+LEGEND_POINTS = (8, 7, 6, 5)  # as large as fits: nested releases have many levels
+PARTED_AT = ", "  # where lines of the legend may be broken
 TEMPLATES = "composer_templates"  # the folder of a profile in which QGIS looks for templates of layouts
 
 
@@ -51,6 +53,7 @@ def map_page(layer: QgsVectorLayer, title: str, said: str) -> QgsPrintLayout:
     tree = legend.model().rootGroup()  # its own copy of the project's: one made here would be gone before it is drawn
     tree.removeAllChildren()
     tree.addLayer(layer)
+    _fit(legend)
     manager.addLayout(layout)
     return layout
 
@@ -95,18 +98,35 @@ def _laid_out(
     shown.zoomToExtent(extent)
     legend = QgsLayoutItemLegend(layout)
     legend.setLinkedMap(shown)
-    for part in (QgsLegendStyle.Style.Subgroup, QgsLegendStyle.Style.SymbolLabel):
-        font = QFont()
-        font.setPointSize(8)
-        legend.setStyleFont(part, font)
+    _write_in(legend, LEGEND_POINTS[0])
     _put(layout, legend, WIDTH - MARGIN - LEGEND, MARGIN + TITLE, LEGEND, HEIGHT / 2)
     _put(layout, _label(layout, title, 16, True), MARGIN, MARGIN, WIDTH - 2 * MARGIN, TITLE)
     _put(layout, _label(layout, said, 9, False), MARGIN, HEIGHT - MARGIN - FOOT, WIDTH - 2 * MARGIN, FOOT)
     bar = QgsLayoutItemScaleBar(layout)
     bar.setLinkedMap(shown)
+    small = bar.textFormat()
+    small.setSize(LEGEND_POINTS[0])
+    bar.setTextFormat(small)
     bar.applyDefaultSize()
     _put(layout, bar, WIDTH - MARGIN - LEGEND, HEIGHT - MARGIN - FOOT - 18.0, LEGEND, 15.0)
     return shown, legend
+
+
+def _fit(legend: QgsLayoutItemLegend) -> None:
+    """Have the legend stay on the page, and above the scale."""
+    legend.setWrapString(PARTED_AT)
+    for points in LEGEND_POINTS:
+        _write_in(legend, points)
+        legend.adjustBoxSize()
+        if legend.rect().width() <= LEGEND + MARGIN / 2 and legend.rect().height() <= HEIGHT * 2 / 3:
+            return
+
+
+def _write_in(legend: QgsLayoutItemLegend, points: int) -> None:
+    for part in (QgsLegendStyle.Style.Subgroup, QgsLegendStyle.Style.SymbolLabel):
+        font = QFont()
+        font.setPointSize(points)
+        legend.setStyleFont(part, font)
 
 
 def text_below() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QBrush, QColor
 from qgis.PyQt.QtWidgets import (
@@ -18,9 +20,11 @@ from qgis.PyQt.QtWidgets import (
 
 from ...core.language import plural, tr
 from ...core.preparing.checking import DataChecked
-from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers
+from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers, what_each_suppresses
 from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, Looks
+from ..explorer.session import ExplorerState
 from ..explorer.widgets import PassedOver, add_row, narrow, pass_over_these, rows, wrapped
+from ..explorer.work import Job, Worker
 from .project_answers import keep_answers
 from .state import ReleaseState
 
@@ -28,6 +32,7 @@ RED = QColor("#b3261e")
 SHOWN_ROWS = 6
 FIELD = "vbas_field"  # a property of a list of roles: whose it is
 HIGHEST = 100
+OFFERS_WIDTH = 380
 ROWS_AT_ONCE = 40  # with their lists of roles, before the window may do something else
 
 
@@ -41,6 +46,9 @@ class RolesStep(QWidget):
         self.state = state
         self._found: DataChecked | None = None
         self._offers: list[Coarser] = []
+        # By the column, what is looked at with its values as they are; None where there is no such look.
+        self.looked: Callable[[str], ExplorerState | None] = lambda name: None
+        self._worker = Worker(self)
         self._shown = 0  # rows that show what is known
         self.table, self.about = QTableWidget(0, 2), wrapped()
         self.coarser, self.different, self.share = narrow(QComboBox()), QSpinBox(), QDoubleSpinBox()
@@ -79,6 +87,15 @@ class RolesStep(QWidget):
         chooser.setCurrentIndex(chooser.findData(role))
         self._take_role(name, role)
 
+    @property
+    def busy(self) -> bool:
+        """Whether it is worked out what coarser values save."""
+        return self._worker.busy
+
+    def end(self) -> None:
+        """Before the dock goes away for good."""
+        self._worker.stop()
+
     def _build(self) -> None:
         self.table.setHorizontalHeaderLabels([tr("Column"), tr("Role")])
         self.table.verticalHeader().hide()
@@ -99,7 +116,7 @@ class RolesStep(QWidget):
         self.share.setSuffix(" %")
         self.share.setValue(self.state.max_share)
         coarser, demands = rows(), rows()
-        add_row(coarser, tr("Shown"), self.coarser, tr("As it is, or coarser: fewer people are rare then."))
+        add_row(coarser, tr("Shown"), self.coarser, _tip())
         add_row(
             demands,
             tr("Different values in a class"),
@@ -112,6 +129,7 @@ class RolesStep(QWidget):
             self.share,
             tr("Of a sensitive column in a class, per cent; 100 asks for nothing."),
         )
+        self.coarser.view().setMinimumWidth(OFFERS_WIDTH)  # beyond the dock, so that lines are read whole
         self._coarser.setLayout(coarser)
         self._demands.setLayout(demands)
         layout = QVBoxLayout(self)
@@ -185,7 +203,27 @@ class RolesStep(QWidget):
             asked = self.state.coarser.get(name)
             known = [(offer.rule, offer.level) for offer in self._offers]
             self.coarser.setCurrentIndex(1 + known.index(asked) if asked in known else 0)
+            self._work_out(name)
         self._demands.setVisible(bool(self.state.with_role(SENSITIVE)))
+
+    def _work_out(self, name: str) -> None:
+        """Say of each way to show a column what it suppresses, where regions were looked at."""
+        looked, offers = self.looked(name), list(self._offers)
+        if looked is None:
+            return
+        profile, crosswalk = looked.explorer_data.profile, looked.shown.levels.crosswalks[0]
+        terms = looked.explorer_data.terms(looked.settings.ask)
+
+        def work(job: Job) -> list[float]:
+            return what_each_suppresses(profile, crosswalk, terms, name, offers, job.progress)
+
+        def show(percents: list[float], warnings: list[str]) -> None:
+            if name == self._column() and offers == self._offers and self.coarser.count() == len(percents):
+                for position, percent in enumerate(percents):
+                    text = self.coarser.itemText(position)
+                    self.coarser.setItemText(position, tr("{percent:.3g} % lost: {text}", percent=percent, text=text))
+
+        self._worker.start(tr("VBAS release: coarser values"), work, show, lambda error: None)
 
     def _take_role(self, name: str, role: str) -> None:
         if role == self.state.role(name):
@@ -215,6 +253,13 @@ class RolesStep(QWidget):
         if self.state.records:
             keep_answers(self.state.records, self.state.answers())
         self.changed.emit()
+
+
+def _tip() -> str:
+    return tr(
+        "As it is, or coarser: fewer people are rare then. Once regions were looked at, each line says what these "
+        "regions would suppress as one level."
+    )
 
 
 def _described(look: Looks) -> list[str]:

@@ -44,10 +44,8 @@ class Announcing:
 
     def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: str) -> None:
         self._inputs, self._wanted = inputs, wanted
-        attributes = inputs.field_names("QUASI_IDENTIFIERS") if inputs.has("QUASI_IDENTIFIERS") else []
-        title = group_title or inputs.algorithm.displayName()
         self._when = datetime.now().astimezone()
-        self._group_title, self._history = title_of_run(title, attributes, self._when), history
+        self._group_title, self._history = group_title or inputs.algorithm.displayName(), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:
@@ -94,7 +92,9 @@ class Announcing:
     @cached_property
     def _group(self) -> LayerGroup:
         """Of the layers that are loaded."""
-        return group_of_run(self._group_title)
+        inputs = self._inputs
+        attributes = inputs.field_names("QUASI_IDENTIFIERS") if inputs.has("QUASI_IDENTIFIERS") else []
+        return group_of_run(title_of_run(self._group_title, attributes, self._when))
 
     @cached_property
     def _details(self) -> tuple[str, ...]:

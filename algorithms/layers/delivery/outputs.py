@@ -281,7 +281,8 @@ class Outputs:
                 clear_dead(target.parent)
                 if sure:
                     tidy_up(target)
-                    tidy_up_folder(target)
+                    if self._inputs.definition(name).type() == "folderDestination":
+                        tidy_up_folder(target)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):

@@ -71,11 +71,11 @@ def joins_of(regions: Regions) -> Divisions:
     pairs = np.sort(regions.region_of[np.column_stack(territory.adjacency.pairs())], axis=1)
     key = np.unique((pairs @ np.array([n_regions, 1]))[pairs[:, 0] != pairs[:, 1]])
     first, second = np.divmod(key, n_regions)
-    of_region = territory.lost(regions.counts).sum(axis=1)
+    of_region = territory.lost_of_regions(regions.counts)
     lost = -(of_region[first] + of_region[second]).astype(float)
     for begin in range(0, len(key), AT_ONCE):
         some = slice(begin, begin + AT_ONCE)
-        lost[some] += territory.lost(regions.counts[first[some]] + regions.counts[second[some]]).sum(axis=1)
+        lost[some] += territory.lost_of_regions(regions.counts[first[some]] + regions.counts[second[some]])
     sizes = regions.sizes
     centres = regions.centres[first] * sizes[first, None] + regions.centres[second] * sizes[second, None]
     centres /= (sizes[first] + sizes[second])[:, None]
@@ -111,7 +111,7 @@ def _splits(regions: Regions, draws: np.random.Generator) -> tuple[np.ndarray, D
     middles = mean_centres(points, half_of, 2 * n_regions)
     length = np.bincount(region_of, norms(points - middles[half_of]) - regions.distances, n_regions)
     halves = territory.lost_of_rows(territory.grouped(half_of, 2 * n_regions))
-    lost = halves.reshape(-1, 2).sum(axis=1) - territory.lost(regions.counts).sum(axis=1)
+    lost = halves.reshape(-1, 2).sum(axis=1) - territory.lost_of_regions(regions.counts)
     pieces = pieces_of(territory.adjacency, half_of, 2 * n_regions).reshape(-1, 2)
     before = pieces_of(territory.adjacency, region_of, n_regions)
     cut = np.flatnonzero((pieces.min(axis=1) > 0) & (pieces.sum(axis=1) <= before + 1))

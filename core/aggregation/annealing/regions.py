@@ -10,6 +10,7 @@ from ...errors import InputError
 from ...language import tr
 from ...scientific import sparse
 from ...voronoi import mean_centres
+from .series_rows import SeriesRows
 from .territory import MOST_16_BITS, Territory
 
 # Counts that are held at once, of regions by classes: 2 GB.
@@ -52,10 +53,11 @@ class Regions:
             )
         self.region_of = position.reshape(-1).astype(np.int64)
         self.counts = self.territory.grouped(self.region_of, n_regions).toarray()
-        lost = self.territory.lost(self.counts)
+        lost = self.territory.lost_of_regions(self.counts)
         self.lost = float(lost.sum())
         dense = self.territory.dense
-        self._rows = None if dense is None else Rows(dense, self.counts, lost.sum(axis=1), self.territory.k)
+        self._rows = None if dense is None else Rows(dense, self.counts, lost, self.territory.k)
+        self._series = SeriesRows(self.territory, self.counts) if self.territory.n_periods > 1 else None
         self.measure()
 
     @property
@@ -100,6 +102,8 @@ class Regions:
         if self._rows is not None:
             whole = self._rows.loss_change(areas, self.region_of[areas], targets)
             return whole.astype(float), territory.n_entries(areas)
+        if self._series is not None:
+            return self._series.loss_change(areas, self.region_of[areas], targets), territory.n_entries(areas)
         own = territory.counts[areas]
         class_of = own.indices
         change: np.ndarray = np.zeros(1, own.dtype)
@@ -131,6 +135,8 @@ class Regions:
         sources = self.region_of[areas]
         if self._rows is not None:
             self._rows.move(areas, sources, targets)
+        elif self._series is not None:
+            self._series.move(areas, sources, targets)
         else:
             self._move_entries(areas, targets)
         self.region_of[areas] = targets

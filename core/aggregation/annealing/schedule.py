@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...elementary import power_of
@@ -38,7 +40,9 @@ def annealed(
     best = Best(regions, most_lost)
     typical = regions.length / len(territory) or territory.spacing
     price = regions.length / (4.0 * max(regions.lost, most_lost, 1.0)) or 1.0
-    total, n_batches, next_round = float(WORK_PER_AREA) * len(territory), 0, 0.0
+    # Of classes that are the same in all periods a move has so many times as many entries; some more are looked at.
+    total = float(WORK_PER_AREA) * len(territory) * math.sqrt(territory.n_periods)
+    n_batches, next_round = 0, 0.0
     while batches.work < total:
         done = batches.work / total
         if done >= next_round and done < ROUNDS_END:

@@ -1,0 +1,100 @@
+"""The layers that a run was given: opened where they are read, and the log told what is taken of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from qgis.core import QgsFeatureRequest, QgsProcessingFeedback
+
+from ...core.errors import InputError
+from ...core.records.columns import Column
+from ...core.records.table_file import state_of
+from ..compat import python_value
+from ..layers.inputs import Inputs
+from ..layers.reading.checked_source import CheckedSource, checked_source, field_index
+from ..layers.reading.layer_file import layer_file
+from ..layers.reading.records import read_columns
+from .refusals import no_layer
+from .understanding import with_labels
+
+
+@dataclass(frozen=True, eq=False)
+class LayerTable:
+    """A layer as a table of a job (`core.job.job.ReadTable`)."""
+
+    source: CheckedSource
+    feedback: QgsProcessingFeedback
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Its fields."""
+        return list(self.source.fields().names())
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        """Some of its fields."""
+        return read_columns(self.source, names, self.feedback)
+
+    def values(self, name: str) -> list[object]:
+        """The values of one field in the order of the layer."""
+        index = field_index(self.source.fields(), name, self.source.name, self.source.name)
+        request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
+        return [python_value(feature[index]) for feature in self.source.getFeatures(request)]
+
+
+class Layers:
+    """The layers of one run, by the parameters that give them."""
+
+    def __init__(self, inputs: Inputs, feedback: QgsProcessingFeedback) -> None:
+        self._inputs, self.context, self.feedback = inputs, inputs.context, feedback
+        self._told: set[str] = set()  # what was said of them
+        self._found: dict[Path, object] = {}  # their files, as they were before anything was read of them
+
+    def source(self, name: str) -> CheckedSource:
+        """A layer that is there, or one sentence that says it is not."""
+        source = self.optional_source(name)
+        if source is None:
+            raise InputError(no_layer(name, self._inputs.parameters.get(name)))
+        return source
+
+    def optional_source(self, name: str) -> CheckedSource | None:
+        """A layer, None where it is not given."""
+        source = checked_source(self._inputs, name)
+        if source is not None:
+            self._note(source)
+        return source
+
+    def sources(self, name: str) -> list[CheckedSource]:
+        """The layers of a parameter that takes several, in the order given."""
+        inputs = self._inputs
+        layers = inputs.algorithm.parameterAsLayerList(inputs.parameters, name, inputs.context)
+        sources = [checked_source(inputs.with_parameters(**{name: layer}), name) for layer in layers]
+        lost = [layer.name() for layer, source in zip(layers, sources) if source is None]
+        if lost:
+            raise InputError(no_layer(name, lost[0]))
+        given = [source for source in sources if source is not None]
+        for source in given:
+            self._note(source)
+        return given
+
+    def table(self, name: str) -> LayerTable:
+        """A layer as a table."""
+        return LayerTable(self.source(name), self.feedback)
+
+    def has_changed(self, file: Path) -> bool:
+        """Whether the file of an input is no longer what it was when this run first looked at it."""
+        return file in self._found and self._found[file] != state_of(file)
+
+    def _note(self, source: CheckedSource) -> None:
+        """Tell once where an input is not the whole layer as it is saved; warn where that was not chosen in the
+        form. Remember its file."""
+        unchosen = source.unsaved_or_filtered
+        for sentence in source.taken:
+            if sentence not in self._told:
+                self._told.add(sentence)
+                say = self.feedback.pushWarning if sentence in unchosen else self.feedback.pushInfo
+                say(with_labels(self._inputs.algorithm, sentence))
+        file = None if source.layer is None else layer_file(source.layer)
+        if file is not None and file.path not in self._found:
+            self._found[file.path] = state_of(file.path)

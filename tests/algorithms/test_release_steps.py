@@ -1,0 +1,169 @@
+"""Each step of the dock by its widgets: what Data says of the layers, what coarser values save, what is handed over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from qgis.core import (
+    QgsCoordinateTransformContext,
+    QgsFeature,
+    QgsProject,
+    QgsVectorFileWriter,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtWidgets import QFileDialog
+
+from vbas.core.preparing.roles import LEAVE_OUT, PERSON, QUASI
+
+from .conftest import make_grid, make_layer
+from .explorer_window import let_pass, wait_for
+from .test_explorer import entry
+from .test_release_dock import Walk
+
+__all__ = ["entry"]
+
+
+def to_file(layer, name, folder):
+    """The same layer in a file, in the project."""
+    options = QgsVectorFileWriter.SaveVectorOptions()
+    file = str(folder / f"{name}.gpkg")
+    QgsVectorFileWriter.writeAsVectorFormatV3(layer, file, QgsCoordinateTransformContext(), options)
+    made = QgsVectorLayer(file, name, "ogr")
+    assert made.isValid()
+    QgsProject.instance().addMapLayer(made)
+    return made
+
+
+def people_of(homes, per_area=20):
+    """Rows of persons, two of each, in the areas of these codes."""
+    rng = np.random.default_rng(8)
+    n = len(homes) * per_area
+    sex, age = (np.repeat(drawn, 2).tolist() for drawn in (rng.choice(["f", "m"], n // 2), rng.integers(0, 90, n // 2)))
+    home = [home for home in homes for _ in range(per_area)]
+    return make_layer({"patient": [f"P{i // 2}" for i in range(n)], "home": home, "sex": sex, "age": age})
+
+
+@pytest.fixture
+def opened(entry, tmp_path):
+    """The dock over a town in files: areas, people."""
+    areas, _ = make_grid()
+    homes = sorted(feature["da"] for feature in areas.getFeatures())
+    layers = to_file(areas, "areas", tmp_path), to_file(people_of(homes), "people", tmp_path)
+    entry.show()
+    walk = Walk(entry.dock)
+    walk.settle()
+    return entry.dock, walk, *layers
+
+
+def test_data_says_who_has_no_area_and_what_comes_twice(opened):
+    dock, walk, areas, people = opened
+    data = dock.data
+    assert "The area of 100 %" in data.said.text() and data.problems.text() == ""
+    people.startEditing()
+    at = people.fields().indexOf("home")
+    first = [feature.id() for feature in people.getFeatures()][:5]
+    for identifier, home in zip(first, [None, None, "elsewhere", "elsewhere", "nowhere"]):
+        people.changeAttributeValue(identifier, at, home)
+    walk.settle()
+    said = data.problems.text()
+    assert "2 records have no area." in said and "3 records have an area that is not among the areas" in said
+    assert "“elsewhere”, “nowhere”" in said
+    assert "edits that were not saved" in said
+    people.rollBack()
+    walk.settle()
+    assert data.problems.text() == ""
+    areas.startEditing()
+    twin = QgsFeature(next(areas.getFeatures()))
+    twin.setAttribute("fid", None)
+    areas.addFeature(twin)
+    walk.settle()
+    assert "1 area code occurs twice" in data.problems.text()
+    areas.rollBack()
+    walk.settle()
+    assert data.problems.text() == ""
+
+
+def test_data_says_what_a_filter_leaves_out(opened):
+    dock, walk, _, people = opened
+    everybody = people.featureCount()
+    assert people.setSubsetString("\"sex\" = 'f'")
+    walk.settle()
+    assert people.featureCount() < everybody and f"{people.featureCount()} records" in dock.data.said.text()
+    assert "is filtered" in dock.data.problems.text()
+    people.setSubsetString("")
+    walk.settle()
+    assert f"{everybody} records" in dock.data.said.text() and dock.data.problems.text() == ""
+
+
+def test_several_rows_of_a_person_are_asked_about(opened):
+    dock, walk, _, people = opened
+    several = dock.data.several
+    assert "patient" in several.text() and several.isChecked() and dock.state.role("patient") == PERSON
+    assert f"{people.featureCount() // 2} people" in several.toolTip()
+    several.click()
+    walk.settle()
+    assert dock.state.role("patient") == LEAVE_OUT and "PERSON_ID" not in dock.state.job()
+    several.click()
+    walk.settle()
+    assert dock.state.job()["PERSON_ID"] == "patient"
+
+
+@pytest.mark.slow
+def test_coarser_values_say_what_each_saves_and_save_it(opened):
+    dock, walk, *_ = opened
+    dock.roles.choose("age", QUASI)
+    dock.roles.choose("patient", LEAVE_OUT)
+    for _ in range(2):
+        walk.click(dock.next)
+    dock.look.chooser.number.setValue(12)
+    walk.settle()
+    as_they_are = dock.look.session.state.shown.measures.suppression_percent
+    walk.click(dock.back)
+    roles = dock.roles
+    roles.table.setCurrentCell(dock.state.fields.index("age"), 0)
+    wait_for(lambda: not roles.busy)
+    let_pass()
+    texts = [roles.coarser.itemText(i) for i in range(roles.coarser.count())]
+    said = [float(text.split(" % lost")[0]) for text in texts]
+    assert said[0] == pytest.approx(as_they_are, rel=0.01) and said == sorted(said, reverse=True) and len(said) > 2
+    assert said[-1] < said[0]
+    last = len(said) - 1
+    roles.coarser.setCurrentIndex(last)
+    roles.coarser.activated.emit(last)
+    wait_for(lambda: not roles.busy)
+    assert [roles.coarser.itemText(i) for i in range(roles.coarser.count())] == texts  # still of the look before
+    walk.click(dock.next)
+    dock.look.chooser.number.setValue(12)
+    walk.settle()
+    assert dock.look.session.state.shown.measures.suppression_percent == pytest.approx(said[last], rel=0.01)
+
+
+@pytest.mark.slow
+def test_a_job_is_handed_over_and_says_next_month_what_differs(opened, tmp_path, monkeypatch):
+    dock, walk, *_ = opened
+    for _ in range(4):
+        walk.click(dock.next)
+    hand_over = dock.hand_over
+    walk.type(hand_over.folder.lineEdit(), str(tmp_path / "may"))
+    walk.click(hand_over.go)
+    job = tmp_path / "may-internal-job.toml"
+    assert hand_over.results and job.exists(), hand_over.message.text()
+    assert str(job.name) in hand_over.links.text()
+
+    def chosen(file):
+        monkeypatch.setattr(QFileDialog, "getOpenFileName", staticmethod(lambda *_: (str(file), "")))
+        walk.click(hand_over.earlier)
+        return hand_over.compared.text()
+
+    assert chosen(job) == f"“{job.name}” asks for the same."
+    dock.go_to(1)
+    dock.roles.choose("age", LEAVE_OUT)
+    for step in (2, 3, 4):
+        dock.go_to(step)
+        walk.settle()
+    said = chosen(job)
+    known = "Quasi-identifiers: sex now, sex, age then"
+    assert "asks for something else" in said and known in said.split("\n"), said
+    assert known in chosen(tmp_path / "may" / "datapackage.json").split("\n")  # the folder itself says it, too
+    (tmp_path / "notes.toml").write_text("no job")
+    assert "notes.toml" in chosen(tmp_path / "notes.toml")

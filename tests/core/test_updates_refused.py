@@ -1,0 +1,61 @@
+"""Updates by the library: what cannot be carried on is refused in a sentence that says why, and nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vbas import anonymize, update_release
+from vbas.core.errors import InputError
+
+AREAS: dict[str, list[Any]] = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+SPLIT: dict[str, list[Any]] = {"area": ["a1", "a2", "b", "c", "d"], "x": [0, 50, 900, 0, 900], "y": [0, 0, 0, 900, 900]}
+
+
+def people(codes: list[str]) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(0)
+    return {"area": rng.choice(codes, 400).tolist(), "sex": rng.choice(["F", "M"], 400).tolist()}
+
+
+@pytest.fixture
+def register(tmp_path: Path) -> Path:
+    """A register with one nested release."""
+    path = tmp_path / "register.gpkg"
+    with pytest.warns(UserWarning, match="is a new register"):
+        first = anonymize(
+            AREAS, people(list("abcd")), area="area", quasi_identifiers="sex", register=path, release="nested levels"
+        )
+    first.write(tmp_path / "first")
+    return path
+
+
+@pytest.mark.parametrize("entry", ["", "1"])
+@pytest.mark.parametrize(
+    ("areas", "codes", "words"),
+    [
+        (SPLIT, ["a1", "a2", "b", "c", "d"], "other areas than these .“a1”, “a2”., as of another year"),
+        ({**AREAS, "area": ["A1", "A2", "A3", "A4"]}, ["A1", "A2", "A3", "A4"], "other areas than these .“A1”"),
+        ({name: values[:3] for name, values in AREAS.items()}, list("abc"), "other areas than these .“d”."),
+        (SPLIT, list("abcd"), "have an area in “area” that is not in REGIONS .first: “a”"),
+    ],
+)
+def test_areas_of_another_year(register, areas, codes, words, entry):
+    with pytest.raises(InputError, match=words):
+        update_release(areas, people(codes), area="area", quasi_identifiers="sex", register=register, entry=entry)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"levels_coarser": [("sex", 1)], "hierarchy_rules": [("sex", "*")]}, "LEVELS_COARSER and REGISTER"),
+        ({"disclosure": "no small count follows"}, "does not go with DISCLOSURE"),
+        ({"rule": "CMS cell size"}, "does not go with DISCLOSURE"),
+        ({"least_population": 500.0}, "Regions of at least 500 people are asked for"),
+    ],
+)
+def test_what_an_update_does_not_know_is_not_passed_over(register, more, words):
+    with pytest.raises(Exception, match=words):
+        update_release(AREAS, people(list("abcd")), area="area", quasi_identifiers="sex", register=register, **more)
