@@ -1,4 +1,4 @@
-"""A Spark cluster of the tests' own: an executor beside a driver here, which Spark Connect reaches too."""
+"""A Spark cluster of the tests' own: a driver here, which Spark Connect reaches too."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .engines_there import absent, needed
+from .exploring import tried
 from .line import free_port
 
-MASTER = "local-cluster[1,2,1024]"  # two tasks at a time, in a process apart from the driver's
+# Two tasks at a time: in the driver, and where VBAS_EXPLORE asks for all in a process of their own, which starts and
+# loads its classes as long as all queries take.
+MASTER = tried("local[2]", "local-cluster[1,2,1024]")
 # What starts soon rather than what runs fast: the tables are small, and each query is run once.
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 AS_WRITTEN = {

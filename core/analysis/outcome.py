@@ -27,6 +27,7 @@ from .spreading import Spread
 DRAWS_AT_ONCE = 250
 # A draw by counting takes a step for each case, one by hypergeometric numbers about this many for each cell.
 STEPS_A_CELL = 30
+MOST_DRAWN = 10**9  # records of a stratum: numpy draws from fewer
 MOST_COUNTED = 2**26  # records: each takes a number while they are drawn
 
 
@@ -106,7 +107,7 @@ class Outcome:
     def drawn(self, n_draws: int, seed: int = 0, progress: Progress = silent) -> Iterator[np.ndarray]:
         """Estimated cases by area if the outcome fell on the records of each stratum by chance, (D, n) at a time.
 
-        As many cases of each stratum as there are; n_draws in all.
+        As many cases of each stratum as there are; n_draws in all. Raises InputError for strata too large to draw from.
         """
         rng = stream(seed, "null")
         starts = np.searchsorted(self.stratum, np.arange(len(self.rates) + 1))
@@ -119,6 +120,14 @@ class Outcome:
                 if not cases:
                     continue
                 people = int(at_risk.sum())
+                if people >= MOST_DRAWN:
+                    raise InputError(
+                        tr(
+                            "So many records are compared with each other ({n}) that chance cannot be drawn among "
+                            "them: name more fields in ADJUST, or look at fewer records.",
+                            n=people,
+                        )
+                    )
                 by_count = min(cases, people - cases) < STEPS_A_CELL * len(at_risk)
                 draw = rng.multivariate_hypergeometric
                 of_profiles[:, self.profile[start:stop]] += (

@@ -157,6 +157,13 @@ def test_where_all_areas_are_known_it_is_the_published_statistic(model, looked_f
     assert ratios == sorted(ratios, reverse=True)
 
 
+def test_of_more_people_than_can_be_drawn_from_a_sentence_says_what_to_do():
+    at_risk, cases = np.array([600_000_000, 400_000_000]), np.array([300_000_000, 1])
+    outcome = Outcome(sparse.identity(2, format="csr"), np.zeros(2, int), np.arange(2), at_risk, cases)
+    with pytest.raises(InputError, match="chance cannot be drawn among them: name more fields in ADJUST"):
+        next(outcome.drawn(9))
+
+
 def test_a_cluster_is_told_with_its_risk():
     rng = np.random.default_rng(0)
     areas, rows, home, weights = spread_town(0)

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from vbas.core.disclosure.exchanges import STEPS, _others
 from vbas.core.disclosure.method_bounds import _bounds, _numbers
 from vbas.core.disclosure.programs import Problem, tables_of
 from vbas.core.disclosure.shown_rows import _n_rare, shown_in
 from vbas.core.disclosure.values import Values
+from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
 
+from .test_exchanges import block_of
 from .test_register_packs import release_of
 
 
@@ -73,3 +76,82 @@ def test_rows_of_rare_values_are_those_of_fewer_than_k_of_their_class(seed):
         alike[of, text] += n
     for k in (2, 5, 9):
         assert _n_rare(release, ("ill",), k) == sum(n for of, text, n in rows if alike[of, text] < k)
+
+
+def told(block):
+    """What is known of all sums, and how far each may move."""
+    return [
+        [(family.low.copy(), family.high.copy(), family.down.copy(), family.up.copy()) for family in block.families],
+        [shown.copy() for shown in block.shown],
+        block.level_of.copy(),
+    ]
+
+
+def same(one, other):
+    return all(
+        np.array_equal(mine, its)
+        for mine, its in zip(
+            (array for part in one[0] for array in part), (array for part in other[0] for array in part)
+        )
+    ) and all(np.array_equal(mine, its) for mine, its in zip([*one[1], one[2]], [*other[1], other[2]]))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_what_moves_up_leaves_what_would_be_known_had_it_been_shown_so_from_the_beginning(seed):
+    rng = np.random.default_rng(seed)
+    block = block_of(rng)
+    block.storeys = replace(block.storeys, bounded=bool(seed % 2))
+    block.build()
+    for _ in range(6):
+        shown = [(level, *at) for level, of in enumerate(block.shown) for at in np.argwhere(of > 0).tolist()]
+        if not shown:
+            break
+        before, what = told(block), shown[int(rng.integers(len(shown)))]
+        block.take_back(block.moved_up(*what))
+        assert same(told(block), before)
+        block.moved_up(*what)
+        after = told(block)
+        block.build()
+        assert same(told(block), after)
+
+
+def test_areas_to_exchange_with_are_those_some_steps_away_in_order():
+    block = block_of(np.random.default_rng(3))
+    area = np.arange(block.n)
+    assert (_others(block, area, True) == np.arange(block.n + 1)).all()
+    for of, near in zip(area.tolist(), _others(block, area, False)):
+        away = {int(block.order[at]) for at in range(block.n) if abs(at - int(block.place[of])) in STEPS.tolist()}
+        assert set(near.tolist()) == away | {block.n}
+
+
+def test_parts_and_rests_are_free_where_records_may_move_to_others_there():
+    rng, k = np.random.default_rng(5), 4
+    n_freed = n_kept = 0
+    for _ in range(200):
+        n_pairs = 6
+        zone = np.sort(rng.integers(0, 2, n_pairs))
+        zones = Zones(np.arange(2), np.zeros(2, int), zone, np.arange(n_pairs), np.zeros(n_pairs, int))
+        table, spare = rng.integers(0, 4, n_pairs), rng.integers(0, 3, n_pairs)
+        pairs = (rng.random((5, n_pairs)) < 0.5).astype(np.int64)
+        of_zone = rng.integers(0, 2, 5)
+        pairs *= zone[None] == of_zone[:, None]
+        parts = Parts(sparse.csr_matrix(pairs), of_zone, np.full(5, -1), np.zeros(5, int), 5, 0, 5)
+        whole = np.array([int(table[zone == of].sum()) for of in of_zone])
+        open_ = _Open(parts, whole, np.ones(5, bool), k)
+        open_.free_by_room(table, spare, zones)
+        for part in range(5):
+            inside = pairs[part] > 0
+            records, room, around = (
+                int(table[inside].sum()),
+                int(spare[inside].sum()),
+                int(spare[zone == of_zone[part]].sum()),
+            )
+            rest = int(whole[part]) - records
+            to_part, to_rest = min(rest, room), min(records, around - room)
+            nobody, enough = records - to_rest <= 0, records + to_part >= k
+            no_rest, enough_rest = rest - to_part <= 0, rest + to_rest >= k
+            if spare.any():
+                assert open_.parts[part] == (not nobody and not enough)
+                assert open_.rests[part] == (not no_rest and not enough_rest)
+            n_freed, n_kept = n_freed + (not open_.rests[part]), n_kept + bool(open_.rests[part])
+    assert n_freed > 100 and n_kept > 30

@@ -352,7 +352,11 @@ def _make(path: Path) -> None:
         make_geopackage(path, TABLES)
     except sqlite3.Error as error:
         raise InputError(
-            tr("REGISTER: {parent} cannot be written to: choose another folder.", parent=path.parent)
+            tr(
+                "REGISTER: SQLite cannot write into {parent} ({error}): choose another folder.",
+                parent=path.parent,
+                error=error,
+            )
         ) from error
 
 
