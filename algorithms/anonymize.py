@@ -10,6 +10,7 @@ from ..core.configuration import CUSTOM
 from ..core.job.configuring import settled_by_combination
 from ..core.job.making import aggregations_used, is_nested, released
 from ..core.language import as_data, tr
+from ..core.source import RecordSource
 from .form import approaches, published, regions
 from .form import parameters as shared
 from .form.approaches import conditions_with_costs
@@ -131,4 +132,4 @@ class Anonymize(Releasing, FollowsRules):
         is_nested(job)  # which raises for what cannot go together
         layer = with_neighbours(job, areas_of(job), aggregations_used(job))
         records = records_of(job, layer.areas, job.whole("K"))
-        return Handed(released(job, populated(layer, records), records), layer)
+        return Handed(released(job, populated(layer, records), RecordSource(records), records.notes), layer)

@@ -123,4 +123,4 @@ class AnonymizeLinked(Releasing, FollowsRules):
         layer = with_neighbours(job, areas_of(job), aggregations_used(job))
         records = records_of(job, layer.areas, job.whole("K"))
         source = linked_of(job, records, layer.areas)
-        return Handed(released(job, populated(layer, records), records, source), layer)
+        return Handed(released(job, populated(layer, records), source, records.notes), layer)

@@ -34,6 +34,7 @@ from ..core.progress import Progress, part
 from ..core.records.columns import Column
 from ..core.records.matching import Records
 from ..core.region_account import RegionAccount, account_of_region
+from ..core.source import RecordSource
 from ..core.suppression import Terms
 from ..core.trade_off.curve import Curve
 from ..core.trade_off.nested_curve import NestedCurve
@@ -203,7 +204,7 @@ class Reading:
         hold_before_a_place(form.job)
         if look_at_neighbours(aggregations_used(form.job)):
             explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
-        return looked_at(form.job, explorer_data.areas, explorer_data.records)
+        return looked_at(form.job, explorer_data.areas, RecordSource(explorer_data.records))
 
     def columns(self, table: str, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
         """Fields of a table as columns; table : REGIONS or RECORDS. Raises VbasError."""

@@ -16,7 +16,6 @@ from ...core.job.making import Made
 from ...core.job.rules import rule_sentences
 from ...core.job.updating import Updating, carried_release
 from ...core.language import plural, tr
-from ...core.nesting.planning import cells_within
 from ...core.report.internal import Remarks
 from ..form import regions
 from ..form.areas import areas_of
@@ -55,7 +54,7 @@ def release(job: FormJob, engine: Engine) -> Handed:
     values = records.shown.values()
     source = EngineSource(matched, destination, job.text("UNMATCHED"))
     levels = with_levels_asked(job, levels, values, hierarchies)
-    ask = ask_of(job, values, nested, hierarchies, cells_within(job.whole("MEMORY"), job.whole("K")))
+    ask = ask_of(job, values, nested, hierarchies)
     population, progress = None if layer is None else areas.population, job.progress(40, 85)
     at_hand = linked_in_place(job, matched, areas, linked) if linked else source
     if job.text("UPDATE") == NO_UPDATE:

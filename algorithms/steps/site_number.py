@@ -12,6 +12,7 @@ from ...core.job.asking import terms_of
 from ...core.language import as_data, tr
 from ...core.site_number import APPROACHES
 from ...core.site_number import SiteNumber as NumberOfSites
+from ...core.source import RecordSource
 from ..form import approaches
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
@@ -138,7 +139,9 @@ def tried_number(form: Form) -> NumberOfSites:
     layer = with_neighbours(form.job, areas_of(form.job), [configuration.aggregation])
     records = records_of(form.job, layer.areas, form.whole("K"))
     areas = populated(layer, records)
-    return Trials(areas, records.profile, configuration, terms=terms_of(form.job, records)).number(form.progress())
+    return Trials(areas, records.profile, configuration, terms=terms_of(form.job, RecordSource(records))).number(
+        form.progress()
+    )
 
 
 def published_number(form: Form) -> NumberOfSites:

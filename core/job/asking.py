@@ -9,7 +9,7 @@ from ..anonymise import Ask
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
-from ..nesting.planning import CELLS_AT_ONCE
+from ..nesting.planning import CELLS_AT_ONCE, cells_within
 from ..privacy.in_each_period import with_series
 from ..privacy.requirement import Requirement
 from ..privacy.rules import NO_RULE
@@ -17,6 +17,7 @@ from ..privacy.series import THE_SAME
 from ..profile import Profile
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
+from ..source import Source
 from ..suppression import Terms
 from ..ties import FIXED
 from .job import Job
@@ -31,12 +32,11 @@ def ask_of(
     table: RecordTable,
     nested: bool,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    at_once: int = CELLS_AT_ONCE,
 ) -> Ask:
     """What a job asks of a release.
 
     table : the records, whose fields are looked at; nested : whether rows say their level; hierarchies : of their
-    values, for levels that show coarser ones; at_once : cells that are worked out at a time
+    values, for levels that show coarser ones
     """
     rule = rule_of(given)
     people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
@@ -48,7 +48,7 @@ def ask_of(
         earlier=earlier_of(given, table),
         ties=given.text("TIES") if given.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
-        at_once=at_once,
+        at_once=cells_within(given.whole("MEMORY"), given.whole("K")) if given.has("MEMORY") else CELLS_AT_ONCE,
         rule=rule.name if rule else NO_RULE,
     )
 
@@ -80,11 +80,11 @@ def _loss(given: Job) -> str:
     return given.text("LOSS")
 
 
-def terms_of(given: Job, records: Records) -> Terms:
+def terms_of(given: Job, records: Source) -> Terms:
     """What a job asks of a release of these records, for searches that count what one would suppress."""
     k, requirement = given.whole("K"), None
     if given.has("SENSITIVE"):
-        requirement = requirement_of(records, k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
+        requirement = records.requirement(k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
     return in_all_periods(given, Terms(k, requirement, records.n_unmatched), records.profile)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ..aggregation import APPROACHES, Aggregation
 from ..anonymise import Account, anonymise, rate
@@ -20,7 +21,6 @@ from ..levels import Levels
 from ..log import Log
 from ..nesting.making import build_levels
 from ..plan import Plan
-from ..records.matching import Records
 from ..report.internal import Remarks
 from ..source import Source
 from ..suppression import Terms, suppressed_by_class, suppression_percent
@@ -91,35 +91,42 @@ def aggregations_used(given: Job) -> list[str]:
     return aggregations_of(given, aggregation) if given.text("RELEASE") == NESTED else [aggregation]
 
 
-def released(given: Job, areas: Areas, records: Records, source: Source | None = None) -> Made:
+def released(
+    given: Job,
+    areas: Areas,
+    records: Source,
+    said: Sequence[str] = (),
+    still_coarser: Callable[[], Mapping[str, Hierarchy]] | None = None,
+    rows: bool = True,
+) -> Made:
     """The release that a job asks for.
 
     areas : with the population to balance, and their neighbours where `aggregations_used` look at them; records :
-    matched with them; source : where they are with what belongs to them, where that is more than the records
+    matched with them, wherever they are, with what belongs to them; said : of the records, for the report;
+    still_coarser : gives what could be shown coarser still, where `values` of the records do not tell how many have
+    each; rows : False for what the release would be, held against nothing that is published
     Raises InputError and PrivacyError.
     """
+    if still_coarser is None:
+        still_coarser = partial(coarser_of, given, records.values())
     nested, configuration = given.text("RELEASE") == NESTED, configuration_of(given)
     seconds = {tr("reading"): given.seconds()}
     made = _levels_made(given, areas, records, configuration)
     notes = (*made.notes, *rule_sentences(given, nested), crosswalk_sentence(given, made.looking))
     given.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
-    hierarchies = coarser_of(given, records.table) if not nested or asks_for_coarser(given) else {}
-    levels = with_levels_asked(given, made.levels, records.table, hierarchies) if nested else made.levels
-    account = anonymise(
-        areas,
-        records if source is None else source,
-        levels,
-        ask_of(given, records.table, nested, hierarchies),
-        None if made.aggregation is None else made.aggregation.sites,
-        areas.population,
-        given.progress(45, 65),
-        given,
-    )
+    hierarchies = still_coarser() if not nested or asks_for_coarser(given) else {}
+    levels = with_levels_asked(given, made.levels, records.values(), hierarchies) if nested else made.levels
+    sites = None if made.aggregation is None else made.aggregation.sites
+    ask, progress = ask_of(given, records.values(), nested, hierarchies), given.progress(45, 65)
+    if rows:
+        account = anonymise(areas, records, levels, ask, sites, areas.population, progress, given)
+    else:
+        account = rate(areas, records, levels, ask, sites, progress)
     if not nested:
         given.warn(*over_budget(configuration, account.measures.suppression_percent))
     remarks = Remarks(
-        (*records.notes, *notes),
+        (*said, *notes),
         {**seconds, **made.seconds},
         convergence=made.convergence,
         single=made.single,
@@ -127,7 +134,7 @@ def released(given: Job, areas: Areas, records: Records, source: Source | None =
     return Made(account, remarks, hierarchies, made.aggregation)
 
 
-def looked_at(given: Job, areas: Areas, records: Records) -> Account:
+def looked_at(given: Job, areas: Areas, records: Source) -> Account:
     """What the release that a job asks for would be: as `released`, and nothing is released. Of what is published
     already nothing is known yet.
 
@@ -136,10 +143,10 @@ def looked_at(given: Job, areas: Areas, records: Records) -> Account:
     """
     nested = is_nested(given)
     made = _levels_made(given, areas, records, configuration_of(given))
-    hierarchies = coarser_of(given, records.table) if asks_for_coarser(given) else {}
-    levels = with_levels_asked(given, made.levels, records.table, hierarchies) if nested else made.levels
+    hierarchies = coarser_of(given, records.values()) if asks_for_coarser(given) else {}
+    levels = with_levels_asked(given, made.levels, records.values(), hierarchies) if nested else made.levels
     sites = None if made.aggregation is None else made.aggregation.sites
-    ask = ask_of(given, records.table, nested, hierarchies)
+    ask = ask_of(given, records.values(), nested, hierarchies)
     return rate(areas, records, levels, ask, sites, given.progress(45, 65))
 
 
@@ -155,12 +162,12 @@ def with_costs(
     return replace(remarks, costs=costs), next_step(*costs)
 
 
-def _levels_made(given: Job, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+def _levels_made(given: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
     make = _nested_levels if given.text("RELEASE") == NESTED else _one_level
     return make(given, areas, records, configuration)
 
 
-def _one_level(given: Job, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+def _one_level(given: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
     terms = terms_of(given, records)
     run = aggregate(areas, records.profile, configuration, given.progress(READ, 45), terms=terms)
     run = joined_to_least_population(run, areas, given.number("LEAST_POPULATION"))
@@ -174,7 +181,7 @@ def _one_level(given: Job, areas: Areas, records: Records, configuration: Config
     )
 
 
-def _nested_levels(given: Job, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:
+def _nested_levels(given: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
     started = given.seconds()
     run, single = _single_level(given, areas, records, configuration)
     finest = run.aggregation.crosswalk if run and given.text("FINEST") == CONFIGURATION else None
@@ -195,7 +202,7 @@ def _nested_levels(given: Job, areas: Areas, records: Records, configuration: Co
 
 
 def _single_level(
-    given: Job, areas: Areas, records: Records, configuration: Configuration
+    given: Job, areas: Areas, records: Source, configuration: Configuration
 ) -> tuple[Run | None, tuple[str, Measures] | None]:
     """What one level of regions would give; a configuration that fails matters only where its regions are used."""
     try:

@@ -17,6 +17,7 @@ from ..log import Log
 from ..policy import policies
 from ..progress import Progress, part, silent
 from ..report.internal import Remarks
+from ..source import RecordSource
 from .frames import frame_of
 from .job import job_of
 from .linked import AnonymizedLinked
@@ -258,8 +259,8 @@ def made_of(
         account = carried_release(job, people, matched, updating, population=people.population)
         made = Made(account, Remarks(matched.notes))
         return Anonymized(job, places, made, heard.said, command, job_text)
-    source = None if linking is None else linked_source(job, linking, matched, places.areas)
-    made = released(job, people, matched, source)
+    source = RecordSource(matched) if linking is None else linked_source(job, linking, matched, places.areas)
+    made = released(job, people, source, matched.notes)
     kind = Anonymized if linking is None else AnonymizedLinked
     return kind(job, places, made, heard.said, command, job_text)
 
