@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from qgis.core import QgsProcessingContext
+from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
 
 from ..core.configuration import CUSTOM
 from ..core.job.configuring import settled_by_combination
@@ -52,17 +52,31 @@ class Anonymize(Releasing, FollowsRules):
         "suppressed counts could be derived from them.</p><p>Croft et al. 2015, 2018.</p>"
     )
 
+    IN_PLACE = False  # whether the records are in an engine, and no layer
+
+    def of_areas_and_records(self) -> Iterable[QgsProcessingParameterDefinition]:
+        """Where the areas and the records are, and their fields."""
+        yield from area_parameters()
+        yield from record_parameters()
+
+    def of_what_is_released(self) -> Iterable[QgsProcessingParameterDefinition]:
+        """What is released beside quasi-identifiers, and what is held against."""
+        yield from released_fields()
+
+    def of_rows(self) -> QgsProcessingParameterDefinition:
+        """Where the released rows go."""
+        return released_records()
+
     def declare(self) -> None:
         self.addParameters(
-            *area_parameters(),
-            *record_parameters(),
+            *self.of_areas_and_records(),
             k_parameter(),
             periods(),
             approaches.combination(),
             nested_levels.release_kind(),
             rule_parameter(),
-            *released_fields(),
-            *shared.for_whom(tr("Custom only"), approaches.single_choices()),
+            *self.of_what_is_released(),
+            *shared.for_whom(tr("Custom only"), approaches.single_choices(self.IN_PLACE)),
             nested_levels.least_population(),
             *shared.for_whom(
                 tr("Nested levels only"),
@@ -78,7 +92,7 @@ class Anonymize(Releasing, FollowsRules):
             ties(),
             *release_folder_settings(),
             *signing_parameters(),
-            released_records(),
+            self.of_rows(),
             *regions.region_outputs(),
             shared.report(
                 tr(
@@ -89,7 +103,7 @@ class Anonymize(Releasing, FollowsRules):
             sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
-            job_file(),
+            *(() if self.IN_PLACE else (job_file(),)),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 

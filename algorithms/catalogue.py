@@ -15,6 +15,7 @@ from .cells.dot_map import DotMap
 from .cells.mend_partition import MendPartition
 from .cells.partition_cells import PartitionCells
 from .compare import Compare
+from .databases.anonymize_database import AnonymizeDatabase
 from .databases.profile_database import ProfileDatabase
 from .databases.release_database import ReleaseDatabase
 from .form.base import VbasAlgorithm
@@ -50,6 +51,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     UpdateRelease,
     Evaluate,
     FlattenRelease,
+    AnonymizeDatabase,
     ProfileDatabase,
     ReleaseDatabase,
     Compare,

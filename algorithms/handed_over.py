@@ -165,7 +165,9 @@ def _add_regions(
     of = account.levels if account.nested else account.levels.crosswalks[0]
     if wanted("RELEASED_REGIONS"):
         values = () if account.coarser is None else account.coarser.values
-        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, account.audit, values=values))
+        # Of a plan that nothing was released by, no counts go out: another run may show other classes.
+        audit = None if account.rows is None else account.audit
+        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, audit, values=values))
     if wanted("CROSSWALK"):
         add("CROSSWALK", regions.crosswalk_table(layer, of))
     if wanted("REGION_AUDIT"):

@@ -65,6 +65,7 @@ TOOLBOX = {
     "updaterelease": (tr("Update a release"), "anonymise"),
     "evaluate": (tr("Evaluate regions"), "steps"),
     "flattenrelease": (tr("Flatten a nested release"), "steps"),
+    "anonymizedatabase": (tr("Anonymise records in a database"), "databases"),
     "profiledatabase": (tr("Profile records in a database"), "databases"),
     "releasedatabase": (tr("Release records in a database"), "databases"),
     "compare": (tr("Compare configurations"), "compare"),

@@ -33,7 +33,7 @@ LISTS = {
     "SCHEMA": SCHEMA,
     "TABLE": TABLE,
     **dict.fromkeys(("RECORD_REGION", "PERIOD", "RECORD_COUNT", "PERSON_ID", "HOUSEHOLD_ID"), FIELD),
-    **dict.fromkeys(("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE"), FIELDS),
+    **dict.fromkeys(("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE", "FAIR"), FIELDS),
 }
 
 

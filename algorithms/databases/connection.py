@@ -16,7 +16,6 @@ from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS
 from ...core.errors import InputError, VbasError
 from ...core.job.reading import quasi_identifiers_of
-from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import Filter, RecordFields
 from ...core.records.table import MEMBER_FIELDS
@@ -201,6 +200,4 @@ def fields_of(job: FormJob) -> RecordFields:
 
 
 def _names(job: FormJob, parameter: str) -> tuple[str, ...]:
-    if not job.has(parameter):
-        return ()
-    return tuple(parts_of(job.text(parameter)))
+    return tuple(job.several(parameter)) if job.has(parameter) else ()

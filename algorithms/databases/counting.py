@@ -43,7 +43,9 @@ def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
     kept = job.has("REGISTER") and job.given("REGISTER") and not job.given("LINKED_TABLES")
-    in_place = count_in_place(engine, fields_of(job), progress, job.has("DESTINATION"), kept)
+    in_place = count_in_place(
+        engine, fields_of(job), progress, job.has("DESTINATION") and job.given("DESTINATION"), kept
+    )
     quasi_identifiers = in_place.fields.quasi_identifiers
     asked = generalising_of(job, quasi_identifiers)
     node = asked.node(quasi_identifiers)

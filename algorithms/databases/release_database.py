@@ -49,19 +49,20 @@ def earlier_profile() -> QgsProcessingParameterDefinition:
     )
 
 
-def destination() -> QgsProcessingParameterDefinition:
-    """DESTINATION."""
-    return text(
-        "DESTINATION",
-        tr("Where the release goes"),
-        None,
-        tr(
-            "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-            "schema.name, for records in PostgreSQL; such a table, or a new folder of Parquet files as the "
-            "cluster sees it, in Spark. It must not be there yet. It holds the region, the "
-            "quasi-identifiers and the further fields you named, and nothing else. For release."
-        ),
+def destination(more: str = "", **flags: bool) -> QgsProcessingParameterDefinition:
+    """DESTINATION; more : what else its help says; flags : those of `described`"""
+    about = tr(
+        "A new .parquet or .csv file for records in files; a new table of the same database, name or "
+        "schema.name, for records in PostgreSQL; such a table, or a new folder of Parquet files as the "
+        "cluster sees it, in Spark. It must not be there yet. It holds the region, the "
+        "quasi-identifiers and the further fields you named, and nothing else. For release."
     )
+    return text("DESTINATION", tr("Where the release goes"), None, " ".join(filter(None, (about, more))), **flags)
+
+
+def where_the_rows_are() -> QgsProcessingOutputString:
+    """RELEASED_RECORDS, as an output."""
+    return QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are"))
 
 
 def report_in_place() -> QgsProcessingParameterDefinition:
@@ -122,7 +123,7 @@ class ReleaseDatabase(Releasing, InPlaceAlgorithm, FollowsRules):
             public_report_parameter(),
             release_folder(),
         )
-        self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
+        self.addOutput(where_the_rows_are())
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def conditions(self) -> Conditions:

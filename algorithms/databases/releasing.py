@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...core import counted
 from ...core.anonymise import Account, anonymise
 from ...core.engines.engine import Engine
@@ -12,17 +14,18 @@ from ...core.engines.releasing import StagedInPlace
 from ...core.engines.source import EngineSource
 from ...core.job.asking import ask_of
 from ...core.job.generalising import asks_for_coarser, with_levels_asked
-from ...core.job.making import Made
+from ...core.job.making import READ, Made, aggregations_used, is_nested, released
 from ...core.job.rules import rule_sentences
 from ...core.job.updating import Updating, carried_release
 from ...core.language import plural, tr
 from ...core.report.internal import Remarks
 from ..form import regions
-from ..form.areas import areas_of
+from ..form.areas import areas_of, with_neighbours
 from ..form.form import FormJob
 from ..form.records import populated
 from ..form.updating import NO_UPDATE
 from ..handed_over import Handed
+from ..layers.shapes.areas import AreaLayer
 from ..nested.disclosure import say_of_one_level
 from ..nested.levels import levels_to_show
 from .connection import fields_of
@@ -62,19 +65,45 @@ def release(job: FormJob, engine: Engine) -> Handed:
     else:
         updating = Updating(job.text("ENTRY"), job.text("UPDATE"), job.text("FOLLOWED"))
         account = carried_release(job, areas, at_hand, updating, levels, population, ask, progress)
-    if account.rows is None or account.rows.staged is None:
+    made = Made(account, Remarks(notes, seconds), hierarchies)
+    return _published_last(job, made, layer, [(table.name, place_beside(destination, table.name)) for table in linked])
+
+
+def anonymised(job: FormJob, engine: Engine) -> Handed:
+    """Regions made and records released by them, in one; as `release`. Without DESTINATION nothing is written there,
+    and it is told what the release would be. Raises InputError for what is told of a release alone."""
+    is_nested(job)  # which raises for what cannot go together
+    destination = job.text("DESTINATION").strip()
+    if destination:
+        engine.check_free(destination)
+    layer = with_neighbours(job, areas_of(job), aggregations_used(job))
+    records = counted_in_place(job, engine, job.progress(0, READ))
+    matched = match_in_place(records.shown, layer.areas, job.text("UNMATCHED"), job.whole("K"))
+    source, notes = EngineSource(matched, destination, job.text("UNMATCHED")), _notes(job, matched)
+    made = released(
+        job, populated(layer, matched), source, notes, still_coarser=records.still_coarser, rows=bool(destination)
+    )
+    return _published_last(job, made, layer) if destination else Handed(made, layer)
+
+
+def _published_last(
+    job: FormJob, made: Made, layer: AreaLayer | None, beside: Sequence[tuple[str, str]] = ()
+) -> Handed:
+    """What was made, whose rows are published once all else is in its place. beside : the names of linked tables, and
+    where their rows go"""
+    rows = made.account.rows
+    if rows is None or rows.staged is None:
         raise LookupError("staged")  # which an engine always gives
-    staged = account.rows.staged
-    _say_what_was_counted(job, account, staged)
+    staged = rows.staged
+    _say_what_was_counted(job, made.account, staged)
 
     def publish() -> str:
         place = staged.publish()
-        for table in linked:
-            beside = place_beside(destination, table.name)
-            job.info(tr("The released rows of “{table}” are in {place}.", table=table.name, place=beside))
+        for table, place_of_rows in beside:
+            job.info(tr("The released rows of “{table}” are in {place}.", table=table, place=place_of_rows))
         return place
 
-    return Handed(Made(account, Remarks(notes, seconds), hierarchies), layer, publish)
+    return Handed(made, layer, publish)
 
 
 def _notes(job: FormJob, matched: Matched) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
 from .effective import Condition, Conditions
 from .parameters import choice, field, number, whole
+from .parameters import text as line
 
 WHOSE_COUNT = tr(
     "“max combinations” counts only the values that at least k records have; the paper counts every value, as “max "
@@ -195,21 +196,23 @@ def floor() -> QgsProcessingParameterDefinition:
     return number("FLOOR", tr("Population floor only: people every region needs"), 0.0, text, 0.0, advanced=True)
 
 
-def fair() -> QgsProcessingParameterDefinition:
-    """FAIR."""
+def fair(in_place: bool = False) -> QgsProcessingParameterDefinition:
+    """FAIR; in_place : of records that are no layer, whose fields are named in a line."""
     text = tr(
         "For suppression budget: quasi-identifiers of which no group may be lost much more than others, such as "
         "ethnicity. Of no value of at least k records is more than {fair_factor:g} times the budget suppressed.",
         fair_factor=FAIR_FACTOR,
     )
     label = tr("Fields whose groups are kept intact")
+    if in_place:
+        return line("FAIR", label, None, text, optional=True, advanced=True)
     return field("FAIR", label, "RECORDS", text, several=True, optional=True, advanced=True)
 
 
-def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
-    """SITE_NUMBER, SITE_LOCATION and AGGREGATION with what their approaches need."""
+def single_choices(in_place: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """SITE_NUMBER, SITE_LOCATION and AGGREGATION with what their approaches need; in_place : as for `fair`"""
     yield from site_number()
-    yield fair()
+    yield fair(in_place)
     yield n_sites(optional=True)
     yield site_location()
     yield start()

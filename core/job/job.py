@@ -13,7 +13,7 @@ from ..language import tr
 from ..log import QUIET, Log
 from ..progress import Progress, part, silent
 from ..records.columns import Column
-from .values import field_named
+from .values import field_named, parts_of
 
 
 class ReadTable(Protocol):
@@ -78,8 +78,9 @@ class Job:
         return bool(self.values[name])
 
     def several(self, name: str) -> list[str]:
-        """The fields chosen, or the cells of a table that is filled in by hand, row by row."""
-        return list(self.values[name] or ())  # type: ignore[call-overload]
+        """The fields chosen, in a list or in a line; or the cells of a table that is filled in by hand, row by row."""
+        value = self.values[name]
+        return parts_of(value) if isinstance(value, str) else list(value or ())  # type: ignore[call-overload]
 
     def fields(self, table: str) -> Sequence[str]:
         """The names of the fields of a table. Raises InputError where it is not there."""
