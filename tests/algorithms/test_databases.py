@@ -107,7 +107,7 @@ def test_areas_that_nobody_knows(there, grid, tmp_path):
         f"duckdb:///data/people.duckdb?token={SECRET}",
     ],
 )
-@pytest.mark.parametrize("algorithm", ["profiledatabase", "releasedatabase"])
+@pytest.mark.parametrize("algorithm", ["anonymizedatabase", "profiledatabase", "releasedatabase"])
 def test_a_password_is_refused_before_anything_is_logged(there, provider, algorithm, connection):
     from qgis.core import QgsProcessingContext
 

@@ -313,6 +313,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "updaterelease": {**PEOPLE, "CROSSWALK": "@crosswalk", "REGISTER": "#month", "UPDATE": "the same people updated"},
     "monthlyupdate": {**PEOPLE, "CROSSWALK": "@crosswalk", "REGISTER": "#month"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
+    "anonymizedatabase": {**IN_PLACE, **REGIONS, "DESTINATION": "#released.csv"},
     "profiledatabase": IN_PLACE,
     "releasedatabase": {**IN_PLACE, **REGIONS, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
     "inplacestepbystep": {**IN_PLACE, **REGIONS, "DESTINATION": "#released.csv"},
@@ -509,6 +510,13 @@ OTHERS = {
         "CROSSWALK": "@levels",
         "DESTINATION": "#released.parquet",
     },
+    "anonymizedatabase, nested": {
+        **IN_PLACE,
+        **REGIONS,
+        **NESTED,
+        **COARSER_LEVELS,
+        "DESTINATION": "#released.parquet",
+    },
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "compare, over scenarios": {**REGIONS, **PEOPLE, "SCENARIOS": 2, "LEAST_ATTRIBUTES": 1, "PART_FIELD": "district"},
     "anonymize, by a rule": {
@@ -522,7 +530,9 @@ OTHERS = {
 }
 # Regions of nested levels are not drawn by sites.
 NOT_MADE: dict[str, tuple[str, ...]] = {
-    name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")
+    name: ("SITE_POINTS", "VORONOI")
+    for name in OTHERS
+    if name.startswith(("anonymize, nested", "anonymizedatabase, nested"))
 }
 NOT_MADE |= dict.fromkeys(
     ("compare", "compare, by weights", "compare, with analyses", "compare, cropped by the last characters"),
@@ -548,7 +558,7 @@ RUN = [(form, True) for form in (*FORMS, *OTHERS)] if language() == ENGLISH else
 )
 def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
-    if name in ("profiledatabase", "releasedatabase", "inplacestepbystep"):
+    if name in ("anonymizedatabase", "profiledatabase", "releasedatabase", "inplacestepbystep"):
         needed("ibis")
         needed("duckdb")
     monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", N_AREAS)

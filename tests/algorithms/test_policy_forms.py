@@ -59,7 +59,9 @@ def test_the_report_quotes_the_policy_with_its_hash(anonymize, house, tmp_path):
     assert hashlib.sha256(file.read_bytes()).hexdigest() in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["releaserecords", "releasedatabase", "donutmask", "partitioncells", "dotmap"])
+@pytest.mark.parametrize(
+    "name", ["anonymizedatabase", "releaserecords", "releasedatabase", "donutmask", "partitioncells", "dotmap"]
+)
 def test_every_form_that_releases_is_refused_even_where_nobody_asked_it(house, provider, name):
     house("least_k =")
     with pytest.raises(QgsProcessingException, match="cannot be read"):

@@ -377,6 +377,10 @@ def releasedatabase(town):
     }
 
 
+def anonymizedatabase(town):
+    return {**anonymize(town), **releasedatabase(town), "FAIR": town.field("sex")}
+
+
 def coarser_in_place(town):
     return {**releasedatabase(town), "LEVELS_COARSER": [town.field("group"), 2]}
 
@@ -408,6 +412,7 @@ REPORTING = {
         partitioncells,
         mendpartition,
         dotmap,
+        anonymizedatabase,
         releasedatabase,
     )
 }

@@ -190,7 +190,7 @@ def test_no_connection_with_a_password_gets_into_the_history(provider):
         assert not taken and "CONNECTION" in problem
         assert secret not in problem and not any(part in problem for part in PARTS)
 
-    holds_for_each(refused, product(["profiledatabase", "releasedatabase", MODEL], WRITTEN))
+    holds_for_each(refused, product(["anonymizedatabase", "profiledatabase", "releasedatabase", MODEL], WRITTEN))
 
 
 def test_a_wrong_password_is_told_to_nobody(anonymize, server, sql):

@@ -26,6 +26,7 @@ WEIGHTS: dict[str, float] = {
     "clusterscan": 2,
     "moran": 2,
     "releasedatabase": 3,
+    "anonymizedatabase": 3,
     "donutmask": 6,
 }
 WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 3, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
@@ -277,6 +278,13 @@ def _release_database(town):
     return {**given, "DESTINATION": place}
 
 
+def _anonymize_database(town):
+    of_regions = ("REGIONS", "REGION_ID", "POPULATION", "COMBINATION", "RELEASE", "LEVEL_FIELDS", "REGISTER")
+    given = {name: value for name, value in _anonymize(town).items() if name in of_regions} | _database(town)
+    places = ("{folder}/released.parquet", "{folder}/released.parquet", "{folder}/released.csv", "")
+    return {**given, "DESTINATION": town.dice.pick(*places)}
+
+
 def _regions_and_people(town):
     return {**town.regions(), **town.people()}
 
@@ -344,6 +352,7 @@ FORMS = {
     "ratemap": _studied,
     "clusterscan": _studied,
     "moran": _studied,
+    "anonymizedatabase": _anonymize_database,
     "profiledatabase": _database,
     "releasedatabase": _release_database,
     "compare": _compare,

@@ -119,6 +119,16 @@ def anonymized(case, outcome):
             yield f"RELEASED_REGIONS counts {released} released records, the run {said}."
 
 
+def anonymized_in_place(case, outcome):
+    """vbas:anonymizedatabase, which releases nothing without a DESTINATION."""
+    if "RELEASED_RECORDS" in outcome.results:
+        yield from anonymized(case, outcome)
+    elif "CROSSWALK" in outcome.results:
+        found, _ = crosswalk_of(case, outcome, _areas(case, outcome))
+        yield from found
+    yield from _finite(outcome)
+
+
 def given_regions(case, outcome):
     """The region of each area by level, as CROSSWALK gives it; None where it leaves an area out."""
     layer = outcome.layers["CROSSWALK"]
@@ -290,6 +300,7 @@ def dotted(case, outcome):
 
 RECOUNTS = {
     "anonymize": anonymized,
+    "anonymizedatabase": anonymized_in_place,
     "releaserecords": released,
     "releasedatabase": released,
     "evaluate": evaluated,
