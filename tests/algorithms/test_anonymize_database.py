@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 import pytest
 from qgis.core import QgsProcessingException
@@ -24,7 +25,7 @@ REGIONS = {"COMBINATION": "custom", "SITE_NUMBER": "given number", "N_SITES": 6}
 NESTED = {"RELEASE": "nested levels"}
 CUSTOM = {"SITE_NUMBER": "suppression budget", "BUDGET": 20.0}
 TABLES = ("CROSSWALK", "RELEASED_REGIONS", "REGION_AUDIT")
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "one level": ({}, {}),
     "one level, as chosen for most": ({"COMBINATION": "all-rounder"}, {}),
     "nested": (NESTED, {}),
@@ -183,7 +184,7 @@ def test_pages_folder_and_register_are_those_of_the_form_over_layers(in_one, ano
         for kind in ("ours", "theirs")
     ]
     assert hashes[0] == hashes[1]
-    with pytest.raises(QgsProcessingException, match="earlier releases"):
+    with pytest.raises(QgsProcessingException, match="Together with the releases of REGISTER"):
         in_one(DESTINATION=str(tmp_path / "again.parquet"), K=4, REGISTER=str(tmp_path / "ours.gpkg"), **NESTED)
     assert not (tmp_path / "again.parquet").exists()
 

@@ -226,7 +226,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         (
             "anonymizedatabase",
             {"SCHEMA": "s", "KEEP_FIELDS": "a", "N_SITES": 9, "FINEST": "configuration", "L_DIVERSITY": 2},
-            ["SCHEMA", "KEEP_FIELDS", "N_SITES", "FINEST", "L_DIVERSITY"],
+            ["SCHEMA", "KEEP_FIELDS", "L_DIVERSITY", "N_SITES", "FINEST"],
         ),
         (
             "anonymizedatabase",

@@ -378,7 +378,8 @@ def releasedatabase(town):
 
 
 def anonymizedatabase(town):
-    return {**anonymize(town), **releasedatabase(town), "FAIR": town.field("sex")}
+    given = {**anonymize(town), **releasedatabase(town)}  # where CROSSWALK is an output
+    return {name: value for name, value in given.items() if name != "CROSSWALK"}
 
 
 def coarser_in_place(town):
