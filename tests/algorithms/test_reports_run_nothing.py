@@ -378,8 +378,10 @@ def releasedatabase(town):
 
 
 def anonymizedatabase(town):
-    given = {**anonymize(town), **releasedatabase(town)}  # where CROSSWALK is an output
-    return {name: value for name, value in given.items() if name != "CROSSWALK"}
+    """What is asked of a layer, of the file; CROSSWALK is an output here."""
+    of_others = ("RECORDS", "PROFILE", "CROSSWALK", "CROSSWALK_ID", "KEY")
+    given = {**anonymize(town), **releasedatabase(town)}.items()
+    return {name: value for name, value in given if name not in of_others and not name.startswith("LINKED_")}
 
 
 def coarser_in_place(town):
