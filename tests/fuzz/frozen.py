@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "987dbe6eca82ad99472e9a7d0da09e4f62c0ecee1dd0d93430b76f2306667e96"
+FROZEN = "9a29c056a2d46d83dc4f71cbab051a1449dd42d50843ae43bc50448980cb9717"
 
 
 def modules() -> list[Path]:
