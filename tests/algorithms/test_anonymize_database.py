@@ -36,6 +36,11 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {**NESTED, "K": 440, "HIERARCHY_RULES": ["age", "bands 3", "sex", "*"], "LEVELS_COARSER": ["age", 1, "sex", 1]},
         {},
     ),
+    # Which values are rare is counted over the records.
+    "coarser levels of what is rare": (
+        {**NESTED, "K": 160, "HIERARCHY_RULES": ["age", "other below 290"], "LEVELS_COARSER": ["age", 1]},
+        {},
+    ),
 }
 
 
