@@ -1,4 +1,4 @@
-"""What an update calls the same is the same in every byte of the rows; what it shows finer than before tells nothing."""
+"""What an update calls the same is the same in every byte of its rows; what it shows finer tells nothing."""
 
 from __future__ import annotations
 
