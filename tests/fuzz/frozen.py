@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "987dbe6eca82ad99472e9a7d0da09e4f62c0ecee1dd0d93430b76f2306667e96"
+FROZEN = "7b716f6cb9f70441fc8cfdbe26d7ba0efde902daacb3ecf5e85487043333c675"
 
 
 def modules() -> list[Path]:

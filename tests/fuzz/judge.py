@@ -61,7 +61,7 @@ def read_badly(outcome):
     for value in (outcome.results or {}).values():
         if isinstance(value, str) and value.endswith(".html") and Path(value).is_file():
             texts += TAGS.sub("\n", Path(value).read_text(encoding="utf-8")).splitlines()
-    found = {}
+    found: dict[str, str] = {}
     for text in texts:
         told = re.sub(r"“[^”]*[^” ][^”]*”", "“…”", text)
         for what, pattern in READ_BADLY.items():
