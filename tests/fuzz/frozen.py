@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "7b716f6cb9f70441fc8cfdbe26d7ba0efde902daacb3ecf5e85487043333c675"
+FROZEN = "52c1fa812e68936e26499dfac6a3e2f3a1d16dac640ffef8f34fa846989ef535"
 
 
 def modules() -> list[Path]:
