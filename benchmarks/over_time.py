@@ -471,14 +471,18 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
             by = f"{name}, no plan below, by {of_plan.draws} draws"
             yield f"| {by} | | | | {least:.0f} | {of_plan.share * times:.2f} ± {error:.2f} | |"
     yield ""
-    yield f"| one level, at most {BUDGET:g} % | best single year | same regions | same classes | of the best year |"
-    yield "|---" * 5 + "|"
+    yield (
+        f"| one level, at most {BUDGET:g} % | first year | best single year | same regions | same classes | "
+        "of the best year |"
+    )
+    yield "|---" * 6 + "|"
     for name, of in figures.items():
         if "level" in of:
             one = of["level"]
-            share = one["same_classes"] / max(one["years"])
+            first, best = one["years"][0], max(one["years"])
+            share = one["same_classes"] / best
             yield (
-                f"| {name} | {max(one['years'])} | {one['same_regions']} | {one['same_classes']} | {share:.2f} "
+                f"| {name} | {first} | {best} | {one['same_regions']} | {one['same_classes']} | {share:.2f} "
                 f"({reached(share >= LEVEL_TARGET, LEVEL_TARGET)}) |"
             )
     yield from _said_of_months(figures)

@@ -415,7 +415,7 @@ def anonymise(
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     what_changed = None
     if carried is not None and ask.update is not None:
-        what_changed = carried.changed_by(plan)
+        what_changed = carried.changed_by(plan, held.published)
         said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
     published = held.published
     if published is not None:

@@ -86,7 +86,7 @@ class UpdateRelease(Releasing):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
         self.addNumbers(
             N_SAME=tr("Classes of regions that stay as they were"),
-            N_CHANGED=tr("Classes of regions with other numbers"),
+            N_CHANGED=tr("Classes of regions with other numbers or values"),
             N_GONE=tr("Classes of regions that are shown no more"),
             N_NEW=tr("Classes of regions that are new"),
             MOVED_PERCENT=tr("Records suppressed or moved up because of earlier releases, per cent"),

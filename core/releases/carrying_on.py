@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..areas import Areas
+from ..disclosure.published import Published
 from ..disclosure.shown_rows import names_beside
 from ..errors import InputError
 from ..language import tr
@@ -21,6 +22,7 @@ from ..source import RecordSource, Source
 from .comparable import related
 from .earlier import Earlier
 from .keeping import Places
+from .updates import Comparing
 from .updating import (
     Changed,
     Update,
@@ -41,7 +43,8 @@ class CarriedOn:
 
     source : the records, split by where they are shown; requirement : what is asked of their classes; plan : what is
     shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases show;
-    positions : of those of the same geography among all earlier ones; n_rare : as in `Changed`
+    positions : of those of the same geography among all earlier ones; last : that which is updated; n_rare : as in
+    `Changed`
     """
 
     source: Source
@@ -50,12 +53,16 @@ class CarriedOn:
     own: Plan
     places: Sequence[Places]
     positions: Sequence[int]
+    last: Published
     n_rare: int = 0
 
-    def changed_by(self, plan: Plan) -> Changed:
-        """What a plan, this one or what became of it, changes beside the release that is carried on."""
+    def changed_by(self, plan: Plan, published: Published | None) -> Changed:
+        """What a plan, this one or what became of it, changes beside the release that is carried on; published : what
+        that shows."""
         n_records = self.source.profile.n_records + self.source.n_unmatched
-        return changed(plan, self.own, self.places, n_records, self.n_rare)
+        numbers = changed(plan, self.own, self.places, n_records, self.n_rare)
+        other = 0 if published is None else Comparing().n_with_other_rows(self.last, published)
+        return replace(numbers, same=numbers.same - other, other=numbers.other + other)
 
 
 def carried_on(
@@ -97,4 +104,4 @@ def carried_on(
     split_source = at_hand.updated(split)
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
     asked = replace(asked, rows_alike=wanted.k if wanted.alike else 1)
-    return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions, n_rare)
+    return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions, others[-1], n_rare)

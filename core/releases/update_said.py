@@ -19,9 +19,9 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
     before = changed.same + changed.other + changed.gone
     kept = plural(
         "Of {n} class of a region that the earlier release shows, {same} is as it was; {other} shows other "
-        "numbers, {gone} is shown no more, and {new} new ones are.",
+        "numbers or values, {gone} is shown no more, and {new} new ones are.",
         "Of {n} classes of regions that the earlier release shows, {same} are as they were; {other} show other "
-        "numbers, {gone} are shown no more, and {new} new ones are.",
+        "numbers or values, {gone} are shown no more, and {new} new ones are.",
         before,
         same=changed.same,
         other=changed.other,

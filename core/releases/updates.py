@@ -132,9 +132,7 @@ class Comparing:
         (regions, before), (others, after) = self._shown(old), self._shown(new)
         if regions != others:
             return None
-        at = np.minimum(np.searchsorted(before.key, after.key), max(len(before.key) - 1, 0))
-        in_new = np.flatnonzero(before.key[at] == after.key) if len(before.key) else at[:0]
-        in_old = at[in_new]
+        in_old, in_new = _in_both(before, after)
         people = np.abs(after.records[in_new] - before.records[in_old])
         changed = people > 0
         few = np.zeros(len(people), bool)
@@ -169,6 +167,19 @@ class Comparing:
             for some in (few, homogeneous & ~few)
         )
         return Compared(few_told, homogeneous_told, differs)
+
+    def n_with_other_rows(self, old: Published, new: Published) -> int:
+        """Of two releases of the same regions the classes of a region that both show with as many people, but not
+        with the same values, as far as both are known to show the same fields."""
+        (regions, before), (others, after) = self._shown(old), self._shown(new)
+        if regions != others:
+            return 0
+        in_old, in_new = _in_both(before, after)
+        changed = np.zeros(len(in_new), bool)
+        for name in before.fields.keys() & after.fields.keys():
+            changed[_difference(before, after, name, in_old, in_new)[0]] = True
+        as_many = before.records[in_old] == after.records[in_new]
+        return int((changed & as_many & (after.key[in_new] >> LEVEL_AT > 0)).sum())
 
     def _changes(
         self,
@@ -263,6 +274,13 @@ class Comparing:
                 self._first.append(release)
             self._numbers[told] = (release.areas, release.levels), position, own
         return self._numbers[told][1:]
+
+
+def _in_both(before: _Shown, after: _Shown) -> tuple[np.ndarray, np.ndarray]:
+    """Positions in each of two releases of what both show."""
+    at = np.minimum(np.searchsorted(before.key, after.key), max(len(before.key) - 1, 0))
+    in_new = np.flatnonzero(before.key[at] == after.key) if len(before.key) else at[:0]
+    return at[in_new], in_new
 
 
 def _said(field: str) -> str:

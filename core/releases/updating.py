@@ -60,9 +60,9 @@ class Update:
 class Changed:
     """What an update changes beside the release that it updates, in labels: a class in a region of a level.
 
-    same, other : labels that both show, with as many people or others; gone, new : that only one of them shows
-    n_up : people who are shown in a
-    larger region than by a plan of their own; n_lost : people who are suppressed, and are not by a plan of their own
+    same, other : labels that both show, with the same rows or others; gone, new : that only one of them shows
+    n_up : people who are shown in a larger region than by a plan of their own; n_lost : people who are suppressed, and
+    are not by a plan of their own
     n_records : people of now
     n_followed : rows of the release, and of the last one before that shows its fields, of values that are rare there
     n_rare : people who are shown nowhere as fewer than k of their class in their largest region have their values
@@ -561,8 +561,8 @@ def _rows_in_parts(table: RecordTable, row: np.ndarray, cell: np.ndarray) -> tup
 
 
 def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int, rare: int = 0) -> Changed:
-    """What a plan changes beside the release that it updates; own : a plan of these records that knows none; rare :
-    people whom the plan shows nowhere as their values are rare."""
+    """What a plan changes beside the release that it updates, by the numbers of its labels alone; own : a plan of
+    these records that knows none; rare : people whom the plan shows nowhere as their values are rare."""
     n_classes = max(len(plan.profile.classes), 1)
     same = other = new = gone = 0
     for level, of_level in enumerate(places):

@@ -138,6 +138,19 @@ def test_the_legend_tells_numbers_and_what_they_count(qgis_app):
     assert labels == ["none suppressed", "2 – 5 % suppressed", "5 – 10 % suppressed"]
 
 
+def test_the_legend_of_the_register_counts_whole_areas(qgis_app):
+    layer = make_layer({"areas": [0, 1, 2, 3, 5, 60]}, squares(6))
+    assert style(layer, "DETAIL")
+    where = "in the smallest region"
+    assert [item.label() for item in layer.renderer().legendSymbolItems()] == [
+        "nothing released",
+        f"1 area {where}",
+        *(f"{areas} areas {where}" for areas in ("2", "3 – 5", "6 – 10", "11 – 20", "21 – 50", "over 50")),
+    ]
+    one = make_layer({"areas": [1, 1]}, squares(2))
+    assert style(one, "DETAIL") and one.renderer().legendSymbolItems()[0].label() == f"1 area {where}"
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 40, 3_000])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
 def test_breaks_hold_all_values_in_few_ascending_classes(n, scale):

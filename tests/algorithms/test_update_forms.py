@@ -151,6 +151,44 @@ def test_months_with_a_sensitive_field_a_kept_one_and_several_periods(anonymize,
     assert min(rows.values()) < 3 and not any("looks like at least" in line for line in rare.log)
 
 
+@pytest.mark.slow
+def test_what_is_said_to_stay_is_the_same_in_the_file_byte_for_byte(anonymize, run, months, tmp_path):
+    """Files of months with a kept field: the lines of a class of a region, whatever their order."""
+    given = {"CROSSWALK": str(tmp_path / "crosswalk.gpkg"), "REGISTER": str(tmp_path / "register.gpkg")}
+    files, finer = [tmp_path / f"month{number}.csv" for number in range(len(months))], 0
+    kept = {"KEEP_FIELDS": ["diagnosis"]}
+    levels = {"RELEASE": "nested levels", "SITE_POINTS": None, "VORONOI": None}
+    anonymize(RECORDS=make_layer(months[0]), K=3, RELEASED_RECORDS=str(files[0]), **given, **kept, **levels)
+    # Many of the sick got better: where they were k and more, as many of a class may be shown with other values.
+    months[2]["diagnosis"] = [None if row % 3 else of for row, of in enumerate(months[2]["diagnosis"])]
+    for number, month in enumerate(months[1:], 1):
+        asked = {**SHOWN, **given, **kept, "FOLLOWED": "shown", "RELEASED_RECORDS": str(files[number])}
+        results = run("updaterelease", RECORDS=make_layer(month), **asked).results
+        old, new = (lines_of(file) for file in files[number - 1 : number + 1])
+        both = old.keys() & new.keys()
+        assert results["N_SAME"] == sum(old[label] == new[label] for label in both)
+        assert results["N_CHANGED"] == sum(old[label] != new[label] for label in both) > 0
+        assert results["N_GONE"] == len(old) - len(both) and results["N_NEW"] == len(new) - len(both)
+        assert number == 2 or results["N_SAME"] > 0
+        for label in both:  # and of none, shown finer than before or not, a few came or left
+            for change in (new[label] - old[label], old[label] - new[label]):
+                assert change.total() == 0 or change.total() >= 3, label
+        coarsest = max(level for level, *_ in old)
+        finer += sum(new[key].total() > old.get(key, Counter()).total() for key in new if key[0] < coarsest)
+    assert finer
+
+
+def lines_of(file):
+    """Of each class of a region the lines of a released file, as they are written."""
+    head, *lines = Path(file).read_bytes().splitlines(keepends=True)
+    at = [head.decode().strip().split(",").index(name) for name in ("vbas_level", "vbas_region", "sex", "age")]
+    classes: dict[tuple[str, ...], Counter[bytes]] = {}
+    for line in lines:
+        values = line.decode().split(",")
+        classes.setdefault(tuple(values[i] for i in at), Counter())[line] += 1
+    return classes
+
+
 def test_what_is_written_is_counted_by_all_that_rows_show():
     """Of a release whose rows have to be alike, the second count takes kept fields for a part of the class."""
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))

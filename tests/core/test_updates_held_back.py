@@ -74,7 +74,8 @@ def test_families_are_what_hangs_together():
 
 
 def test_an_update_holds_newcomers_back_now_and_then():
-    """Of nine and five newcomers mostly 14 are shown, and at times nine, as of nine and fewer newcomers."""
+    """Of nine and five newcomers mostly 14 are shown, and at times nine, as of nine and fewer newcomers; hardly ever
+    fewer, or none, as of fewer people."""
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
     levels = Levels((Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)))
     others = [(1, 0)] * 30
@@ -82,8 +83,8 @@ def test_an_update_holds_newcomers_back_now_and_then():
     assert first.published is not None
     ask = Ask(5, earlier=Earlier([first.published]), update=Update(0))
     now = town_of([(0, 0)] * 14 + others, areas, True)
-    numbers = [shown(anonymise(areas, now, levels, ask))[0, 0, 0] for _ in range(110)]
-    assert set(numbers) == {9, 14} and 70 < numbers.count(14) < 110
+    numbers = [shown(anonymise(areas, now, levels, ask)).get((0, 0, 0), 0) for _ in range(110)]
+    assert 70 < numbers.count(14) < 110 and 0 < numbers.count(9) >= 110 - numbers.count(14) - 3
 
 
 def test_where_nobody_is_left_something_has_changed_although_as_many_came_elsewhere():

@@ -64,6 +64,7 @@ class Graduated:
     steps : the ends of classes that are the same for all layers, from 0, so that a colour means the same everywhere;
     empty for classes of about as many values each
     unsure : fields, and an expression of them that holds where a value may be none: it is hatched
+    one : what the legend counts where the number is 1, for a number that is whole; empty where it need not be
     """
 
     fields: tuple[str, ...]
@@ -74,6 +75,7 @@ class Graduated:
     ramp: tuple[str, ...]
     steps: tuple[float, ...] = ()
     unsure: tuple[tuple[str, ...], str] = ((), "")
+    one: str = ""
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
@@ -111,12 +113,17 @@ class Graduated:
             return []
         positive = known[known > 0]
         breaks = self.steps if self.steps and positive.size else quantile_breaks(positive)
-        classes = list(zip(_classes(breaks), shades(self.ramp, len(breaks) - 1)))
+        classes = list(zip(_classes(breaks, bool(self.one)), shades(self.ramp, len(breaks) - 1)))
         if self.steps and positive.size:  # the legend need not show what no value reaches
             first, last = to_list(np.searchsorted(breaks[1:], [positive.min(), positive.max()]))
             classes = classes[first : last + 1]
         ranges = [
-            QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
+            QgsRendererRange(
+                low,
+                high,
+                _symbol(layer, {"color": colour, **OUTLINE}),
+                f"{text} {self.one if self.one and high == 1 else self.unit}",
+            )
             for (low, high, text), colour in classes
         ]
         if (known == 0).any():
@@ -271,9 +278,15 @@ def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> floa
     return float(f"{how(value / step) * step:.12g}")
 
 
-def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
-    """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
-    ends = [(low, high, _for_people(low), _for_people(high)) for low, high in zip(breaks, breaks[1:])]
+def _classes(breaks: Sequence[float], whole: bool = False) -> list[tuple[float, float, str]]:
+    """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same.
+
+    whole : the numbers are whole: above 2 and up to 5 is “3 – 5”
+    """
+    ends = [
+        (low, high, _for_people(low + 1 if whole and high < ENDLESS else low), _for_people(high))
+        for low, high in zip(breaks, breaks[1:])
+    ]
     return [
         (
             low,

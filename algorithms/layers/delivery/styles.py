@@ -145,6 +145,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
             tr("nothing released"),
             GREENS_TO_BLUES,
             (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, ENDLESS),
+            one=tr("area in the smallest region"),
         ),
         Plain(REGION),
     ),
