@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from vbas.core.language import ENGLISH, speak
 
@@ -22,6 +23,9 @@ from vbas.benchmarks.real_data import DATA  # noqa: E402
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if not os.environ.get("VBAS_EXPLORE"):
     settings.load_profile("repeatable")
+    # Among what it draws are constants of all code that is loaded by then: which files ran before in the same process,
+    # and every number that is changed anywhere, would make other examples.
+    vars(providers)["_get_local_constants"] = providers.Constants
 
 
 SLOW = tuple(f"{Path(__file__).parent / folder}{os.sep}" for folder in ("headless", "package", "qt6"))

@@ -115,12 +115,12 @@ def _contradicted(n: int) -> str:
 
 def _given_away(findings: AllExamined, k: int) -> str:
     return plural(
-        "The releases together give away {n} count of 1 to {k} people, with at least {people} in it, although each "
-        "release has {least} and more in every class.",
-        "The releases together give away {n} counts of 1 to {k} people, with at least {people} in them, although each "
-        "release has {least} and more in every class.",
+        "The releases together give away {n} count of fewer than {k} people, with at least {people} in it, although "
+        "each release has {least} and more in every class.",
+        "The releases together give away {n} counts of fewer than {k} people, with at least {people} in them, although "
+        "each release has {least} and more in every class.",
         findings.n_counts,
-        k=k - 1,
+        k=k,
         people=counted.people(findings.n_persons),
         least=k,
     )
@@ -129,16 +129,16 @@ def _given_away(findings: AllExamined, k: int) -> str:
 def _nothing_given_away(findings: AllExamined, k: int) -> str:
     if findings.n_undecided:
         return plural(
-            "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
-            "and may be given away.",
-            "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
-            "and may be given away.",
+            "No count of fewer than {k} people was found that the releases give away together; but {n} could not be "
+            "decided, and may be given away.",
+            "No count of fewer than {k} people was found that the releases give away together; but {n} could not be "
+            "decided, and may be given away.",
             findings.n_undecided,
-            k=k - 1,
+            k=k,
         )
     if findings.n_contradicted:
-        return tr("In the other classes no count of 1 to {k} people was found.", k=k - 1)
-    return tr("No count of 1 to {k} people was found that the releases give away together.", k=k - 1)
+        return tr("In the other classes no count of fewer than {k} people was found.", k=k)
+    return tr("No count of fewer than {k} people was found that the releases give away together.", k=k)
 
 
 def _releases_section(releases: Sequence[Published]) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -59,7 +60,7 @@ class GapsModel:
                     "{found:g} people per region: choose numbers that give between 1 and {largest_cutoff:g}.",
                     coefficient=self.coefficient,
                     exponent=self.exponent,
-                    found=people,
+                    found=min(people, sys.float_info.max),  # beyond all numbers, as large a one as there is
                     largest_cutoff=LARGEST_CUTOFF,
                 )
             )

@@ -368,6 +368,7 @@ def releasedatabase(town):
         **town.period(),
         "PUBLISHED_MARGINS": None,
         "REGISTER": None,
+        "ENTRY": None,
         "ALIASES": None,
         "PROFILE": None,
         **{name: evaluate(town)[name] for name in ("CROSSWALK", "CROSSWALK_ID")},

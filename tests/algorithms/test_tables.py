@@ -11,6 +11,7 @@ import pytest
 import shapely
 from qgis.core import QgsCoordinateReferenceSystem, QgsVectorLayer
 
+from vbas.algorithms.form.base import _declared
 from vbas.algorithms.layers.delivery import writing
 from vbas.algorithms.layers.delivery.styles import LOOKS, style
 from vbas.algorithms.layers.tables import Table, TableColumn, filled, number_fields
@@ -27,6 +28,7 @@ SCRATCH = real("scratch", "Scratch", "half of the records, to try", "m")
 def with_field():
     """with_field(table, field): the table has one more field, before the last, until the test ends."""
     kept = []
+    _declared.clear()  # what forms declared before does not tell of it
 
     def add(table, field):
         kept.append((table, table.fields))
@@ -35,6 +37,7 @@ def with_field():
     yield add
     for table, fields in reversed(kept):
         object.__setattr__(table, "fields", fields)
+    _declared.clear()
 
 
 @pytest.mark.parametrize("release", ["one level", "nested levels"])

@@ -361,7 +361,7 @@ def lost_in_series(profile, region_of, weights=None):
     """Recounted class by class: all of a class of a region where some year has 1 to k - 1 of it."""
     year = profile.quasi_identifiers.index("year")
     rows = profile.counts.toarray()
-    of_series = {}
+    of_series: dict[tuple[int, ...], list[int]] = {}
     for class_of, values in enumerate(np.delete(profile.classes, year, axis=1).tolist()):
         of_series.setdefault(tuple(values), []).append(class_of)
     weight = np.ones(rows.shape[1]) if weights is None else weights

@@ -90,8 +90,8 @@ TRIED: dict[str, tuple[dict[str, Any], ...]] = {
     "site number": ({}, {"gaps_region": "custom"}),
     "baseline": ({"hierarchy": ["x", "y"] * 18, "cutoff": 90.0},),
 }
-# Looked at by all, for the numbers that are reported beside the number of sites.
-REPORTED = {"site number": {"log_base", "k"}}
+# Looked at by all, for the numbers that are reported beside the number of sites; and of the records.
+REPORTED = {"site number": {"log_base", "k"}, "aggregation": {"period"}}
 
 
 @pytest.mark.parametrize(("room", "name"), [one for one in EVERY if one[0] != "cells"])

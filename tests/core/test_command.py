@@ -264,7 +264,8 @@ def test_counts_by_area_are_put_in_their_place_whole_or_not_at_all(job, tmp_path
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as full:
-        full.setattr(FileSystem, "keep", no_room)
+        full.setattr(FileSystem, "keep", no_room)  # of a copy
+        full.setattr(FileSystem, "keep_written", no_room)  # of a second name
         assert main(["spread", release, areas, str(before), *asked]) == NOT_WRITTEN
     assert before.read_text(encoding="utf-8") == "of last month\n"
     before.with_name("link.csv").symlink_to(before)

@@ -38,6 +38,7 @@ def test_of_what_is_given_up_the_coarsest_is_suppressed_with_all_of_its_class_th
     chosen = plan.released & (rng.random(len(plan.records)) < 0.4)
     coarsest = plan.levels.crosswalks[-1].region_of[area_of_cells(plan.profile)]
     class_of, level_of = plan.profile.counts.indices, _given_up(plan, chosen).level_of
+    assert level_of is not None and plan.level_of is not None
     gone = {(int(plan.region[at]), int(plan.class_of[at])) for at in np.flatnonzero(chosen & (plan.level == last))}
     for cell, (region, of, shown_by) in enumerate(zip(coarsest.tolist(), class_of.tolist(), plan.equivalence_class_of)):
         if (region, of) in gone:
@@ -57,6 +58,7 @@ def test_people_of_a_plan_that_was_brought_together_are_counted_anew():
     losses = [np.full(crosswalk.n_regions, float(i)) for i, crosswalk in enumerate(levels.crosswalks)]
     plan = nest_by_losses(records.profile, levels, losses, 3, requirement)
     for _ in range(5):
+        assert plan.level_of is not None
         moved = plan.level_of.copy()
         moved[np.isin(plan.equivalence_class_of, rng.choice(len(plan.records), 2)) & (moved < len(levels) - 1)] += 1
         before = plan_by_levels(records.profile, levels, 3, moved)
@@ -64,7 +66,11 @@ def test_people_of_a_plan_that_was_brought_together_are_counted_anew():
         n_moved += kept is not before
         if kept is not before:
             expected = requirement.people(kept.equivalence_class_of, kept.records)
-            assert kept.people.tolist() == expected.tolist() and (expected < kept.records).any()
+            assert (
+                kept.people is not None
+                and kept.people.tolist() == expected.tolist()
+                and (expected < kept.records).any()
+            )
     assert n_moved
 
 
@@ -74,7 +80,7 @@ def test_the_most_cells_that_hold_together_with_what_is_beside_them(seed):
     n, periods, k = 9, 2, 4
     counted, beside = rng.integers(0, 4, (n, periods)), rng.integers(0, 3, (2, periods))
     cells, group = np.arange(n), rng.integers(0, 2, n)
-    best = [[], []]
+    best: list[list[int]] = [[], []]
     for of in range(2):
         own = cells[group == of]
         for chosen in product((False, True), repeat=len(own)):

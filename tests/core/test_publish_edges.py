@@ -136,7 +136,8 @@ def test_a_database_that_is_written_into_is_in_use(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.gpkg"])
 def test_what_changes_after_its_count_is_refused(tmp_path, name):
-    file, counted = tmp_path / name, []
+    file = tmp_path / name
+    counted: list[object] = []
     file.write_text("counted")
     with Counting() as counting:
         counting.begin(file, counted.append)

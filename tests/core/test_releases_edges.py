@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +29,11 @@ from vbas.core.releases.updating import changed
 
 from .nested_cases import profile_of, random_levels
 from .release_cases import profile_over
+
+
+def only(**values: object) -> Any:
+    """Of a plan, or of what is known of it, only what a step looks at."""
+    return SimpleNamespace(**values)
 
 
 def attribute(name, **records):
@@ -98,15 +104,15 @@ def test_values_of_another_level_are_known_where_nearly_all_records_and_half_of_
     assert shown.share_among(["young", "old"]) == NEARLY_ALL or others == 2
     levels = {"age": [["young", "old", "middle", "none", *["many"] * more]]}
     other = attribute("age", a=1)
-    matching = SimpleNamespace(_levels=levels)
+    matching = only(_levels=levels)
     assert _Matching._at_another_level(matching, "age", other, "coarse", shown) == told
 
 
 def test_plans_that_show_as_many_at_other_levels_are_not_the_same():
-    one = SimpleNamespace(n_released=9, level_of=np.array([0, 1, -1]))
+    one = only(n_released=9, level_of=np.array([0, 1, -1]))
     for level_of, same in (([0, 1, -1], True), ([1, 1, -1], False)):
-        assert repair._same(one, SimpleNamespace(n_released=9, level_of=np.array(level_of))) == same
-    assert not repair._same(one, SimpleNamespace(n_released=8, level_of=one.level_of))
+        assert repair._same(one, only(n_released=9, level_of=np.array(level_of))) == same
+    assert not repair._same(one, only(n_released=8, level_of=one.level_of))
 
 
 class Told:
@@ -129,20 +135,18 @@ class Told:
 def test_of_each_count_the_smallest_class_that_tells_goes(monkeypatch, seed):
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(repair, "_EquivalenceClasses", Told)
-    plan = SimpleNamespace(records=rng.permutation(20) + 1, released=rng.random(20) < 0.8)
+    plan = only(records=rng.permutation(20) + 1, released=rng.random(20) < 0.8)
     released = np.flatnonzero(plan.released)
 
     def some():
         return rng.choice(len(released), rng.integers(0, 4), replace=False).tolist()
 
     counts = [
-        SimpleNamespace(kind=REST if rng.random() < 0.5 else "other", showing=some(), beside=some(), around=some())
+        only(kind=REST if rng.random() < 0.5 else "other", showing=some(), beside=some(), around=some())
         for _ in range(8)
     ]
-    overlay = SimpleNamespace(releases=[0])
-    findings = SimpleNamespace(
-        changes=[], counts=counts[:5], undecided=counts[5:], disclosed=SimpleNamespace(overlay=overlay)
-    )
+    overlay = only(releases=[0])
+    findings = only(changes=[], counts=counts[:5], undecided=counts[5:], disclosed=only(overlay=overlay))
     for by_size in (True, False):
         expected: set[int] = set()
         for count in counts:
@@ -150,7 +154,7 @@ def test_of_each_count_the_smallest_class_that_tells_goes(monkeypatch, seed):
             cells = [int(released[one]) for one in telling]
             if cells and not expected & set(cells):
                 expected.add(min(cells, key=lambda cell: plan.records[cell]))
-        chosen = repair._equivalence_classes_that_tell(plan, None, findings, by_size, None)
+        chosen = repair._equivalence_classes_that_tell(plan, only(), findings, by_size, None)
         assert set(np.flatnonzero(chosen).tolist()) == expected
 
 
@@ -198,7 +202,9 @@ def test_what_changes_of_a_class_and_what_of_all_in_a_coarsest_region(seed):
 def test_what_changed_is_listed_with_the_areas_of_its_region(seed):
     old, new = two_months(seed)
     rows = [row for row in rows_of(examine_all([old, new]), [old, new]) if row.kind == CHANGE]
-    changes = Comparing().compare(old, new, 3).few
+    compared = Comparing().compare(old, new, 3)
+    assert compared is not None
+    changes = compared.few
     assert len(rows) == len(changes) > 0
     for row, level, region in zip(rows, changes.level, changes.region):
         region_of = new.levels.crosswalks[level].region_of.tolist()
@@ -211,7 +217,7 @@ def test_the_most_that_a_label_may_show_by_trying_all():
         k, limit, below = int(rng.integers(2, 5)), int(rng.integers(0, 14)), 0
         shown = rng.integers(0, 14, int(rng.integers(0, 3)))
         shown[shown < k] = 0
-        value = int(largest(*(np.array([one]) for one in (limit, below)), shown[None], shown[None], k)[0])
+        value = int(largest(np.array([limit]), np.array([below]), shown[None], shown[None], k)[0])
         right = [
             n
             for n in range(limit + 1)
@@ -307,8 +313,8 @@ def test_what_changed_is_counted_label_by_label():
         ]
         level = np.repeat([0, 1], [6, 4])
         key, records = np.concatenate(keys), np.concatenate(after)
-        plan = SimpleNamespace(
-            profile=SimpleNamespace(classes=np.zeros((n_classes, 1))),
+        plan = only(
+            profile=only(classes=np.zeros((n_classes, 1))),
             released=records > 0,
             level=level,
             region=key // n_classes,

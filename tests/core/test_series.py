@@ -208,7 +208,7 @@ def test_those_who_help_leave_every_label_whole_and_every_round_saves(case, more
         assert len(set(moved.tolist())) == len(moved)
         level_of[moved] = target
         assert lost() < before
-        labels = defaultdict(lambda: np.zeros(counted.shape[1], np.int64))
+        labels: dict[tuple[int, int, int], np.ndarray] = defaultdict(lambda: np.zeros(counted.shape[1], np.int64))
         for i, lev in enumerate(level_of.tolist()):
             labels[class_of[i], lev, int(region_of[lev][area[i]])] += counted[i]
         assert all(((numbers == 0) | (numbers >= k)).all() for numbers in labels.values())

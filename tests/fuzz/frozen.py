@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "9a29c056a2d46d83dc4f71cbab051a1449dd42d50843ae43bc50448980cb9717"
+FROZEN = "a819c3cdf3e7caea64d38cf821640c81784c94ebcc0a5e6a0bf9ab13163086e2"
 
 
 def modules() -> list[Path]:

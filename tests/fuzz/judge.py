@@ -26,10 +26,11 @@ NOUNS = (
     "releases|layers|tables|attributes|columns|periods|parts|rounds|quasi-identifiers|equivalence classes"
 )
 READ_BADLY = {
-    "a power of ten as computers write it": re.compile(r"\d[eE][+-]?\d{2}\b"),
+    "a power of ten as computers write it": re.compile(r"(?<![0-9a-f])\d+(?:\.\d+)?[eE][+-]?\d{2}\b"),
     "a name that is empty": re.compile(r"“[ \u00a0]*”(?! is)|: :|\(\)"),
     "one of several": re.compile(rf"(?<![\d.,\u00a0/–-])(?<!level )(?<!Level )\b1 (?:{NOUNS})\b"),
-    "a number that is none": re.compile(r"\b(?:nan|inf|None|NULL)\b"),
+    # Of a parameter, by its name in brackets, it may be said that it is that.
+    "a number that is none": re.compile(r"(?<!\) is )(?<!\) is -)\b(?:nan|inf|None|NULL)\b"),
 }
 TAGS = re.compile(r"<(style|script|svg)\b.*?</\1>|<[^>]+>", re.DOTALL)
 # Sentences that need name nothing: the user knows what was cancelled, and no memory has a name.
@@ -61,7 +62,7 @@ def read_badly(outcome):
     for value in (outcome.results or {}).values():
         if isinstance(value, str) and value.endswith(".html") and Path(value).is_file():
             texts += TAGS.sub("\n", Path(value).read_text(encoding="utf-8")).splitlines()
-    found = {}
+    found: dict[str, str] = {}
     for text in texts:
         told = re.sub(r"“[^”]*[^” ][^”]*”", "“…”", text)
         for what, pattern in READ_BADLY.items():
