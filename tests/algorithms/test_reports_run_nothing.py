@@ -380,7 +380,7 @@ def releasedatabase(town):
 
 def anonymizedatabase(town):
     """What is asked of a layer, of the file; CROSSWALK is an output here."""
-    of_others = ("RECORDS", "PROFILE", "CROSSWALK", "CROSSWALK_ID", "KEY")
+    of_others = ("RECORDS", "PROFILE", "CROSSWALK", "CROSSWALK_ID", "KEY", "ENTRY")
     given = {**anonymize(town), **releasedatabase(town)}.items()
     return {name: value for name, value in given if name not in of_others and not name.startswith("LINKED_")}
 
