@@ -82,7 +82,7 @@ def wanted_candidates(choices: Choices, n_sites: int, rule: str = NO_RULE) -> li
             {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
         ),
     ]
-    return [replace(one, parameters={**one.parameters, **followed}) for one in wanted]
+    return [replace(candidate, parameters={**candidate.parameters, **followed}) for candidate in wanted]
 
 
 def _disclosure() -> dict[str, object]:
@@ -97,22 +97,24 @@ def candidates_of(
     feedback: QgsProcessingFeedback,
 ) -> list[Candidate]:
     """What each would give; one that cannot be made says why. Raises Cancelled once the feedback is cancelled."""
-    found, steps = [], QgsProcessingMultiStepFeedback(len(wanted), feedback)
-    for done, (one, reading) in enumerate(wanted):
+    candidates, steps = [], QgsProcessingMultiStepFeedback(len(wanted), feedback)
+    for done, (candidate, reading) in enumerate(wanted):
         steps.setCurrentStep(done)
         try:
             account = reading.account(explorer_data, steps)
         except Cancelled:
             raise
         except (VbasError, QgsProcessingException) as error:
-            found.append(Candidate(one.title, one.parameters, problem=reading.problem(error)))
+            candidates.append(Candidate(candidate.title, candidate.parameters, problem=reading.problem(error)))
             continue
         by_area = evaluate_by_area(account.areas, account.by_value)
         page = previewed(account, Signing(made_by=made_by()), now())
-        found.append(
-            Candidate(one.title, one.parameters, account.measures, _sentences(account), by_area=by_area, page=page)
+        candidates.append(
+            Candidate(
+                candidate.title, candidate.parameters, account.measures, _sentences(account), by_area=by_area, page=page
+            )
         )
-    return found
+    return candidates
 
 
 def rules_to_follow() -> dict[str, str]:

@@ -309,12 +309,12 @@ def _wrong(path: Path, why: str) -> PrivacyError:
     )
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     """Whether two paths are of one file, which need not be there yet."""
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except OSError:
-        return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
+        return os.path.normcase(os.path.realpath(path)) == os.path.normcase(os.path.realpath(other))
 
 
 def _quoted(names: tuple[str, ...]) -> str:

@@ -146,12 +146,12 @@ def _said(layer: AreaLayer, shown: list[Cluster], likeliest: Cluster | None) -> 
 
 
 def _numbers(outcome: Outcome, likeliest: Cluster | None) -> dict[str, object]:
-    found = {} if likeliest is None else {"LLR": likeliest.llr, "RELATIVE_RISK": likeliest.relative_risk}
+    of_likeliest = {} if likeliest is None else {"LLR": likeliest.llr, "RELATIVE_RISK": likeliest.relative_risk}
     return {
         "N_RECORDS": outcome.n_at_risk,
         "N_CASES": outcome.n_cases,
         "P_VALUE": 1.0 if likeliest is None else likeliest.p_value,
-        **found,
+        **of_likeliest,
     }
 
 

@@ -143,12 +143,12 @@ def _shown(form: Form, rows: ReleasedRows, names: list[str], at: np.ndarray) -> 
 
 def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """SPREAD: class by class, its areas in the order of the layer."""
-    one, records = alike(rows, weights, names)
-    matrix = weights.profiles[weights.profile_of[one]].tocsr()
+    first_row, records = alike(rows, weights, names)
+    matrix = weights.profiles[weights.profile_of[first_row]].tocsr()
     matrix.eliminate_zeros()
     matrix.sort_indices()
-    of_class = np.repeat(np.arange(len(one)), np.diff(matrix.indptr))
-    columns, own = _shown(form, rows, names, one[of_class])
+    of_class = np.repeat(np.arange(len(first_row)), np.diff(matrix.indptr))
+    columns, own = _shown(form, rows, names, first_row[of_class])
     columns["records"] = records[of_class]
     columns["weight"] = matrix.data
     columns["estimate"] = matrix.data * records[of_class]
@@ -158,11 +158,11 @@ def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spr
 
 def _exposures(form: Form, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """EXPOSURES, class by class."""
-    one, records = alike(rows, weights, names)
-    columns, own = _shown(form, rows, names, one)
+    first_row, records = alike(rows, weights, names)
+    columns, own = _shown(form, rows, names, first_row)
     columns["records"] = records
     for name in form.field_names("EXPOSURE_FIELDS"):
         values = column_from_values(form.job.values_in("REGIONS", name))
         mean, deviation = weights.exposure(column_numbers(values, name, "EXPOSURE_FIELDS"))
-        columns[f"mean_{name}"], columns[f"sd_{name}"] = mean[one], deviation[one]
+        columns[f"mean_{name}"], columns[f"sd_{name}"] = mean[first_row], deviation[first_row]
     return filled(EXPOSURES, columns, own=own)

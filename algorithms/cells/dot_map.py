@@ -220,7 +220,9 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
 def _dots_table(layer: PopulatedLayer, groups: GroupCounts, dots: Dots, points: np.ndarray) -> Table:
     """POINTS, by group and category. points : (N, 2) in the layer's CRS."""
     identifiers = np.array(layer.identifiers, dtype=object)
-    texts = np.array([None if one is None else identifier_text(one) for one in groups.categories], dtype=object)
+    texts = np.array(
+        [None if category is None else identifier_text(category) for category in groups.categories], dtype=object
+    )
     return filled(
         DOTS,
         {"category": Column(dots.category, texts)},

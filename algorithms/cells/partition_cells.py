@@ -115,8 +115,8 @@ class PartitionCells(VbasAlgorithm):
                 None if within is None else UnitsFound(within, fallen),
             ),
         )
-        found = groups.partition_numbers(partition)
-        return found if fallen is None else {**found, "N_FALL_BACK": fallen.n_cells}
+        numbers = groups.partition_numbers(partition)
+        return numbers if fallen is None else {**numbers, "N_FALL_BACK": fallen.n_cells}
 
 
 def _add_tables(

@@ -130,7 +130,7 @@ class VbasAlgorithm(NamedAlgorithm):
             kept = [definition.clone() for definition in self.parameterDefinitions()]
             destinations = {definition.name() for definition in kept if definition.isDestination()}
             numbers = [output for output in self.outputDefinitions() if output.name() not in destinations]
-            _declared[self.ID] = of, kept, [(type(one), one.name(), one.description()) for one in numbers]
+            _declared[self.ID] = of, kept, [(type(number), number.name(), number.description()) for number in numbers]
         else:
             _, kept, outputs = _declared[self.ID]
             self.addParameters(*(definition.clone() for definition in kept))

@@ -27,9 +27,13 @@ class FormJob(Job):
 
     def __init__(self, inputs: Inputs, layers: Layers | None = None, log: Log = QUIET) -> None:
         """layers : None where no table is read"""
-        definitions = [one for one in inputs.algorithm.parameterDefinitions() if not one.isDestination()]
+        definitions = [
+            definition for definition in inputs.algorithm.parameterDefinitions() if not definition.isDestination()
+        ]
         named = [name for name, value in inputs.parameters.items() if not is_blank(value)]
-        values = {one.name(): value_of(inputs, one, one.name() in named) for one in definitions}
+        values = {
+            definition.name(): value_of(inputs, definition, definition.name() in named) for definition in definitions
+        }
         table, told = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
         super().__init__(values, named, table, log, told, inputs.rule_files())
         object.__setattr__(self, "layers", layers)

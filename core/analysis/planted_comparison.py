@@ -50,8 +50,8 @@ class PlantedComparison:
 
     def of_release(self, plan: Plan, progress: Progress = silent) -> AnalysisMeasures:
         """What a researcher finds in a release, each record spread over the areas of its region."""
-        found = self.planted.look(self.planted.release(plan), progress)
-        return measures_of(found, self.true, self.planting)
+        analysis = self.planted.look(self.planted.release(plan), progress)
+        return measures_of(analysis, self.true, self.planting)
 
     def references(self, ks: Sequence[int], progress: Progress = silent) -> list[Reference]:
         """The true areas, and for each k points moved to where k to ten times k of the own class live nearer.
@@ -70,5 +70,5 @@ class PlantedComparison:
         moved = move_by_donut(self.areas, self.profile, k, self.planting.seed, part(progress, 0.0, 0.3))
         planted = plant(self.areas, self.profile, self.planting, moved)
         true = planted.look(planted.true_areas(), part(progress, 0.3, 0.6))
-        found = planted.look(planted.masked_points(), part(progress, 0.6, 1.0))
-        return Reference(k, 100.0 * found.suppressed, measures_of(found, true, self.planting))
+        analysis = planted.look(planted.masked_points(), part(progress, 0.6, 1.0))
+        return Reference(k, 100.0 * analysis.suppressed, measures_of(analysis, true, self.planting))

@@ -106,13 +106,13 @@ class AnalysableRelease:
             label = self.records.index.repeat(np.diff(weights.indptr))
             there = self.areas.index[weights.indices]
             return pd.DataFrame({name: there, "weight": weights.data}, index=label)
-        one, records = alike(self.rows, self.weights, _listed(by))
-        levels, numbers = self.rows.level[one] + 1, self.rows.numbers(one)
-        weights = self.weights.profiles[self.weights.profile_of[one]].tocsr()
+        first_row, records = alike(self.rows, self.weights, _listed(by))
+        levels, numbers = self.rows.level[first_row] + 1, self.rows.numbers(first_row)
+        weights = self.weights.profiles[self.weights.profile_of[first_row]].tocsr()
         weights.eliminate_zeros()
-        class_of = np.repeat(np.arange(len(one)), np.diff(weights.indptr))
+        class_of = np.repeat(np.arange(len(first_row)), np.diff(weights.indptr))
         shown = {LEVEL: levels[class_of], REGION: numbers[class_of]}
-        shown.update({own: self.records[own].to_numpy()[one[class_of]] for own in _listed(by)})
+        shown.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
         estimate = weights.data * records[class_of]
         shown.update({"records": records[class_of], name: self.areas.index[weights.indices]})
         return pd.DataFrame({**shown, "weight": weights.data, "estimate": estimate})
@@ -170,12 +170,12 @@ class AnalysableRelease:
         records = self.weights.records
         of_group = np.bincount(group_of, records, len(groups))
         rate_of = np.bincount(group_of, records * has, len(groups)) / np.where(of_group > 0, of_group, 1.0)
-        found, expected = self.weights.total(records * has), self.weights.total(records * rate_of[group_of])
+        of_area, expected = self.weights.total(records * has), self.weights.total(records * rate_of[group_of])
         every = self.weights.counts()
         people = every.estimate[0]
         with np.errstate(invalid="ignore", divide="ignore"):
-            rate, ratio = per * found / people, found / expected
-        columns = {"cases": found, "records": people, "rate": rate, "expected": expected, "ratio": ratio}
+            rate, ratio = per * of_area / people, of_area / expected
+        columns = {"cases": of_area, "records": people, "rate": rate, "expected": expected, "ratio": ratio}
         columns |= {"effective": every.effective[0], "at_area": every.at_area[0]}
         return self._on_map(pd.DataFrame(columns, index=self.areas.index))
 
@@ -192,7 +192,7 @@ class AnalysableRelease:
         columns = {}
         for position, values in enumerate(given):
             name = values.name if values.name is not None else f"exposure_{position + 1}"
-            texts = values.set_axis([identifier_text(one) for one in values.index])
+            texts = values.set_axis([identifier_text(identifier) for identifier in values.index])
             numbers = texts.reindex(self.areas.index).to_numpy(float)
             columns[f"mean_{name}"], columns[f"sd_{name}"] = self.weights.exposure(numbers)
         return pd.DataFrame(columns, index=self.records.index)

@@ -70,7 +70,9 @@ def read_spread(
         raise InputError(tr("Field “estimate” of RECORDS is missing or below 0 in some row: spread the release again."))
     columns = list(fields.values())
     if columns:
-        class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
+        class_of, classes = combine_codes(
+            [field_column.codes for field_column in columns], [len(field_column.categories) for field_column in columns]
+        )
     else:
         class_of, classes = np.zeros(len(at), np.int64), np.zeros((min(len(at), 1), 0), np.int64)
     shares = sparse.csr_matrix((estimate, (class_of, at)), (len(classes), len(areas)))

@@ -247,7 +247,9 @@ def _possible(
         if own_level == 0 or leave_out == IN_ZONES:
             marks = sparse.csr_matrix((np.ones(len(here)), (class_of[here], here)), shape=(n_classes, len(place)))
             shown = ((shown + marks @ possible) > 0).astype(float)
-    order = np.argsort(np.concatenate([np.flatnonzero(level == one) for one in range(len(levels))]), kind="stable")
+    order = np.argsort(
+        np.concatenate([np.flatnonzero(level == position) for position in range(len(levels))]), kind="stable"
+    )
     left = sparse.vstack(parts, format="csr")[order]
     nowhere = np.flatnonzero(np.diff(left.indptr) == 0)
     if len(nowhere):
@@ -277,6 +279,6 @@ def alike(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np
     most = max(crosswalk.n_regions for crosswalk in rows.levels.crosswalks)
     sizes = [len(rows.levels), most, len(groups), weights.profiles.shape[0]]
     class_of, classes = combine_codes([rows.level, rows.region, group_of, weights.profile_of], sizes)
-    one = np.empty(len(classes), np.int64)
-    one[class_of] = np.arange(len(class_of))
-    return one, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)
+    first_row = np.empty(len(classes), np.int64)
+    first_row[class_of] = np.arange(len(class_of))
+    return first_row, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)

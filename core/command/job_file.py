@@ -107,6 +107,6 @@ def _toml(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{_toml(str(name))} = {_toml(entry)}" for name, entry in value.items()) + " }"
     # A basic string of TOML takes the escapes of JSON, but for a slash, which JSON does not write.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -196,10 +196,10 @@ class Block:
                 self._set(changes, self.shown[level], (own, its), 0)
                 total = int(self.shown[last][region, group])
                 self._set(changes, self.shown[last], (region, group), total + records)
-                here, one = int(own), int(its)
+                here, there = int(own), int(its)
                 for between in range(level, last):
-                    self._know(changes, between, here, one, int(self.families[between].low[here, one]) - records)
-                    here, one = int(self.parent[between][here]), self.group_above(between, one)
+                    self._know(changes, between, here, there, int(self.families[between].low[here, there]) - records)
+                    here, there = int(self.parent[between][here]), self.group_above(between, there)
         if not finer:
             area, class_of = self._cells(last, region, group)
             self._set(changes, self.level_of, (area, class_of), SUPPRESSED)

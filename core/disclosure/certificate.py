@@ -97,10 +97,10 @@ def certify(
     if n_pairs := too_many_pairs(shown):
         return Certificate(k, (of_zones, Family(AREAS, 0, 0, n_pairs)), people is not None, contradicted=False)
     known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
-    found = proven_small(shown, known, k, table, every=table is None)
+    proof = proven_small(shown, known, k, table, every=table is None)
     families = [
         of_zones,
-        *_families(found),
+        *_families(proof),
     ]
     if losses is not None:
         bounds = method_bounds(shown, known, losses, k)
@@ -109,18 +109,18 @@ def certify(
         k,
         tuple(families),
         people is not None,
-        found.contradicted,
-        len(found.zones.zone),
-        len(found.zones.count) + int((found.zones.room > 0).sum()),
-        found.n_tables,
-        found.n_programs,
+        proof.contradicted,
+        len(proof.zones.zone),
+        len(proof.zones.count) + int((proof.zones.room > 0).sum()),
+        proof.n_tables,
+        proof.n_programs,
     )
 
 
-def _families(found: Found) -> list[Family]:
+def _families(proof: Found) -> list[Family]:
     """What was tried, listed among the parts or seen to be free at once."""
-    of_areas, of = found.of.level < 0, found.of
+    of_areas, of = proof.of.level < 0, proof.of
     return [
-        Family(kind, tried, int(some[found.parts].sum()), int(some[found.open_parts].sum()))
+        Family(kind, tried, int(some[proof.parts].sum()), int(some[proof.open_parts].sum()))
         for kind, some, tried in ((AREAS, of_areas, of.n_areas), (PARTS, ~of_areas, of.n_larger))
-    ] + [Family(RESTS, of.n_rests, len(found.rests), len(found.open_rests))]
+    ] + [Family(RESTS, of.n_rests, len(proof.rests), len(proof.open_rests))]

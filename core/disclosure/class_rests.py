@@ -134,18 +134,18 @@ def _once(rows: sparse.csr_matrix) -> sparse.csr_matrix:
 
 def _asked(chunk: Chunk, own: _Shown, lefts: list[_Left]) -> SmallCounts:
     """What is left of the classes of a release, as it is asked about."""
-    sizes = np.array([len(one.cells) for one in lefts])
-    cell = np.concatenate([one.cells for one in lefts])
+    sizes = np.array([len(rest.cells) for rest in lefts])
+    cell = np.concatenate([rest.cells for rest in lefts])
     ones, row = np.ones(len(cell), np.int64), np.repeat(np.arange(len(lefts)), sizes)
     people = sparse.csr_matrix((ones, (row, cell)), shape=(len(lefts), chunk.over.n_cells))
-    joint = np.array([one.order[0] for one in lefts])[:, None] == own.joint_class
-    left, taken = (np.array([getattr(one, name) for one in lefts], np.int64) for name in ("left", "taken"))
+    joint = np.array([rest.order[0] for rest in lefts])[:, None] == own.joint_class
+    left, taken = (np.array([getattr(rest, name) for rest in lefts], np.int64) for name in ("left", "taken"))
     return SmallCounts(
         pairs_by_row(people, sparse.csr_matrix(joint.astype(np.int64)), chunk.n_joint),
         left,
         left,
         taken,
         np.full(len(lefts), REST, dtype=object),
-        np.array([one.order[1] for one in lefts]),
+        np.array([rest.order[1] for rest in lefts]),
         0,
     )

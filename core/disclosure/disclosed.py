@@ -198,8 +198,8 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
         for cells, joint, least, most in not_decided
         if not chunk.contradicted[joint].any()
     ]
-    found = list(counts.values())
-    return _Found(found, n_undecided, by_programs, chunk.contradicted, undecided, asked.n_tried)
+    listed = list(counts.values())
+    return _Found(listed, n_undecided, by_programs, chunk.contradicted, undecided, asked.n_tried)
 
 
 def _of_row(members: sparse.csr_matrix, row: int) -> np.ndarray:

@@ -74,8 +74,8 @@ def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
         at, of = np.nonzero(covered & (region[:, None] >= 0))
         left[region[at], of] = True
         if left.any():
-            found = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
-            yield found.some(np.flatnonzero(left[found.part, found.class_of]))
+            small = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
+            yield small.some(np.flatnonzero(left[small.part, small.class_of]))
         inside = np.flatnonzero(region >= 0)
         covered[inside] |= shown[region[inside]] > 0
 
@@ -167,9 +167,9 @@ def exchange_fits(
             & (family.up[there, own] >= few)
         )
         at = at[~moved | fits]
-    found = np.zeros(len(area), bool)
-    found[at] = True
-    return found
+    possible = np.zeros(len(area), bool)
+    possible[at] = True
+    return possible
 
 
 class Exchanges:
@@ -208,11 +208,11 @@ class Exchanges:
                     self._exchange(number, down, up, class_of, company, starts, group, own)
         for class_of, company in zip(asked.tolist(), alike):
             if len(company):  # what no level knows of can change alone
-                for mine, other, found in ((down, up, self.given), (up, down, self.taken)):
+                for mine, other, most in ((down, up, self.given), (up, down, self.taken)):
                     alone = np.minimum(mine[:, class_of], other[:, company].max(axis=1))
-                    found[-1, block.order, class_of] = np.maximum(found[-1, block.order, class_of], alone)
-        for found in (self.given, self.taken):
-            np.maximum.accumulate(found[::-1], axis=0, out=found[::-1])
+                    most[-1, block.order, class_of] = np.maximum(most[-1, block.order, class_of], alone)
+        for most in (self.given, self.taken):
+            np.maximum.accumulate(most[::-1], axis=0, out=most[::-1])
 
     def _exchange(
         self,
@@ -229,9 +229,9 @@ class Exchanges:
         less, more = down[:, [class_of]], up[:, [class_of]]
         gives = np.minimum(less, up[:, company])  # of the class, and takes company
         takes = np.minimum(more, down[:, company])
-        for best, mine, found in ((takes, gives, self.given), (gives, takes, self.taken)):
+        for best, mine, result in ((takes, gives, self.given), (gives, takes, self.taken)):
             others = _best_of_others(np.maximum.reduceat(best, starts, axis=0), group)
-            found[number, self._order, class_of] = np.minimum(mine, others[own]).max(axis=1)
+            result[number, self._order, class_of] = np.minimum(mine, others[own]).max(axis=1)
 
 
 def _best_of_others(best: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -184,8 +184,8 @@ def _by_the_method(sample: ZoneSample, k: int) -> np.ndarray:
     kind = [count > (k - 1) * (len(people) - 1) for count, people in zip(sample.count, sample.people)]
     trees = [_Tree(count, people, parts, k) for count, people, parts in zip(sample.count, sample.people, sample.parts)]
     chances: list[np.ndarray] = [np.empty(0)] * len(trees)
-    for one in (False, True):
-        own = [number for number, of_kind in enumerate(kind) if of_kind is one]
+    for of_rests in (False, True):
+        own = [number for number, of_kind in enumerate(kind) if of_kind is of_rests]
         if own:
             weights = _fitted([(trees[number], sample.records[number]) for number in own[:FITTED_ON]], k)
             for number in own:

@@ -90,8 +90,8 @@ class _Index:
         """Where a class is shown in a region of a level, -1 for nowhere."""
         key = self._key(level, region, class_of)
         at = np.searchsorted(self._keys, key)
-        found = np.append(self._keys, -1)[at] == key
-        return np.where(found, np.append(self._order, -1)[at], -1)
+        known = np.append(self._keys, -1)[at] == key
+        return np.where(known, np.append(self._order, -1)[at], -1)
 
     def free_areas(self, level: int, region: np.ndarray, class_of: np.ndarray) -> np.ndarray:
         """Inhabited areas of regions that do not show a class at level 1, counted."""
@@ -152,8 +152,8 @@ def _loss_around(index: _Index, level: int, at: np.ndarray, losses: Sequence[np.
     region, loss = shown.region[at], np.full(len(at), np.inf)
     for higher in range(level + 1, len(index.levels)):
         region = index.levels.parents(higher - 1)[region]
-        found = index.position(higher, region, shown.class_of[at]) >= 0
-        loss = np.where(np.isinf(loss) & found, losses[higher][region], loss)
+        released = index.position(higher, region, shown.class_of[at]) >= 0
+        loss = np.where(np.isinf(loss) & released, losses[higher][region], loss)
     return loss
 
 

@@ -113,8 +113,8 @@ def all_values(release: Published) -> tuple[Values, ...]:
 
 def apart(values: Sequence[Values]) -> tuple[tuple[Values, ...], Values | None]:
     """Of all values of a release those of sensitive fields, and what its rows show together, None where not known."""
-    rows = [one for one in values if is_of_rows(one.field)]
-    return tuple(one for one in values if not is_of_rows(one.field)), rows[0] if rows else None
+    rows = [column for column in values if is_of_rows(column.field)]
+    return tuple(column for column in values if not is_of_rows(column.field)), rows[0] if rows else None
 
 
 def known_fields(release: Published) -> set[str]:
@@ -128,27 +128,27 @@ def n_that_can_be_followed(release: Published, earlier: Sequence[Published], k: 
     names = names_shown(release)
     if not names:
         return 0
-    return sum(_n_rare(one, names, k) for one in (release, *_before(earlier, names)))
+    return sum(_n_rare(published, names, k) for published in (release, *_before(earlier, names)))
 
 
 def fields_in_new_words(release: Published, earlier: Sequence[Published], k: int) -> list[str]:
     """The fields of an update that may be the same in other words: of the last earlier release that shows them a value
     of k rows or more is in none now, and one of k rows or more was in none then."""
     names = names_shown(release)
-    now, found = shown_in(release, names), []
-    for before in (shown_in(one, names) for one in _before(earlier, names)):
+    now, fields = shown_in(release, names), []
+    for before in (shown_in(other, names) for other in _before(earlier, names)):
         if before is None or now is None:
             continue
         before = written_as(before, now.categories.tolist())
         for name, then, own in zip(names, *(_rows_by_value(values) for values in (before, now))):
             if _of_k(then, k) - own.keys() and _of_k(own, k) - then.keys():
-                found.append(name)
-    return found
+                fields.append(name)
+    return fields
 
 
 def _before(earlier: Sequence[Published], names: Sequence[str]) -> Iterator[Published]:
     """The last of some releases of which it is known what rows show in some fields together, or none."""
-    return islice((one for one in reversed(earlier) if names and shown_in(one, names) is not None), 1)
+    return islice((release for release in reversed(earlier) if names and shown_in(release, names) is not None), 1)
 
 
 def _rows_by_value(values: Values) -> list[Counter[str]]:

@@ -358,8 +358,8 @@ def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: in
                 still[part] = False
     parts, rests = (np.array(some, np.int64) for some in small)
     open_parts, open_rests = (np.flatnonzero(some) for some in (open_.parts, open_.rests))
-    found = parts, rests, open_parts, open_rests
-    return Found(zones, of, *found, open_.asked_rest, False, n_tables, questions.n_asked)
+    numbers = parts, rests, open_parts, open_rests
+    return Found(zones, of, *numbers, open_.asked_rest, False, n_tables, questions.n_asked)
 
 
 class _Questions:

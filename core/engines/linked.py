@@ -256,10 +256,10 @@ class _Work:
 
     def _check_keys(self) -> None:
         """Refuse persons without a key, and keys of several. Raises InputError."""
-        found = self._one(linked_steps.keys(self.everybody))
-        if found["missing"]:
-            raise keys_missing(int(found["missing"]))
-        if found["different"] < found["rows"]:
+        counted = self._one(linked_steps.keys(self.everybody))
+        if counted["missing"]:
+            raise keys_missing(int(counted["missing"]))
+        if counted["different"] < counted["rows"]:
             twice = self.engine.fetch(linked_steps.keys_twice(self.everybody))
             raise keys_twice([row["p"] for batch in twice for row in batch.to_pylist()])
 
@@ -311,8 +311,8 @@ class _Work:
         columns = {"c_a": code.astype(np.int32), "home": areas.identifiers[position[code]]}
         homes = self.engine.upload(f"vbas_homes_{table.name}", columns)
         for column, name in fields.items():
-            found = self._one(linked_steps.of_home(mine, homes, column))
-            if found["rows"] and found["same"] > 0.5 * found["rows"]:
+            counted = self._one(linked_steps.of_home(mine, homes, column))
+            if counted["rows"] and counted["same"] > 0.5 * counted["rows"]:
                 raise area_copy(f"{table.name}.{name}")
 
     def _labelled(self, persons: Expression, tables: Sequence[_Table]) -> Expression:
@@ -396,11 +396,11 @@ class _Work:
         )
         joined = some.inner_join(theirs, some.p == theirs.i_p).drop("i_p")
         of_person = ["number", "e", "label", "c_a", *fine.values(), *codes.values()]
-        found: list[KeptField] = []
+        examined: list[KeptField] = []
         if own:
             batches = list(self.engine.fetch(joined.select(*of_person, *own)))
             columns = {name: encoded(batches, key) for key, name in zip(own, in_place.fields.kept)}
-            found += self._looked_at(batches, columns, {}, fine, codes)
+            examined += self._looked_at(batches, columns, {}, fine, codes)
         for table in tables:
             if not table.kept:
                 continue
@@ -413,8 +413,8 @@ class _Work:
             beside = dict(zip(called, (whole_numbers(batches, name) for name in known)))
             for key, name in zip(table.kept, table.fields.kept):
                 column = {f"{table.fields.name}.{name}": encoded(batches, key)}
-                found += self._looked_at(batches, column, beside, fine, codes, "i_", once=True)
-        return found
+                examined += self._looked_at(batches, column, beside, fine, codes, "i_", once=True)
+        return examined
 
     def _looked_at(
         self,

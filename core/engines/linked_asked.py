@@ -50,8 +50,8 @@ def requirement_of_groups(matched: Matched, persons: Expression, asked: Requirem
 
     def counted(*codes: str) -> list[np.ndarray]:
         by = ["id", *codes]
-        found = steps.counted(linked_steps.in_groups(rows, persons, codes), by, False)
-        batches = list(matched.in_place.engine.fetch(found))
+        sums = steps.counted(linked_steps.in_groups(rows, persons, codes), by, False)
+        batches = list(matched.in_place.engine.fetch(sums))
         return [whole_numbers(batches, name) for name in (*by, "records")]
 
     members = [Members(kind, *counted(code)[:2]) for kind, code in who.items()]

@@ -190,8 +190,8 @@ def astray(rows: Expression, persons: Expression, flag: str, places: Sequence[st
     wrong = joined.o_person.isnull() | (joined.o_flag == left_out)
     for name in places:
         wrong |= joined[f"i_{name}"] != joined[f"o_{name}"]
-    found = joined.filter(wrong)
-    return found.aggregate(n=found.count())
+    strays = joined.filter(wrong)
+    return strays.aggregate(n=strays.count())
 
 
 def looks_alike(

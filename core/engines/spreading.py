@@ -76,14 +76,14 @@ def counts_in_place(
         squares=(joined.records * joined.weight * joined.weight).sum(),
         known=(joined.records * joined.weight * joined.alone).sum(),
     )
-    found = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
-    _check_all_there(engine, rows, sum(float(row["estimate"]) for row in found))
-    shown = [tuple(row[name] for name in groups) for row in found]
-    known = {one: position for position, one in enumerate(dict.fromkeys(shown))}
+    rows_of_sums = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
+    _check_all_there(engine, rows, sum(float(row["estimate"]) for row in rows_of_sums))
+    shown = [tuple(row[name] for name in groups) for row in rows_of_sums]
+    known = {group: position for position, group in enumerate(dict.fromkeys(shown))}
     tables = np.zeros((4, max(len(known), 1), len(areas)))
-    for row, one in zip(found, shown):
+    for row, group in zip(rows_of_sums, shown):
         values = [float(row[name]) for name in ("estimate", "rows", "squares", "known")]
-        tables[:, known[one], int(row["w_area"])] = values
+        tables[:, known[group], int(row["w_area"])] = values
     return CountsInPlace(AreaCounts(*tables), tuple(known))
 
 

@@ -132,7 +132,7 @@ def table_name(name: str) -> str:
 
 def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dict[str, list[str]]:
     """Fields as they are typed, `stays.month`, by table. Raises InputError for one of no table."""
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for typed in names:
         text = typed.strip()
         table = next(
@@ -150,8 +150,8 @@ def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dic
                     tables=first_values(tables, 12),
                 )
             )
-        found.setdefault(table, []).append(text[len(table) + 1 :])
-    return found
+        fields.setdefault(table, []).append(text[len(table) + 1 :])
+    return fields
 
 
 def _no_such_table(parameter: str, name: str, tables: Mapping[str, object]) -> InputError:

@@ -147,8 +147,8 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
     if entry:
         return _named(register, entry)
     coarsened = {name: column.level for name, column in source.values().coarsened.items()}
-    found = last_of_the_same(earlier.releases, source.profile, coarsened, areas, levels)
-    if found is None:
+    position = last_of_the_same(earlier.releases, source.profile, coarsened, areas, levels)
+    if position is None:
         _refuse_other_areas(earlier.releases, source.profile, areas)
         raise InputError(
             tr(
@@ -157,7 +157,7 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
                 names=", ".join(source.profile.quasi_identifiers),
             )
         )
-    return found
+    return position
 
 
 def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: Areas) -> None:
@@ -171,14 +171,14 @@ def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: A
 def _named(register: Path, entry: str) -> int:
     """The position of a release that is named by its number, or by its title."""
     listed = releases_in(register)
-    found = [at for at, one in enumerate(listed) if entry in (str(one.release), one.title)]
-    if len(found) == 1:
-        return found[0]
+    positions = [at for at, release in enumerate(listed) if entry in (str(release.release), release.title)]
+    if len(positions) == 1:
+        return positions[0]
     raise InputError(
         tr(
             "ENTRY is “{entry}”, and the register has {number} of that name ({known}): give the number of one.",
             entry=entry,
-            number=len(found),
-            known=first_values([f"{one.release}: {one.title}" for one in listed], 12),
+            number=len(positions),
+            known=first_values([f"{release.release}: {release.title}" for release in listed], 12),
         )
     )

@@ -23,7 +23,9 @@ def job_of(given: Mapping[str, object], tables: Mapping[str, Frame], log: Log, p
     """
     values = understood(given)
     missing = [
-        one.name for one in SETTINGS.values() if one.needed and one.name not in values and one.name not in tables
+        needed.name
+        for needed in SETTINGS.values()
+        if needed.needed and needed.name not in values and needed.name not in tables
     ]
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))

@@ -172,7 +172,7 @@ def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
     """The shapes of the areas, (n,)."""
     name: str | None = frame.geometry
     if name not in frame.names:
-        name = next((one for one in GEOMETRY if position_of(frame.names, one) >= 0), None)
+        name = next((field for field in GEOMETRY if position_of(frame.names, field) >= 0), None)
     if name is not None:
         values = np.asarray(frame.array(frame.names[position_of(frame.names, name)]), dtype=object)
         wkbs = [

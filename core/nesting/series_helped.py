@@ -94,11 +94,11 @@ def best_moves(counts: Counts, places: Places, k: int, level_of: np.ndarray) -> 
 
 def _labels(counts: Counts, places: Places, level_of: np.ndarray) -> _Labels:
     key = counts.class_of * len(places.loss) + places.region[level_of, np.arange(len(level_of))]
-    found, a_cell, at = np.unique(key, return_index=True, return_inverse=True)
+    keys, a_cell, at = np.unique(key, return_index=True, return_inverse=True)
     at = at.reshape(-1)
-    n = len(found)
+    n = len(keys)
     records = np.bincount(at, counts.records, n)
-    return _Labels(found, at, _sums(at, counts.counted, n), level_of[a_cell], records, a_cell)
+    return _Labels(keys, at, _sums(at, counts.counted, n), level_of[a_cell], records, a_cell)
 
 
 def _sums(group: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarray:
@@ -318,10 +318,10 @@ class _Moves:
             there &= region[moved_to, units.cell[unit]] == without[some][slot]
             slot, unit = slot[~there], unit[~there]
             rise = loss[key[some][slot] % self._n_regions] - loss[self._labels.key[units.label[unit]] % self._n_regions]
-            found = _cheapest(units, self._k, have[some], slot, unit, units.records[unit] * rise, budget[some])
-            done[some], cost[some] = found[0], found[1]
-            of_slot.append(found[2] + first)
-            of_unit.append(found[3])
+            helped = _cheapest(units, self._k, have[some], slot, unit, units.records[unit] * rise, budget[some])
+            done[some], cost[some] = helped[0], helped[1]
+            of_slot.append(helped[2] + first)
+            of_unit.append(helped[3])
             first = stop
         return done, cost, np.concatenate(of_slot), np.concatenate(of_unit)
 

@@ -135,9 +135,9 @@ def _rows(
     """The regions and classes of a level that have a choice, as ascending keys: where some period has k, or a region
     within has a choice; and the row of each cell that is left, -1 for none."""
     key = cells.class_of[left] * n_places + place[left]
-    found, at = np.unique(key, return_inverse=True)
-    sums = _sums(at.reshape(-1), cells.counted[left], len(found))
-    rows = np.union1d(found[(sums >= k).any(axis=1)], above[0] * n_places + above[1])
+    keys, at = np.unique(key, return_inverse=True)
+    sums = _sums(at.reshape(-1), cells.counted[left], len(keys))
+    rows = np.union1d(keys[(sums >= k).any(axis=1)], above[0] * n_places + above[1])
     row = np.searchsorted(rows, key)
     return rows, np.where(np.append(rows, -1)[row] == key, row, -1)
 
@@ -330,7 +330,7 @@ def _moves(
     counted, records = cells.counted[some], cells.records[some]
     whole = _sums(at, counted, len(shown))
     loss_of = np.concatenate(tree.loss)
-    found: list[tuple[np.ndarray, ...]] = []
+    moves: list[tuple[np.ndarray, ...]] = []
     n_found = 0
     for level in range(n_levels - 1):
         above = np.flatnonzero(level_of > level)
@@ -358,10 +358,10 @@ def _moves(
         inside = number[group] >= 0
         to_level = np.full(len(good), level)
         of_moves = gain[good], shown[pairs[good, 0]], pairs[good, 1], to_level
-        found.append((*of_moves, number[group][inside], above[inside]))
+        moves.append((*of_moves, number[group][inside], above[inside]))
     if not n_found:
         return some[:0], level_of[:0]
-    gain, source, target, to_level, group, member = (np.concatenate(of) for of in zip(*found))
+    gain, source, target, to_level, group, member = (np.concatenate(of) for of in zip(*moves))
     chosen = _apart(gain, source, target)
     moving = chosen[group]
     return some[member[moving]], to_level[group[moving]]

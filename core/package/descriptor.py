@@ -156,19 +156,19 @@ def fields_of(resource: Mapping[str, Any]) -> list[DataField]:
     try:
         fields = [
             DataField(
-                str(one["name"]),
-                str(one["type"]),
-                str(one.get("title", "")),
-                str(one.get("description", "")),
-                str(one.get("unit", "")),
-                str(one.get("role", "")),
-                int(one.get("coarser", 0)),
+                str(field["name"]),
+                str(field["type"]),
+                str(field.get("title", "")),
+                str(field.get("description", "")),
+                str(field.get("unit", "")),
+                str(field.get("role", "")),
+                int(field.get("coarser", 0)),
             )
-            for one in resource["schema"]["fields"]
+            for field in resource["schema"]["fields"]
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(tr("{file} has no schema that can be read: {error}", file=FILE, error=repr(error))) from error
-    unknown = [one.type for one in fields if one.type not in TYPES]
+    unknown = [field.type for field in fields if field.type not in TYPES]
     if unknown:
         raise InputError(tr("{file} has fields of a type that is not known: {type}.", file=FILE, type=unknown[0]))
     return fields
@@ -210,10 +210,10 @@ def _of_file(file: Path) -> dict[str, Any]:
 
 def _schema(table: DataTable, written: str) -> dict[str, Any]:
     fields = [_field(field, table) for field in table.fields]
-    keys = [one.name for one in table.fields if one.role in (LEVEL, REGION)] if table.name == REGIONS else []
+    keys = [column.name for column in table.fields if column.role in (LEVEL, REGION)] if table.name == REGIONS else []
     schema: dict[str, Any] = {"fields": fields, "missingValues": [missing_of(table) if written == CSV else ""]}
     if table.name == RECORDS:
-        places = [one.name for one in table.fields if one.role in (LEVEL, REGION)]
+        places = [column.name for column in table.fields if column.role in (LEVEL, REGION)]
         schema["foreignKeys"] = [{"fields": places, "reference": {"resource": REGIONS, "fields": places}}]
     return {**schema, "primaryKey": keys} if keys else schema
 

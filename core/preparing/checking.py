@@ -143,7 +143,7 @@ def check_data(
     looks = proposed_roles(records, record_region, persons.name if persons else "")
     progress(0.9)
     n_areas, n_records = (len(next(iter(columns.values()), ())) for columns in (areas, records))
-    found = DataChecked(
+    checked = DataChecked(
         n_areas,
         n_records,
         n_records,
@@ -155,19 +155,19 @@ def check_data(
         region_id=region_id,
         record_region=record_region,
     )
-    return counted_over(found, areas.get(region_id), records.get(record_region))
+    return counted_over(checked, areas.get(region_id), records.get(record_region))
 
 
-def counted_over(found: DataChecked, areas: Column | None, records: Column | None) -> DataChecked:
+def counted_over(checked: DataChecked, areas: Column | None, records: Column | None) -> DataChecked:
     """The same, counted over all areas and records, where it was made of the first of them.
 
     areas, records : the fields that join them, None where that is not chosen
     """
     twice, without, unknown, values, empty = _joined(areas, records)
     return replace(
-        found,
-        n_areas=found.n_areas if areas is None else len(areas),
-        n_records=found.n_records if records is None else len(records),
+        checked,
+        n_areas=checked.n_areas if areas is None else len(areas),
+        n_records=checked.n_records if records is None else len(records),
         twice=twice,
         without_area=without,
         unknown_area=unknown,
@@ -238,8 +238,10 @@ def several_rows(records: Mapping[str, Column], area: str) -> Persons | None:
     """
     if area not in records or not len(records[area]):
         return None
-    found = [persons for name in records if name != area and (persons := _persons(records, name, area)) is not None]
-    return max(found, key=lambda persons: persons.n_persons, default=None)
+    candidates = [
+        persons for name in records if name != area and (persons := _persons(records, name, area)) is not None
+    ]
+    return max(candidates, key=lambda persons: persons.n_persons, default=None)
 
 
 def _persons(records: Mapping[str, Column], name: str, area: str) -> Persons | None:

@@ -92,7 +92,7 @@ def what_each_suppresses(
         shown = hierarchy_rule(name, offer.rule).hierarchy(values, held).codes[offer.level]
         coarser, _ = combine_codes([*codes[:at], shown[codes[at]], *codes[at + 1 :]], sizes)
         lost.append(suppressed_by_class(profile, crosswalk, terms, coarser))
-    return [suppression_percent(profile, one, terms) for one in lost]
+    return [suppression_percent(profile, levels, terms) for levels in lost]
 
 
 def as_it_is(column: Column) -> str:

@@ -215,8 +215,8 @@ def _named(kind: str, name: str) -> bool:
 
 
 def _mostly(pattern: re.Pattern[str], texts: list[str]) -> bool:
-    found = sum(pattern.fullmatch(text.strip()) is not None for text in texts)
-    return bool(texts) and found > 0.8 * len(texts)
+    n_matching = sum(pattern.fullmatch(text.strip()) is not None for text in texts)
+    return bool(texts) and n_matching > 0.8 * len(texts)
 
 
 def _kind(values: list[object]) -> str:

@@ -202,15 +202,17 @@ def _pairs(sizes: np.ndarray) -> np.ndarray:
     return sizes * (sizes - 1.0)
 
 
-def _groups(one: np.ndarray, n_one: int, other: np.ndarray, n_other: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _groups(
+    first: np.ndarray, n_first: int, other: np.ndarray, n_other: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Groups of rows that share two codes, below n_one and n_other: both of each, and its size, in ascending order."""
-    keys, sizes = count_keys(one.astype(np.int64) * n_other + other, n_one * n_other)
+    keys, sizes = count_keys(first.astype(np.int64) * n_other + other, n_first * n_other)
     return *np.divmod(keys, max(n_other, 1)), sizes
 
 
-def group_sizes(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def group_sizes(first: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The sizes of the groups of rows that share both codes."""
-    return _groups(one, int(one.max(initial=-1)) + 1, other, int(other.max(initial=-1)) + 1)[2]
+    return _groups(first, int(first.max(initial=-1)) + 1, other, int(other.max(initial=-1)) + 1)[2]
 
 
 @dataclass(frozen=True, eq=False)

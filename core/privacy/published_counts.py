@@ -263,14 +263,14 @@ def _mended(
     divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
     blocks = blocks_of(divisions, len(shown.profile.classes))
     storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded, shown.mates)
-    new, found = shown.level_of.copy(), np.zeros(4, np.int64)
+    new, numbers = shown.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(shown, tables, classes, storeys, losses, ties)
         work.mend()
         work.write(new)
-        found += (work.n_followed, work.n_anyway, work.n_left, work.n_tried)
+        numbers += (work.n_followed, work.n_anyway, work.n_left, work.n_tried)
         progress((done + 1) / len(blocks))
-    followed, anyway, left, tried = (int(number) for number in found)
+    followed, anyway, left, tried = (int(number) for number in numbers)
     return new, (followed, anyway, left, tried)
 
 
@@ -317,11 +317,11 @@ class _Work:
         settled: set[tuple[bytes, int]] = set()
         classes: np.ndarray | None = None
         for turn in range(MOST_ROUNDS):
-            found = [count for count in following(self.block, classes) if count.key not in settled]
-            anyway = follows_anyway(self.block, found)
-            settled.update(count.key for count, is_so in zip(found, anyway) if is_so)
+            disclosed = [count for count in following(self.block, classes) if count.key not in settled]
+            anyway = follows_anyway(self.block, disclosed)
+            settled.update(count.key for count, is_so in zip(disclosed, anyway) if is_so)
             self.n_anyway += sum(anyway)
-            ours = [count for count, is_so in zip(found, anyway) if not is_so]
+            ours = [count for count, is_so in zip(disclosed, anyway) if not is_so]
             if not turn:
                 self.n_followed = len(ours)
             if not ours:
@@ -355,10 +355,10 @@ class _Work:
         ways = self._by_loss(self._ways(count))
         several, frees = self._loosened(count) if loosened else (None, False)
         if several is not None and frees:
-            one = self._first_that_frees(
+            single = self._first_that_frees(
                 [way for way in ways[:MOST_TRIED] if way.loss < several.loss], count, FEW_TRIED
             )
-            return several if one is None else one
+            return several if single is None else single
         if not ways:
             return several
         chosen = self._first_that_frees(ways[:MOST_TRIED], count, MANY_TRIED)

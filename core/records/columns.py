@@ -397,10 +397,10 @@ def stretches(n_rows: int) -> Iterator[slice]:
 
 def looked_up(values: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """`values[positions]`, (N,), without all positions as long as numpy makes them; positions : (N,) integers."""
-    found = np.empty(len(positions), values.dtype)
+    looked_up_values = np.empty(len(positions), values.dtype)
     for rows in stretches(len(positions)):
-        found[rows] = values[positions[rows]]
-    return found
+        looked_up_values[rows] = values[positions[rows]]
+    return looked_up_values
 
 
 def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:

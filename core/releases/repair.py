@@ -342,11 +342,13 @@ def _proofs(plan: Plan, published: Published, findings: Examined) -> list[np.nda
     """What proves the counts that are given away, equivalence classes of the plan; none of counts without a proof."""
     released = np.flatnonzero(plan.released)  # the order of what is published
     proofs = [
-        released[[one]] for _, changes in findings.changes for one in to_list(np.unique(_changed(published, changes)))
+        released[[change]]
+        for _, changes in findings.changes
+        for change in to_list(np.unique(_changed(published, changes)))
     ]
     if findings.disclosed is not None:
-        found = proofs_of(findings.disclosed.overlay, findings.counts)
-        proofs += [released[proof] for proof in found if proof is not None and len(proof)]
+        of_counts = proofs_of(findings.disclosed.overlay, findings.counts)
+        proofs += [released[proof] for proof in of_counts if proof is not None and len(proof)]
     return list({proof.tobytes(): proof for proof in proofs}.values())
 
 

@@ -203,7 +203,9 @@ class Comparing:
         of_each: list[list[tuple[str, str, int]]] = [[] for _ in wanted]
         for name, place, value, by in differences:
             within = np.isin(place, some)
-            rows = zip(place[within].tolist(), (values[one] for one in value[within].tolist()), by[within].tolist())
+            rows = zip(
+                place[within].tolist(), (values[row_value] for row_value in value[within].tolist()), by[within].tolist()
+            )
             for at, text, n in sorted(rows):
                 of_each[wanted[at]].append((name, text, n))
         new, old = in_new[some], in_old[some]
@@ -252,11 +254,11 @@ class Comparing:
         position = position.reshape(-1)
         records = np.bincount(position, np.tile(release.records, len(columns)), len(key)).astype(np.int64)
         fields: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
-        for one in all_values(release):
-            values = np.array([self._values.setdefault(text, len(self._values)) for text in to_list(one.categories)])
+        for shown in all_values(release):
+            values = np.array([self._values.setdefault(text, len(self._values)) for text in to_list(shown.categories)])
             for turn in range(len(columns)):
-                place = position[one.equivalence_class + turn * len(release.records)]
-                fields.setdefault(one.field, []).append((place, values.astype(np.int64)[one.value], one.records))
+                place = position[shown.equivalence_class + turn * len(release.records)]
+                fields.setdefault(shown.field, []).append((place, values.astype(np.int64)[shown.value], shown.records))
         joined: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         for name, parts in fields.items():
             places, values, numbers = (np.concatenate(column) for column in zip(*parts))
@@ -268,7 +270,7 @@ class Comparing:
         told = id(release.areas), id(release.levels), tuple(sorted(release.quasi_identifiers))
         if told not in self._numbers:
             numbered = ((position, same_regions(release, first)) for position, first in enumerate(self._first))
-            position, own = next((one for one in numbered if one[1] is not None), (len(self._first), None))
+            position, own = next((numbers for numbers in numbered if numbers[1] is not None), (len(self._first), None))
             if own is None:
                 own = [np.arange(crosswalk.n_regions) for crosswalk in release.levels.crosswalks]
                 self._first.append(release)

@@ -329,10 +329,10 @@ def _by_value(
     shown = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
-        one = written_as(shown_in(release, names) or NOT_SHOWN, column.categories.tolist())
-        at = one.equivalence_class
-        theirs = np.array([number.setdefault(text, len(number)) for text in one.categories.tolist()], int)
-        shown.append((level[at], region[at], of_class[at], theirs[one.value], one.records))
+        kept = written_as(shown_in(release, names) or NOT_SHOWN, column.categories.tolist())
+        at = kept.equivalence_class
+        theirs = np.array([number.setdefault(text, len(number)) for text in kept.categories.tolist()], int)
+        shown.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
     parts_of_values = _sensitive_parts(list(number), names, records.table.sensitive)
     keys: list[np.ndarray] = []
     pair_keys: list[np.ndarray] = []

@@ -258,8 +258,8 @@ class _Work:
             asked = np.zeros(len(places), np.int64)
             most = largest(limit, inside[lacks], places.shown[lacks], places.within[lacks], k)
             asked[lacks] = np.maximum(most, 0)
-            found = numbers_alike(told.place, free, in_turn, asked, around, k, self.priority[level])
-            number = np.where(np.isin(told.place, lacks), found, number)
+            homogeneous = numbers_alike(told.place, free, in_turn, asked, around, k, self.priority[level])
+            number = np.where(np.isin(told.place, lacks), homogeneous, number)
             shown = self._by_place(level, number)
             lacks = lacks[shown[lacks] < asked[lacks]]
             limit = shown[lacks]

@@ -119,7 +119,7 @@ def verdict(certificate: Certificate) -> str:
     """What was found, in a sentence or two."""
     tried, most = shown(certificate.tried), certificate.k - 1
     if not certificate.follow:
-        found = plural(
+        proven = plural(
             "{count} count was looked at. Of none was it found that it must be 1 to {most}.",
             "{count} counts were looked at. Of none was it found that it must be 1 to {most}.",
             certificate.tried,
@@ -127,7 +127,7 @@ def verdict(certificate: Certificate) -> str:
             most=most,
         )
     else:
-        found = plural(
+        proven = plural(
             "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
             "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
             certificate.follow,
@@ -136,14 +136,14 @@ def verdict(certificate: Certificate) -> str:
             most=most,
         )
     if not certificate.undecided:
-        return found
+        return proven
     undecided = plural(
         "{count} further count could not be decided: take it for one that does.",
         "{count} further counts could not be decided: take them for ones that do.",
         certificate.undecided,
         count=shown(certificate.undecided),
     )
-    return f"{found} {undecided}"
+    return f"{proven} {undecided}"
 
 
 NOT_TRIED = tr(

@@ -34,9 +34,9 @@ def hidden_sentence(groups: GroupCounts, least: int) -> str:
 def warnings(groups: GroupCounts, least: int) -> list[str]:
     """Sentences on what the map tells although every count shown is large enough."""
     shown = groups.may_be_shown(least)
-    found = []
+    sentences = []
     if (~shown).sum() == 1:
-        found.append(
+        sentences.append(
             tr(
                 "A single group is not shown: where the total of a category is known from elsewhere, its counts follow "
                 "by subtraction. Hide a second group, or publish no total."
@@ -44,7 +44,7 @@ def warnings(groups: GroupCounts, least: int) -> list[str]:
         )
     alone = shown & ((groups.counts > 0).sum(axis=1) == 1) & (groups.counts.shape[1] > 1)
     if alone.any():
-        found.append(
+        sentences.append(
             plural(
                 "In {n} group that is shown, all people are of one category: whoever is known to live there is known "
                 "to be of it.",
@@ -53,7 +53,7 @@ def warnings(groups: GroupCounts, least: int) -> list[str]:
                 int(alone.sum()),
             )
         )
-    return found
+    return sentences
 
 
 def dots_report(

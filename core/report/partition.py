@@ -157,7 +157,7 @@ def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partiti
     """The units with most people left out of groups."""
     units, measured = within.units, measure_units(cells, minimums, partition.crosswalk, within.units)
     order = np.argsort(-np.nan_to_num(measured.left_out), kind="stable")[:MOST_UNITS]
-    shown = zip(*(to_list(one[order]) for one in vars(measured).values()))
+    shown = zip(*(to_list(values[order]) for values in vars(measured).values()))
     rows = [
         (
             units.names[unit],

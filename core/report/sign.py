@@ -195,11 +195,11 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     of_k = tr("at least {k} records in every class", k=ask.k)
     if kinds:
         of_k = tr("at least {k} records, and as many {kinds}, in every class", k=ask.k, kinds=all_of(kinds))
-    found = [tr("smallest class of {smallest} records", smallest=_smallest(account))]
-    found += [
+    counted = [tr("smallest class of {smallest} records", smallest=_smallest(account))]
+    counted += [
         tr("{smallest} {kinds}", smallest=smallest, kinds=KINDS[kind]) for kind, smallest in protection.smallest.items()
     ]
-    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(found)))]
+    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(counted)))]
     if requirement.shares:
         rows.append((tr("Sensitive fields"), _sensitive(account)))
     if account.changed is not None and account.changed.n_followed:
@@ -244,7 +244,7 @@ def _sensitive(account: Account) -> str:
             l_diversity=requirement.l_diversity,
             max_share=requirement.max_share,
         )
-    found = [
+    counted = [
         tr(
             "“{field}”: at least {distinct}, at most {share:.1f} %",
             field=name,
@@ -258,7 +258,7 @@ def _sensitive(account: Account) -> str:
         "{found}",
         l_diversity=requirement.l_diversity,
         max_share=requirement.max_share,
-        found=in_turn(found),
+        found=in_turn(counted),
     )
 
 

@@ -191,8 +191,12 @@ def section_of(findings: Guesses, heading: str) -> Section:
         tr("Right, by people alone, %"),
     )
     groups = [(tr("all"), findings.surest)]
-    groups += [(_size(least, most_records), found) for least, most_records, found in findings.by_class_size]
-    rows = [(name, one.percent, one.n, 100 * one.right, 100 * one.by_people) for name, found in groups for one in found]
+    groups += [(_size(least, most_records), guesses) for least, most_records, guesses in findings.by_class_size]
+    rows = [
+        (name, guess.percent, guess.n, 100 * guess.right, 100 * guess.by_people)
+        for name, guesses in groups
+        for guess in guesses
+    ]
     return Section(heading, paragraphs, header, rows)
 
 

@@ -93,30 +93,30 @@ class Curve:
 
 def filled_up(
     numbers: Sequence[int],
-    found: Mapping[int, CurvePoint],
+    points: Mapping[int, CurvePoint],
     point: Callable[[int, Progress], CurvePoint],
     progress: Progress = silent,
     always: int = ALWAYS,
 ) -> Iterator[CurvePoint]:
-    """Run `point` for each of the numbers that are left; found : what is known, which `point` adds to."""
-    while left := numbers_left(numbers, found, always):
+    """Run `point` for each of the numbers that are left; points : what is known, which `point` adds to."""
+    while left := numbers_left(numbers, points, always):
         done = 1.0 - len(left) / len(numbers)
         yield point(left[0], part(progress, done, done + 1.0 / len(numbers)))
     progress(1.0)
 
 
-def numbers_left(numbers: Sequence[int], found: Mapping[int, CurvePoint], always: int = ALWAYS) -> list[int]:
+def numbers_left(numbers: Sequence[int], points: Mapping[int, CurvePoint], always: int = ALWAYS) -> list[int]:
     """The numbers that are still to be run to know a line, those that tell most first.
 
     The first few are run in any case; others only between two known ones where the line may bend (`STRAIGHT`,
     `UNDECIDED`).
     """
-    known, left = sorted(found), []
+    known, left = sorted(points), []
     for position, number in enumerate(coarse_to_fine(numbers)):
-        if number in found:
+        if number in points:
             continue
         above = bisect(known, number)
-        ends = [found[end].percent for end in known[max(above - 1, 0) : above + 1]]
+        ends = [points[end].percent for end in known[max(above - 1, 0) : above + 1]]
         inside = 0 < above < len(known) and position >= always
         if not inside or (max(ends) - min(ends) > STRAIGHT and min(ends) < UNDECIDED):
             left.append(number)

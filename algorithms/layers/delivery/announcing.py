@@ -207,13 +207,13 @@ RUN = "vbas/details"  # a property of a layer: title and details of what made it
 def details_of_run(inputs: Inputs, when: datetime) -> tuple[str, ...]:
     """What may tell the outputs of one run from those of another, the most telling first: the records, the attributes,
     k, how many sizes of regions, the method, the time."""
-    found = [_source_name(inputs, "RECORDS")]
+    details = [_source_name(inputs, "RECORDS")]
     if inputs.has("QUASI_IDENTIFIERS"):
-        found.append(", ".join(inputs.field_names("QUASI_IDENTIFIERS")))
+        details.append(", ".join(inputs.field_names("QUASI_IDENTIFIERS")))
     if inputs.has("K") and inputs.definition("K").type() == "number":
-        found.append(tr("k = {k}", k=inputs.whole("K")))
-    found += [tr(inputs.text(name)) for name in ("RELEASE", "COMBINATION") if _is_choice(inputs, name)]
-    return *(detail for detail in found if detail), f"{when:%H:%M}"
+        details.append(tr("k = {k}", k=inputs.whole("K")))
+    details += [tr(inputs.text(name)) for name in ("RELEASE", "COMBINATION") if _is_choice(inputs, name)]
+    return *(detail for detail in details if detail), f"{when:%H:%M}"
 
 
 def name_apart(layer: QgsVectorLayer, title: str, details: Sequence[str], project: QgsProject) -> str:
@@ -231,7 +231,7 @@ def name_apart(layer: QgsVectorLayer, title: str, details: Sequence[str], projec
     known = {detail for kept in alike for detail in kept}
     detail = next((detail for detail in details if detail not in known), details[-1])
     numbered = (f"{detail} ({n})" for n in range(2, len(taken) + 3))
-    return next(name for one in (detail, *numbered) if (name := _with(title, one)) not in taken)
+    return next(name for part in (detail, *numbered) if (name := _with(title, part)) not in taken)
 
 
 def _with(title: str, detail: str) -> str:

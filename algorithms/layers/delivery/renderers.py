@@ -83,10 +83,10 @@ class Graduated:
         ranges = self.ranges(layer, _numbers(layer, expression)) if expression else []
         unsure = self._unsure_in(layer)
         if unsure:
-            for one in ranges[ranges[0].lowerValue() == MISSING :] if ranges else []:
-                symbol = one.symbol().clone()
+            for interval in ranges[ranges[0].lowerValue() == MISSING :] if ranges else []:
+                symbol = interval.symbol().clone()
                 _hatch(symbol, unsure)
-                one.setSymbol(symbol)
+                interval.setSymbol(symbol)
         if not ranges:
             return None
         renderer = QgsGraduatedSymbolRenderer(f"coalesce({expression}, {MISSING:g})", ranges)
@@ -332,7 +332,7 @@ def _records_within(layer: QgsVectorLayer, level: str, levels: np.ndarray, n_reg
     if released is None:
         return [0] * len(levels)
     at, records = _numbers(layer, f'"{level}"'), np.nan_to_num(_numbers(layer, f'"{released}"'))
-    shown = np.cumsum([records[at == one].sum() for one in levels])
+    shown = np.cumsum([records[at == place].sum() for place in levels])
     return [int(float(f"{mean:.2g}")) for mean in shown / n_regions]
 
 

@@ -114,10 +114,10 @@ def append(connection: sqlite3.Connection, what: str, number: int, time: str, by
     """
     if not has_chain(connection):
         add_table(connection, CHAIN, COLUMNS)
-        for kind, found in (("release", FOUND), ("points", POINTS_FOUND)):
+        for kind, of_kind in (("release", FOUND), ("points", POINTS_FOUND)):
             for there in _numbers(connection, kind):
                 if (OPENS.get(what), number) != (kind, there):
-                    _append(connection, found, there, time, "", "")
+                    _append(connection, of_kind, there, time, "", "")
     return _append(connection, what, number, time, visible(" ".join(by.split())), released)
 
 

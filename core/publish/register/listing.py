@@ -209,7 +209,9 @@ def detail_of(releases: Sequence[Published], numbers: Sequence[int], identifiers
     where None
     """
     if identifiers is None:
-        identifiers = np.array(list(dict.fromkeys(area for one in releases for area in one.areas.tolist())), object)
+        identifiers = np.array(
+            list(dict.fromkeys(area for published in releases for area in published.areas.tolist())), object
+        )
     position = {identifier: i for i, identifier in enumerate(identifiers.tolist())}
     n, times, last = len(identifiers), np.zeros(len(identifiers), np.int64), np.zeros(len(identifiers), np.int64)
     level, areas = (np.full(n, np.iinfo(np.int64).max) for _ in range(2))

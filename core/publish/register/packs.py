@@ -145,10 +145,10 @@ class Unpacked:
 
         Raises InputError, ValueError, KeyError, TypeError, IndexError or zlib.error for packs that were changed.
         """
-        found = packs_in(connection, number)
-        if not found:
+        packs = packs_in(connection, number)
+        if not packs:
             return None
-        parts = {part: (name, content) for part, name, content in found}
+        parts = {part: (name, content) for part, name, content in packs}
         areas, levels = self._regions(*parts[REGIONS])
         categories, classes = self._classes(*parts[CLASSES], len(release.quasi_identifiers))
         columns = read_pack(parts[COUNTS][1]).columns
@@ -203,11 +203,11 @@ def packs_in(connection: sqlite3.Connection, number: int) -> list[tuple[str, str
     """Part, name and bytes of each pack of a release. Raises InputError for one that was changed, or is missing."""
     if not _is_there(connection, PACKED):
         return []
-    found = connection.execute(OF_RELEASE, (number,)).fetchall()
-    for part, name, content in found:
+    packs = connection.execute(OF_RELEASE, (number,)).fetchall()
+    for part, name, content in packs:
         if not isinstance(content, bytes) or hashlib.sha256(content).hexdigest() != name:
             raise InputError(tr("its part “{part}” was changed", part=part))
-    return found
+    return packs
 
 
 def size_of(connection: sqlite3.Connection, number: int) -> tuple[int, int, str] | None:
