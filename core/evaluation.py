@@ -212,8 +212,8 @@ class WorstGroup:
         records = counted.records(self.records)
         if mean <= 0 or self.percent < ABOUT * mean:
             return tr(
-                "The group that loses most is {group}: {percent:.3g} % of its {records} are suppressed, of all records "
-                "{mean:.3g} %.",
+                "The group that loses most is “{group}”: {percent:.3g} % of its {records} are suppressed, of all "
+                "records {mean:.3g} %.",
                 group=self.in_words,
                 percent=self.percent,
                 records=records,
@@ -221,7 +221,7 @@ class WorstGroup:
             )
         if self.percent == 100.0:
             return tr(
-                "The group that loses most is {group}: all its {records} are suppressed, {times:.2g} times the share "
+                "The group that loses most is “{group}”: all its {records} are suppressed, {times:.2g} times the share "
                 "of all records ({mean:.3g} %).",
                 group=self.in_words,
                 records=records,
@@ -229,8 +229,8 @@ class WorstGroup:
                 mean=mean,
             )
         return tr(
-            "The group that loses most is {group}: {percent:.3g} % of its {records} are suppressed, {times:.2g} times "
-            "the share of all records ({mean:.3g} %).",
+            "The group that loses most is “{group}”: {percent:.3g} % of its {records} are suppressed, {times:.2g} "
+            "times the share of all records ({mean:.3g} %).",
             group=self.in_words,
             percent=self.percent,
             records=records,

@@ -57,7 +57,8 @@ def count_tables(
     unit, zone_of, n_zones = _zones(rows, areas)
     names = [name for name in profile.quasi_identifiers if name in rows.values]
     texts = {name: [identifier_text(value) for value in rows.values[name]] for name in names}
-    there = np.array([[text is not None for text in texts[name]] for name in names], bool).reshape(len(names), -1)
+    known = [[text is not None for text in texts[name]] for name in names]
+    there = np.array(known, bool).reshape(len(names), len(counts))
     tables = []
     for pattern in np.unique(there, axis=1).T:
         at = np.flatnonzero((there == pattern[:, None]).all(axis=0))

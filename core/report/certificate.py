@@ -189,8 +189,8 @@ def _known(certificate: Certificate, no_small_count: bool) -> str:
 
 def _sizes(certificate: Certificate) -> str:
     return tr(
-        "For the expert: tables of records by zone and area, {unknowns} unknowns, {conditions} sums; {tables} tables "
-        "found as maximum flows free most counts, {programs} flows more decide the others.",
+        "For the expert: tables of records by zone and area; unknowns: {unknowns}; sums: {conditions}; tables found as "
+        "maximum flows, which free most counts: {tables}; further flows, which decide the others: {programs}.",
         unknowns=shown(certificate.unknowns),
         conditions=shown(certificate.conditions),
         tables=shown(certificate.n_tables),

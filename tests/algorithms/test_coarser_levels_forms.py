@@ -207,7 +207,7 @@ def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town, k):
     worst = max(share, key=share.__getitem__)
     told = next(line for line in done.log if line.startswith("The group that loses most is "))
     lost_share = "all its " if share[worst] == 100 else f"{share[worst]:.3g} % of its "
-    assert told.startswith(f"The group that loses most is {worst}: {lost_share}{every[worst]} record")
+    assert told.startswith(f"The group that loses most is “{worst}”: {lost_share}{every[worst]} record")
 
 
 @pytest.mark.slow

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -85,6 +88,17 @@ def test_what_is_too_much_to_look_at_is_not_decided(monkeypatch):
     assert "1234 further counts could not be decided: take them for ones that do." in verdict(found)
     text = section_of(found, False, "x").paragraphs
     assert not any("unknowns" in paragraph for paragraph in text)
+
+
+def test_what_is_said_to_the_expert_reads_well_of_any_number():
+    areas, records, crosswalk = hamlet()
+    levels = make_levels(areas, [own_regions(4), crosswalk, crosswalk_from_table(areas, list("abcd"), [1, 1, 1, 1])])
+    found = certificate_of(anonymise(areas, records, levels, Ask(k=2)))
+    assert found is not None
+    for n in (1, 2):
+        counted = replace(found, unknowns=n, conditions=n, n_tables=n, n_programs=n)
+        (said,) = [text for text in section_of(counted, False, "x").paragraphs if text.startswith("For the expert")]
+        assert re.findall(r"\d+", said) == [str(n)] * 4 and not re.search(r"\d \w", said)
 
 
 def test_a_report_says_who_is_taken_to_know_what():

@@ -33,6 +33,12 @@ def tables(*rows, unit_of=None, sources=None, levels=None, ages=None):
     return count_tables(CountRows(unit, given, counts, unit_of, sources or {}), AREAS, profile(ages), levels)
 
 
+def test_a_table_may_count_all_people_of_an_area_and_nothing_else():
+    """It ended the run with an exception that nobody foresaw."""
+    (of_all,) = tables(("a", None, None, 3), ("b", None, None, 2))
+    assert of_all.names == () and of_all.low.tolist() == of_all.high.tolist() == [[3], [2]]
+
+
 def test_a_value_that_is_missing_stands_for_all_so_that_tables_may_stand_one_below_the_other():
     by_sex, of_all = sorted(
         tables(("a", "f", None, 2), ("a", "m", None, 1), ("a", None, None, 3), ("b", None, None, 2)),

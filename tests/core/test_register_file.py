@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -79,6 +80,15 @@ def test_masked_points_are_read_as_they_were_added(tmp_path):
     new_masking(register, "a system", points).put()
     (found,) = maskings_in(register)
     assert (found.number, found.crs, found.points.tolist()) == (1, "a system", points.tolist())
+
+
+def test_masked_points_that_are_no_places_are_refused_in_a_sentence(tmp_path):
+    register = tmp_path / "register.gpkg"
+    new_masking(register, "a system", np.array([[1.5, 2], [3, 4]])).put()
+    with closing(sqlite3.connect(register)) as connection, connection:
+        connection.execute("UPDATE vbas_points SET x = 'here' WHERE y = 4")
+    with pytest.raises(InputError, match=r"masked points 1 in .* are damaged .* restore the file from a copy"):
+        maskings_in(register)
 
 
 def test_of_a_register_that_cannot_be_made_nothing_stays(release, tmp_path, monkeypatch):

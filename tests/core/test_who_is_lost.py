@@ -142,7 +142,7 @@ def test_the_group_that_loses_most_is_that_of_a_recount(seed, k):
     mean = 100.0 * sum(sizes[equivalence_class] < k for equivalence_class in shown) / len(shown)
     said, more = worst.sentence(mean), worst.percent >= 1.5 * mean > 0
     lost = "all its" if worst.percent == 100 and more else f"{worst.percent:.3g} % of its"
-    assert f"{worst.in_words}: {lost} {worst.records} record" in said
+    assert f"“{worst.in_words}”: {lost} {worst.records} record" in said
     assert (" times the share" in said) == more
 
 
@@ -150,13 +150,13 @@ def test_an_empty_value_has_words_and_the_clause_on_times_is_left_out_where_it_s
     worst = WorstGroup("ethnic", "", 100.0, 200)
     assert worst.name == "ethnic: (no value)"
     assert worst.sentence(0.43) == (
-        "The group that loses most is ethnic (no value): all its 200 records are suppressed, 230 times the share of "
+        "The group that loses most is “ethnic (no value)”: all its 200 records are suppressed, 230 times the share of "
         "all records (0.43 %)."
     )
     assert "1.4" not in worst.sentence(0.07) and "1400 times" in worst.sentence(0.07)
     same = WorstGroup("sex", None, 10.0, 1)
     assert same.sentence(9.0) == (
-        "The group that loses most is sex (missing): 10 % of its 1 record are suppressed, of all records 9 %."
+        "The group that loses most is “sex (missing)”: 10 % of its 1 record are suppressed, of all records 9 %."
     )
 
 

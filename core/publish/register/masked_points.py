@@ -36,12 +36,22 @@ def maskings_in(path: Path) -> list[ShownPoints]:
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
-        return [ShownPoints(number, time, crs, _points(connection, number)) for number, time, crs in rows]
+        return [ShownPoints(number, time, crs, _points(connection, number, path)) for number, time, crs in rows]
 
 
-def _points(connection: sqlite3.Connection, number: int) -> np.ndarray:
+def _points(connection: sqlite3.Connection, number: int, path: Path) -> np.ndarray:
     rows = connection.execute("SELECT x, y FROM vbas_points WHERE masking = ?", (number,)).fetchall()
-    return np.array(rows, float).reshape(-1, 2)
+    try:
+        return np.array(rows, float).reshape(-1, 2)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            tr(
+                "REGISTER: masked points {number} in {path} are damaged (a place is no number): restore the file from "
+                "a copy.",
+                number=number,
+                path=path,
+            )
+        ) from error
 
 
 def new_masking(path: Path, crs: str, points: np.ndarray) -> Entry:

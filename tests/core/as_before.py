@@ -1,0 +1,134 @@
+"""What drawn cases come to, held against what they came to before: whoever changes any of it sees what, and says so.
+
+Properties say what must hold of a release; they leave open which of several it is, in which order and in which words
+it is told. What was released cannot be taken back, and what follows it is compared with it: the same is asked for once
+more is the same. A file of as_before/ has a line for each case: its digest, and in short what came of it. Where a
+change is meant, VBAS_PIN=1 writes the lines anew; the difference belongs into the same commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vbas.core.errors import VbasError
+
+PINS = bool(os.environ.get("VBAS_PIN"))
+MOST_TOLD = 3
+KEPT = Path(__file__).parent / "as_before"
+# What a thing was made from, how long it took, chance, and what would be said twice: no part of what it says.
+LEFT_OUT = {"ask", "areas", "source", "profile", "seconds", "requirement", "policies", "rng"}
+LEFT_OUT |= {"by_value", "levels", "region_of", "constraints", "variable_bounds", "release", "coarsest_region"}
+
+
+def text_of(value: object) -> str:
+    """All that a value holds, in a text that does not depend on types of numbers or on the machine."""
+    return "".join(_parts(value))
+
+
+def _parts(value: object) -> Iterator[str]:
+    if value is None or isinstance(value, (bool, np.bool_, str, bytes, int, np.integer)):
+        yield repr(value.item() if isinstance(value, np.generic) else value)
+    elif isinstance(value, (float, np.floating)):
+        yield f"{float(value) + 0.0:.6g}"
+    elif isinstance(value, np.ndarray):
+        yield from _parts(value.tolist())
+    elif sparse.issparse(value):
+        yield from _parts(sparse.csr_matrix(value).toarray())
+    elif isinstance(value, Enum):
+        yield value.name
+    elif is_dataclass(value):
+        yield type(value).__name__
+        named = [one.name for one in fields(value)]
+        named += [name for name, one in vars(type(value)).items() if isinstance(one, (property, cached_property))]
+        yield from _parts({name: getattr(value, name, None) for name in named if name not in LEFT_OUT})
+    elif isinstance(value, Mapping):
+        yield "{"
+        for key, one in value.items():
+            yield f"{key!r}: "
+            yield from _parts(one)
+            yield ", "
+        yield "}"
+    elif isinstance(value, (set, frozenset)):
+        yield from _parts(sorted(map(text_of, value)))
+    elif isinstance(value, BaseException):
+        yield f"{type(value).__name__}: {value}"
+    elif callable(value):
+        yield "…"
+    elif isinstance(value, Iterable):
+        yield "["
+        for one in value:
+            yield from _parts(one)
+            yield ", "
+        yield "]"
+    else:
+        raise TypeError(f"what does {value!r} say?")
+
+
+def outcome(case: Callable[[], object]) -> object:
+    """What a case gives, or the sentence that it ends in."""
+    try:
+        return case()
+    except VbasError as error:
+        return error
+
+
+def come_to_the_same(name: str, cases: Mapping[str, Callable[[], object]], least: float = 0.5) -> None:
+    """Hold what the cases come to against the file of that name; the first few that came to others are told.
+
+    least : the share of cases that give something: a list of nothing but refusals would try little
+    """
+    file = KEPT / f"{name}.txt"
+    if PINS:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("".join(f"{_line(label, case)}\n" for label, case in cases.items()), encoding="utf-8")
+    kept = file.read_text(encoding="utf-8").splitlines()
+    assert [line.partition(" | ")[0] for line in kept] == list(cases)
+    assert sum(line.count(" | ") == 1 for line in kept) >= least * len(kept), "hardly any case gives something"
+    others: list[str] = []
+    for (label, case), before in zip([] if PINS else cases.items(), kept):
+        came = _line(label, case)
+        others += [f"{came}\n  before: {before}"] * (came != before)
+        assert len(others) < MOST_TOLD, "\n".join(others)
+    assert not others, "\n".join(others)
+
+
+def _line(label: str, case: Callable[[], object]) -> str:
+    """The digest of what a case comes to, and the sentence if it is one."""
+    came = outcome(case)
+    digest = hashlib.sha256(text_of(came).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return " | ".join([label, digest, *([" ".join(str(came).split())] if isinstance(came, VbasError) else [])])
+
+
+def drawn(case: Callable[[np.random.Generator], object], n: int, first: int = 0) -> dict[str, Callable[[], object]]:
+    """That many cases of a function that draws them."""
+    return {f"{number}": partial(_of_number, case, number) for number in range(first, first + n)}
+
+
+def _of_number(case: Callable[[np.random.Generator], Any], number: int) -> Any:
+    return case(np.random.default_rng(number))
+
+
+class Heard:
+    """A log that is kept."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.fractions: list[float] = []  # of the bar
+
+    def info(self, *sentences: str) -> None:
+        """Keep what was done."""
+        self.said += sentences
+
+    def warn(self, *sentences: str) -> None:
+        """Keep what has to be looked at."""
+        self.said += [f"! {sentence}" for sentence in sentences]
