@@ -40,7 +40,7 @@ from vbas.core.areas import Areas, make_areas
 from vbas.core.disclosure.certificate import BY_THE_METHOD, Certificate
 from vbas.core.disclosure.guessing import Guesses, guesses
 from vbas.core.disclosure.method_bounds import MethodBounds, method_bounds
-from vbas.core.disclosure.zone_tables import shown_by
+from vbas.core.disclosure.zone_tables import released_classes
 from vbas.core.neighbours import point_neighbours
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.making import build_levels
@@ -288,7 +288,7 @@ def made(place: Place, k: int, disclosure: str) -> Made:
 
 def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
     """What the bounds of the method claim to be 1 to k - 1, and the share of these claims that is right."""
-    shown, at = shown_by(plan)
+    shown, at = released_classes(plan)
     losses = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in plan.levels.crosswalks]
     claims = method_bounds(shown, areas.population, losses, plan.k)
     small = np.flatnonzero(claims.small)

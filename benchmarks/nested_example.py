@@ -16,7 +16,7 @@ import numpy as np
 from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.evaluation import Measures, evaluate, evaluate_by_value, mean_distance_shown
+from vbas.core.evaluation import Measures, evaluate, evaluate_by_value, mean_distance_released
 from vbas.core.levels import Levels
 from vbas.core.nesting.decoys import Conditions, Secrets, hold_decoys
 from vbas.core.nesting.making import build_levels
@@ -172,7 +172,7 @@ def zones_table(example: Example) -> list[str]:
         on_finest = 100 * plan.records[here][~above].sum() / plan.n_released
         cells = (
             whole(plan.profile.n_records - plan.n_released),
-            f"{mean_distance_shown(example.areas, plan):.1f} m",
+            f"{mean_distance_released(example.areas, plan):.1f} m",
             f"{on_finest:.1f} %",
             whole(left.left_areas[above].min()),
             whole(left.left_people[above].min()),

@@ -9,7 +9,7 @@ from typing import Union
 
 from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
-from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, looking_at
+from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, using_setting
 from .areas import Areas
 from .convergence import Convergence
 from .errors import InputError
@@ -63,10 +63,10 @@ class Configuration:
     @property
     def has_capacities(self) -> bool:
         """Whether the aggregation looks at the capacity factor."""
-        return self.aggregation in looking_at(aggregation.APPROACHES, "capacity_factor")
+        return self.aggregation in using_setting(aggregation.APPROACHES, "capacity_factor")
 
     @property
-    def looking_at_classes(self) -> tuple[str, ...]:
+    def using_attribute_counts(self) -> tuple[str, ...]:
         """The approaches of this configuration whose results depend on the classes of suppressed records."""
         parts = (
             (self.site_number, depending_on_attribute_counts(site_number.APPROACHES)),

@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
 from ...core.anonymity import SMALLEST_K
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.cells import (
     CELL_POINTS,
@@ -328,7 +328,7 @@ def search_conditions() -> Conditions:
         "FALL_BACK": [{"WITHIN": GIVEN}],
         **NEAR,
         **{k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]},
-        **{name: [{"APPROACH": looking_at(APPROACHES, setting)}] for name, setting in tuned.items()},
+        **{name: [{"APPROACH": using_setting(APPROACHES, setting)}] for name, setting in tuned.items()},
     }
 
 

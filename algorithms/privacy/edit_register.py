@@ -15,7 +15,7 @@ from ...core.language import as_data, plural, tr
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
 from ...core.publish.register.entry import NAMED, Entry
 from ...core.publish.register.listing import Listed, approving, detail_of, naming, releases_in, taking_out
-from ...core.publish.register.masked_points import ShownPoints, maskings_in, taking_points_out
+from ...core.publish.register.masked_points import ReleasedPoints, maskings_in, taking_points_out
 from ...core.publish.register.published_releases import read_register
 from ...core.tables.privacy import CONTENTS, DETAIL
 from ..form import parameters as shared
@@ -260,7 +260,7 @@ def _sentence(row: Listed) -> str:
     )
 
 
-def _sentence_of_points(shown: ShownPoints) -> str:
+def _sentence_of_points(shown: ReleasedPoints) -> str:
     return plural(
         "Masked points {number:d}, added {time}: {n} point.",
         "Masked points {number:d}, added {time}: {n} points.",

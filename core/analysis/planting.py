@@ -212,12 +212,12 @@ class Planted:
 
     def outcomes(self, reading: Reading, cases: Sequence[np.ndarray]) -> list[Outcome]:
         """What an analyst has of outcomes; cases : of each unit, (U,) each."""
-        look = _Look(self, reading)
+        look = _ReadingAnalysis(self, reading)
         return [look.with_cases_of(of_units) for of_units in cases]
 
     def look(self, reading: Reading, progress: Progress = silent) -> Found:
         """What an analyst finds in a reading."""
-        return _Look(self, reading).found(progress)
+        return _ReadingAnalysis(self, reading).found(progress)
 
 
 def plant(
@@ -375,7 +375,7 @@ def exact_cases(
     return cases
 
 
-class _Look:
+class _ReadingAnalysis:
     """The analyses of a reading."""
 
     def __init__(self, planted: Planted, reading: Reading) -> None:

@@ -102,8 +102,8 @@ class Block:
         # Whether each region of each level shows a class in some period, of classes that are the same in all.
         self._in_some_period: list[np.ndarray] = []
         if storeys.mates is not None:
-            of_class, shown_in = storeys.mates
-            self._in_some_period = [in_regions[:, of_class[classes]].toarray() > 0 for in_regions in shown_in]
+            of_class, row_values_in = storeys.mates
+            self._in_some_period = [in_regions[:, of_class[classes]].toarray() > 0 for in_regions in row_values_in]
         self.build()
 
     def build(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..language import as_data
 from .method_bounds import method_bounds
 from .zone_flows import MOST_PEOPLE
-from .zone_tables import Found, Known, Shown, proven_small, too_many_pairs
+from .zone_tables import Known, ProvenSmall, ReleasedClasses, proven_small, too_many_pairs
 
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
@@ -80,7 +80,7 @@ def certify_classes(records: np.ndarray, k: int, further: Sequence[Family] = ())
 
 
 def certify(
-    shown: Shown,
+    shown: ReleasedClasses,
     people: np.ndarray | None,
     k: int,
     losses: Sequence[np.ndarray] | None = None,
@@ -117,7 +117,7 @@ def certify(
     )
 
 
-def _families(proof: Found) -> list[Family]:
+def _families(proof: ProvenSmall) -> list[Family]:
     """What was tried, listed among the parts or seen to be free at once."""
     of_areas, of = proof.of.level < 0, proof.of
     return [

@@ -186,7 +186,7 @@ class Exchanges:
         steps = _steps(block)
         self.given = np.zeros((len(steps), block.n, block.u), np.int32)
         self.taken = np.zeros_like(self.given)
-        alike = [np.flatnonzero(like) for like in _alike(block, asked)]
+        alike = [np.flatnonzero(like) for like in _counted_in_the_same_totals(block, asked)]
         # What an area can lose and gain without a change of any sum of the levels so far, in the order of the block.
         down = np.minimum(block.people[:-1, :-1], block.k).astype(np.int32)[block.order]
         up = np.full(down.shape, block.k, np.int32)
@@ -252,7 +252,7 @@ def _steps(block: Block) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(parts, [*regions, np.zeros(block.n, np.int64)]))
 
 
-def _alike(block: Block, asked: np.ndarray) -> np.ndarray:
+def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
     """For classes, which others count in the very same totals of all tables, (c, u) bool."""
     alike = np.arange(block.u) != asked[:, None]
     for table in block.tables:

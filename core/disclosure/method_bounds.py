@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .zone_tables import Shown
+from .zone_tables import ReleasedClasses
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class MethodBounds:
         return int((self.small & (self.areas > 1)).sum())
 
 
-def method_bounds(shown: Shown, people: np.ndarray, losses: Sequence[np.ndarray], k: int) -> MethodBounds:
+def method_bounds(shown: ReleasedClasses, people: np.ndarray, losses: Sequence[np.ndarray], k: int) -> MethodBounds:
     """The bounds; people : (n,) of each area; losses : of each level, (n_regions,) what a record loses in each."""
     index = _Index(shown, people)
     parts = [_parts_of(index, level, losses, k) for level in range(1, len(shown.levels))]
@@ -70,7 +70,7 @@ def method_bounds(shown: Shown, people: np.ndarray, losses: Sequence[np.ndarray]
 class _Index:
     """What is shown, to be looked up by level, region and class, and the areas that do not show a class themselves."""
 
-    def __init__(self, shown: Shown, people: np.ndarray) -> None:
+    def __init__(self, shown: ReleasedClasses, people: np.ndarray) -> None:
         self.shown, self.levels = shown, shown.levels
         self._first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in shown.levels.crosswalks)])
         self._n_classes = int(shown.class_of.max(initial=-1)) + 1

@@ -42,7 +42,7 @@ def sensitive_fields(releases: Sequence[Published]) -> list[str]:
     return list(dict.fromkeys(values.field for release in releases for values in release.sensitive))
 
 
-def tell_values(
+def disclosed_by_values_of(
     over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], counts: Sequence[Count], field: str, k: int
 ) -> DisclosedValues:
     """What the values of a field add to the counts that are given away anyway.
@@ -134,8 +134,10 @@ class _Part:
         for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (HOMOGENEOUS, one_value & ~self._homogeneous_anyway())):
             for cell, column in to_list(np.argwhere(where)):
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
-                shown_by = tuple(family.release for family in self._shown if family.region[cell] >= 0)
-                count = Count(kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(shown_by))))
+                released_classes = tuple(family.release for family in self._shown if family.region[cell] >= 0)
+                count = Count(
+                    kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(released_classes)))
+                )
                 counts.append(self.with_values(count))
         return counts + self._differences()
 

@@ -28,7 +28,7 @@ FEW = 60  # counts that are decided one by one rather than by further tables
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ReleasedClasses:
     """What a release shows: arrays (s,) of level, region, class and records.
 
     in_zones : whether a region shows all records of a class that no region within shows
@@ -42,11 +42,11 @@ class Shown:
     in_zones: bool
 
 
-def shown_by(plan: Plan) -> tuple[Shown, np.ndarray]:
+def released_classes(plan: Plan) -> tuple[ReleasedClasses, np.ndarray]:
     """What a plan shows, and the position of each among its equivalence classes."""
     at = np.flatnonzero(plan.released)
     columns = (plan.level[at], plan.region[at], plan.class_of[at], plan.records[at])
-    return Shown(plan.levels, *columns, plan.in_zones), at
+    return ReleasedClasses(plan.levels, *columns, plan.in_zones), at
 
 
 def records_of(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -103,7 +103,7 @@ class Zones:
         return bool((self.room < 0).any())
 
 
-def zones_of(shown: Shown, people: np.ndarray) -> Zones:
+def zones_of(shown: ReleasedClasses, people: np.ndarray) -> Zones:
     """The zones of what is shown; people : (n,) of each area."""
     pairs = [np.concatenate(parts) for parts in zip((np.empty(0, np.int64),) * 2, *_pairs_of(shown))]
     position, area = pairs
@@ -127,7 +127,7 @@ def zones_of(shown: Shown, people: np.ndarray) -> Zones:
     )
 
 
-def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _pairs_of(shown: ReleasedClasses) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What is shown, by position, and its areas."""
     levels, n_areas = shown.levels, len(shown.levels.crosswalks[0].region_of)
     n_classes = int(shown.class_of.max(initial=-1)) + 1
@@ -161,7 +161,7 @@ def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             yield lowest[area, column], area
 
 
-def too_many_pairs(shown: Shown, most: int = MOST_LISTED) -> int:
+def too_many_pairs(shown: ReleasedClasses, most: int = MOST_LISTED) -> int:
     """The number of areas that all zones together have, where that is too large for them to be looked at; else 0."""
     sizes = [np.bincount(of.region_of[of.region_of >= 0], minlength=of.n_regions) for of in shown.levels.crosswalks]
     at_most = sum(int(size[shown.region[shown.level == level]].sum()) for level, size in enumerate(sizes))
@@ -172,7 +172,7 @@ def too_many_pairs(shown: Shown, most: int = MOST_LISTED) -> int:
 
 
 def parts_of(
-    zones: Zones, shown: Shown, asked: np.ndarray | None = None, table: np.ndarray | None = None, k: int = 0
+    zones: Zones, shown: ReleasedClasses, asked: np.ndarray | None = None, table: np.ndarray | None = None, k: int = 0
 ) -> Parts:
     """The parts of zones that some geography names: each area, and what a region of a finer level holds of it where
     that is several areas and not all.
@@ -225,7 +225,7 @@ def parts_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ProvenSmall:
     """What follows of parts of zones, and of the rest of the zone beside each.
 
     parts, rests : positions of the parts that must hold 1 to k - 1, and of those whose rest must
@@ -248,13 +248,13 @@ class Found:
 
 
 def proven_small(
-    shown: Shown,
+    shown: ReleasedClasses,
     people: np.ndarray,
     k: int,
     known: Known | None = None,
     asked: np.ndarray | None = None,
     every: bool = True,
-) -> Found:
+) -> ProvenSmall:
     """Which parts of zones must hold 1 to k - 1 of its records; people : (n,) of each area.
 
     known : the table that the release was made from (`records_of`), by which most counts are seen to be free at once
@@ -268,12 +268,12 @@ def proven_small(
     asked_rest = np.bincount(zones.zone, minlength=len(zones.count))[of.zone] - size > 1
     none = np.empty(0, np.int64)
     if zones.contradicted or not len(of):
-        return Found(zones, of, none, none, none, none, asked_rest, zones.contradicted, 0, 0)
+        return ProvenSmall(zones, of, none, none, none, none, asked_rest, zones.contradicted, 0, 0)
     if tables.table is None and len(zones.zone) > MOST_PAIRS:
         undecided = np.arange(len(of))
-        return Found(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
+        return ProvenSmall(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
     if not tables.find():
-        return Found(zones, of, none, none, none, none, asked_rest, True, 0, 0)
+        return ProvenSmall(zones, of, none, none, none, none, asked_rest, True, 0, 0)
     open_ = _Open(of, zones.count[of.zone], asked_rest, k)
     open_.free(tables.held)
     open_.free_by_room(tables.held, tables.spare[zones.area], zones)
@@ -285,7 +285,7 @@ def proven_small(
     return _decided(zones, tables, of, open_, n_tables)
 
 
-def _tables_of(zones: Zones, shown: Shown, known: Known | None) -> Tables:
+def _tables_of(zones: Zones, shown: ReleasedClasses, known: Known | None) -> Tables:
     order = np.lexsort(shown.levels.region_of)
     table = None
     if known is not None:
@@ -347,7 +347,7 @@ class _Open:
         return of
 
 
-def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> Found:
+def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> ProvenSmall:
     """What tables left open, decided one by one: each table that is found frees others, too."""
     questions = _Questions(tables, of, open_)
     small: tuple[list[int], list[int]] = ([], [])
@@ -359,7 +359,7 @@ def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: in
     parts, rests = (np.array(some, np.int64) for some in small)
     open_parts, open_rests = (np.flatnonzero(some) for some in (open_.parts, open_.rests))
     numbers = parts, rests, open_parts, open_rests
-    return Found(zones, of, *numbers, open_.asked_rest, False, n_tables, questions.n_asked)
+    return ProvenSmall(zones, of, *numbers, open_.asked_rest, False, n_tables, questions.n_asked)
 
 
 class _Questions:

@@ -13,7 +13,7 @@ import numpy as np
 from ..areas import Areas
 from ..errors import InputError, first_values
 from ..language import tr
-from ..linked.recount import strange, too_alike, too_few
+from ..linked.recount import strange, too_few, too_homogeneous
 from ..linked.rows import LinkedRows
 from ..linked.source import IN_PART, LEFT_OUT, SHOWN, linked_in_update, more_than_k, new_keys
 from ..linked.tables import (
@@ -31,7 +31,7 @@ from ..linked.tables import (
 from ..linked.withholding import withhold
 from ..log import QUIET, Log
 from ..nesting.coarser import check_coarser, examine_coarser_rows
-from ..nesting.recount import check_where_shown
+from ..nesting.recount import check_where_released
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
@@ -130,7 +130,7 @@ class LinkedEngineSource(EngineSource):
         if coarser is not None:
             check_coarser(released, coarser.places, whole)
         elif nested:
-            check_where_shown(released, self.matched, plan.levels, whole)
+            check_where_released(released, self.matched, plan.levels, whole)
         work = _Work(self, plan, coarser, nested, requirement, progress)
         kept, staged = work.released()
         return ReleasedRows(released, kept, staged, tuple(work.rows))
@@ -343,8 +343,8 @@ class _Work:
         signatures = [whole_numbers(batches, f"s{i}")[by_number] for i in range(n_tables)]
         grouped = self.engine.keep("vbas_grouped", linked_steps.grouped(knowing, groups, n_tables))
         shown = withhold(e, signatures, self._asked(grouped, people, tables), people)
-        told_of = {f"w{i}": shown.of_table[i].astype(np.int8) for i in range(n_tables)}
-        label = self.engine.upload("vbas_labels", {"id": np.arange(len(e)), "label": shown.label, **told_of})
+        flags = {f"w{i}": shown.of_table[i].astype(np.int8) for i in range(n_tables)}
+        label = self.engine.upload("vbas_labels", {"id": np.arange(len(e)), "label": shown.label, **flags})
         labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, label, n_tables))
         for position, table in enumerate(tables):
             there = labelled.filter(labelled[f"w{position}"] == 1).select(o_p=labelled.p)
@@ -520,7 +520,7 @@ class _Work:
         flags = [OURS + table.fields.name for table in tables]
         shows = [*places, *self.in_place.fields.quasi_identifiers, *flags]
         counted = [(rows, table.fields.known, self.source.count_known) for table, rows in zip(tables, of_tables)]
-        groups = [linked_steps.looks_alike(written, shows, [] if one_row else counted)]
+        groups = [linked_steps.indistinguishable_as_written(written, shows, [] if one_row else counted)]
         if one_row:
             groups += [
                 linked_steps.fewest_with_a_row(written, shows, rows, known) for rows, known, _ in counted if known
@@ -539,9 +539,9 @@ class _Work:
         asked = self.requirement.l_diversity, self.requirement.max_share
         for name in table.sensitive:
             values = linked_steps.values_of_looks(rows, looked, name)
-            wrong = self._number(steps.too_alike(values, ["look"], "person", "value", *asked))
+            wrong = self._number(steps.too_homogeneous(values, ["look"], "person", "value", *asked))
             if wrong:
-                raise too_alike(wrong, name, table.fields.name)
+                raise too_homogeneous(wrong, name, table.fields.name)
 
     def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
         """What is known of a table that was written."""

@@ -194,7 +194,7 @@ def astray(rows: Expression, persons: Expression, flag: str, places: Sequence[st
     return strays.aggregate(n=strays.count())
 
 
-def looks_alike(
+def indistinguishable_as_written(
     persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
 ) -> Expression:
     """How many people look alike in all that was written, `people` of each looks.
@@ -209,7 +209,7 @@ def looks_alike(
 def looks(
     persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
 ) -> Expression:
-    """The persons that were written with a number for how they look, as in `looks_alike`: person, look."""
+    """The persons that were written, numbered by how they look as in `indistinguishable_as_written`: person, look."""
     told, by = _looking(persons, shows, tables)
     number = ibis.dense_rank().over(order_by=[told[name] for name in by])
     return told.select("person", look=number.cast("int64"))

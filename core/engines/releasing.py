@@ -21,7 +21,7 @@ from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_int
 from ..records.fields import RecordFields
 from ..records.matching import Records
 from ..records.table import PERSONS
-from ..release import Release, fewer_alike, values_in_common
+from ..release import Release, fewer_identical, values_in_common
 from . import steps
 from .coarsening import class_numbers
 from .engine import Engine, EngineError, Expression
@@ -103,9 +103,9 @@ def stage_in_place(
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
-    plan : of the profile of `matched`, or where its last levels show coarser values `as_shown`, and `coarser` what it
-    was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at where
-    there are many rows; requirement : what is asked of the values of sensitive fields; split : of an update, its
+    plan : of the profile of `matched`, or where its last levels show coarser values `as_released`, and `coarser` what
+    it was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at
+    where there are many rows; requirement : what is asked of the values of sensitive fields; split : of an update, its
     records as `updating.counted_records` gives them, split by where they are shown, of whose profile the plan is. What
     was written is counted once more, in the engine and from its rows alone, and must hold what the plan foretold; what
     is not published is gone with the engine.
@@ -139,8 +139,8 @@ def stage_in_place(
     written = engine.stage(rows, destination, decoded, _occurring(in_place, shows, placed))
     progress(0.7)
     levels, rows = counted_once_more(engine, plan, shows, fields, nested, written)
-    if requirement is not None and requirement.rows_alike > 1:
-        _check_alike(engine, requirement.rows_alike, fields, nested, written)
+    if requirement is not None and requirement.rows_identical > 1:
+        _check_identical(engine, requirement.rows_identical, fields, nested, written)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
@@ -197,13 +197,13 @@ def _parts(
     return parts
 
 
-def _check_alike(engine: Engine, k: int, fields: RecordFields, nested: bool, written: Expression) -> None:
+def _check_identical(engine: Engine, k: int, fields: RecordFields, nested: bool, written: Expression) -> None:
     """Count once more how many rows look like each, from what was written. Raises PrivacyError."""
     names = [*(["vbas_level"] if nested else []), "vbas_region", *fields.quasi_identifiers, *fields.kept]
-    counted_alike = engine.fetch(steps.fewest_alike(written, names, bool(fields.count)))
+    counted_alike = engine.fetch(steps.fewest_identical(written, names, bool(fields.count)))
     (fewest,) = (row["fewest"] for batch in counted_alike for row in batch.to_pylist())
     if fewest is not None and fewest < k:
-        raise fewer_alike(k)
+        raise fewer_identical(k)
 
 
 def _packed(in_place: InPlace, placed: Expression) -> Expression:

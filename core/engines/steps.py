@@ -232,7 +232,7 @@ def placed_in_part(
     return shown_rows.mutate(n=last - first)
 
 
-def fewest_alike(written: Expression, names: Sequence[str], weighted: bool) -> Expression:
+def fewest_identical(written: Expression, names: Sequence[str], weighted: bool) -> Expression:
     """One row, `fewest`: the fewest records that any row of what was written shows; names : of all its fields."""
     rows = different(written, names, weighted)
     return rows.aggregate(fewest=rows[unused_name("vbas_records", names)].min())
@@ -371,12 +371,14 @@ def falling_short(
     people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
     """
     of = ["l_level", "l_region", "key"]
-    every = [too_alike(rows, of, who, value, l_diversity, max_share, weighted) for who in people for value in values]
+    every = [
+        too_homogeneous(rows, of, who, value, l_diversity, max_share, weighted) for who in people for value in values
+    ]
     equivalence_classes = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
     return equivalence_classes.aggregate(wrong=equivalence_classes.count().cast("int64"))
 
 
-def too_alike(
+def too_homogeneous(
     rows: Expression,
     equivalence_class: list[str],
     people: str,

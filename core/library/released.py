@@ -24,7 +24,7 @@ from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
 from ..job.saying import INPUTS, said_of
 from ..job.settings import SETTINGS, TABLE
-from ..job.signing import hashes_of, page_to_publish, signing_of, told_of
+from ..job.signing import hashes_of, page_to_publish, particulars_of, signing_of
 from ..language import tr
 from ..log import QUIET
 from ..package.content_hash import content_hash, hash_of_all
@@ -223,7 +223,11 @@ class Anonymized:
 
     def _entry(self, register: Path) -> Entry:
         self._registered = new_entry(
-            register, *entry_of(self.account), self._job.text("PREPARED_BY"), self.content_hash, told_of(self._job)
+            register,
+            *entry_of(self.account),
+            self._job.text("PREPARED_BY"),
+            self.content_hash,
+            particulars_of(self._job),
         )
         return self._registered
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..disclosure.zone_tables import Found, proven_small, records_of, shown_by
+from ..disclosure.zone_tables import ProvenSmall, proven_small, records_of, released_classes
 from ..errors import PrivacyError
 from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
@@ -36,7 +36,7 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """
     asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
-        shown, at = shown_by(plan)
+        shown, at = released_classes(plan)
         proof = proven_small(shown, people, plan.k, records_of(plan), asked, every=False)
         telling = np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
         if not len(telling):
@@ -74,7 +74,7 @@ def _changed(before: Plan, after: Plan, told: np.ndarray) -> np.ndarray:
 
 
 def _company(
-    plan: Plan, proof: Found, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
+    plan: Plan, proof: ProvenSmall, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
 ) -> tuple[int, ...]:
     """The equivalence classes of another class that are to be given up to keep a zone company; none where none can.
 

@@ -21,7 +21,7 @@ from .optimum import ProfileCells
 from .tree import Tree
 from .zone_optimum import Allowed, cheapest_shown
 from .zones import (
-    PeopleTell,
+    ProofByPeople,
     Storey,
     Zones,
     level_of_zones,
@@ -95,13 +95,13 @@ def hold_decoys(plan: Plan, requirement: Requirement) -> np.ndarray:
     the level below, of records, or of persons where k counts these. Internal: which ones do must stay secret."""
     held = np.zeros(len(plan.records), bool)
     records = requirement.members_of_cells(plan.profile.counts.data)
-    area, shown_by = area_of_cells(plan.profile), plan.equivalence_class_of
+    area, released_classes = area_of_cells(plan.profile), plan.equivalence_class_of
     for level in range(1, len(plan.levels)):
-        cells = np.flatnonzero((shown_by >= 0) & (plan.level[shown_by] == level))
+        cells = np.flatnonzero((released_classes >= 0) & (plan.level[released_classes] == level))
         below = plan.levels.crosswalks[level - 1]
         part = below.region_of[area[cells]]
         cells, part = cells[part >= 0], part[part >= 0]
-        keys, number = np.unique(shown_by[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
+        keys, number = np.unique(released_classes[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
         from_part = np.bincount(number.reshape(-1), records[cells], len(keys))
         held[keys[from_part >= plan.k] // below.n_regions] = True
     return held
@@ -129,7 +129,7 @@ class _Work:
         self.few = [np.minimum(np.floor(self.people[0]), k - 1)]
         for within, loss in zip(tree.within, tree.loss[1:]):
             self.few.append(np.bincount(within, self.few[-1], len(loss)))
-        self.told = PeopleTell(tree, people, k)
+        self.told = ProofByPeople(tree, people, k)
         self.classes = np.ones(int(cells.class_of.max(initial=-1)) + 1, bool)
 
     def _drawn(self, storey: Storey, level: int, name: str) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..elementary import log2, norms
-from ..evaluation import Measures, mean_distance_shown, mean_distances
+from ..evaluation import Measures, mean_distance_released, mean_distances
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 
 
@@ -81,7 +81,7 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
         compactness=compactness,
         discernibility=float((plan.records[plan.released].astype(float) ** 2).sum()),
         non_uniform_entropy=entropy,
-        mean_distance=mean_distance_shown(areas, plan),
+        mean_distance=mean_distance_released(areas, plan),
     )
     return measures, LevelAudit(*(np.concatenate(columns) for columns in zip(*parts)))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..scientific import sparse
 from ..ties import Ties, ranks
-from .series_helped import Counts, best_moves, places_of
+from .series_helped import CellCounts, best_moves, places_of
 from .tree import Tree
 
 MOST_STATES = 20  # possibilities that are kept of a region and class
@@ -114,7 +114,7 @@ def improved(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np
         some = np.flatnonzero(np.isin(cells.class_of, due) & (level_of >= 0))
         if not len(some):
             break
-        counts = Counts(cells.class_of[some], cells.counted[some], cells.records[some])
+        counts = CellCounts(cells.class_of[some], cells.counted[some], cells.records[some])
         moved, target = best_moves(counts, places.of(some), k, level_of[some])
         due = np.unique(cells.class_of[some[moved]])
         level_of[some[moved]] = target

@@ -62,7 +62,7 @@ class CoarserLevels:
         return tuple(sentences)
 
 
-def as_shown(plan: Plan, places: Places) -> Plan:
+def as_released(plan: Plan, places: Places) -> Plan:
     """The same plan over areas and the classes that are shown: it has the same equivalence classes, one for one.
 
     Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
@@ -165,6 +165,6 @@ def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
     return CoarserByValue(names, values, *columns)
 
 
-def n_shown_coarser(plan: Plan, places: Places) -> int:
+def n_released_coarser(plan: Plan, places: Places) -> int:
     """The records that show any quasi-identifier coarser."""
     return int(plan.records[plan.released & (places.n_coarser[plan.level] > 0)].sum())

@@ -179,7 +179,7 @@ def of_classes(storeys: list[Storey], chosen: np.ndarray) -> list[Storey]:
     return [storey.of_classes(chosen) for storey in storeys]
 
 
-class PeopleTell:
+class ProofByPeople:
     """Which zones prove that 1 to k - 1 records are in some of their areas, by the people of these.
 
     people : (n,) of each area. Where a zone shows more records than it has people, the records are of other people, or

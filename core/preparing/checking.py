@@ -15,7 +15,7 @@ from ..language import plural, tr
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
 from .joining import ENOUGH, Join, joining
-from .roles import Looks, proposed_roles
+from .roles import ColumnSummary, proposed_roles
 
 SHOWN_UNKNOWN = 10  # values that no area has, of which messages show the first few
 
@@ -45,7 +45,7 @@ class DataChecked:
     empty_areas: int = 0
     joins: tuple[Join, ...] = ()
     persons: Persons | None = None
-    looks: Mapping[str, Looks] = field(default_factory=dict)
+    looks: Mapping[str, ColumnSummary] = field(default_factory=dict)
     columns: Mapping[str, Column] = field(default_factory=dict)
     region_id: str = ""
     record_region: str = ""

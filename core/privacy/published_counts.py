@@ -24,7 +24,7 @@ from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
-from ..nesting.views import CoarserLevels, as_shown
+from ..nesting.views import CoarserLevels, as_released
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -65,7 +65,7 @@ class HeldAgainstCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _ReleasedCells:
     """What is shown where, cell by cell of a profile, under levels; class_of : of each level, as in `Storeys`."""
 
     profile: Profile
@@ -149,7 +149,7 @@ def hold_against_counts(
     while True:
         if coarser is None:
             level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
-        shown = _shown(plan, coarser, level_of, None if requirement is None else requirement.series)
+        shown = _released_cells(plan, coarser, level_of, None if requirement is None else requirement.series)
         held, (more, anyway, left, tried) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
         followed += more
         level_of = _holding(plan, coarser, held, requirement)
@@ -171,7 +171,7 @@ def hold_against_counts(
     made = replace(made, in_zones=coarser.plan.in_zones and not joined)
     in_places = _of_members(made, requirement)
     coarser = replace(coarser, plan=in_places)
-    held_in_places = as_shown(in_places, places)
+    held_in_places = as_released(in_places, places)
     return HeldAgainstCounts(held_in_places, coarser, followed, anyway, left, moved, suppressed, tried)
 
 
@@ -198,15 +198,19 @@ def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
     return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
 
 
-def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None) -> _Shown:
+def _released_cells(
+    plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None
+) -> _ReleasedCells:
     if coarser is None:
-        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series)
+        return _ReleasedCells(
+            plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series
+        )
     places = coarser.places
     class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
-    return _Shown(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
+    return _ReleasedCells(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
 
 
-def _losses(shown: _Shown, areas: Areas, loss: str) -> list[np.ndarray]:
+def _losses(shown: _ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
     """Of each level what a record loses in each region; where values are coarser, more than any geography."""
     own = [LOSSES[loss](areas, shown.profile, crosswalk) for crosswalk in shown.levels.crosswalks]
     most = max(float(of_level.max(initial=0.0)) for of_level in own) + 1.0
@@ -253,7 +257,7 @@ def _holding(
 
 
 def _mended(
-    shown: _Shown,
+    shown: _ReleasedCells,
     tables: Sequence[CountTable],
     losses: Sequence[np.ndarray],
     progress: Progress,
@@ -287,7 +291,7 @@ class _Work:
 
     def __init__(
         self,
-        shown: _Shown,
+        shown: _ReleasedCells,
         tables: Sequence[CountTable],
         classes: np.ndarray,
         storeys: Storeys,

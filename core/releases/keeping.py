@@ -1,11 +1,12 @@
-"""How many people each label of an update shows, so that nobody who has all earlier ones learns of a few.
+"""How many people each equivalence class of an update shows, so that nobody who has all earlier ones learns of a few.
 
-A label is a class in a region of a level. Between any two releases a label that both show changes by nobody or by at
-least k people, and so do all people of a class who are shown in a region or in one within, at every level. Labels stay
-as they were where that many live there still; newcomers wait, or are shown in a larger region, until k have come; where
-one leaves, at least k go from the label, and those who did not leave are shown in a larger region. Of each label by
-itself whoever sees the releases can then not rule out that all people there are, are shown; and if so, its changes are
-of nobody or of k. That who knows how it is worked out can prove no others either is for `holding_back`.
+An equivalence class is a class in a region of a level. Between any two releases an equivalence class that both show
+changes by nobody or by at least k people, and so do all people of a class who are shown in a region or in one within,
+at every level. Equivalence classes stay as they were where that many live there still; newcomers wait, or are shown in
+a larger region, until k have come; where one leaves, at least k go from the equivalence class, and those who did not
+leave are shown in a larger region. Of each equivalence class by itself whoever sees the releases can then not rule out
+that all people there are, are shown; and if so, its changes are of nobody or of k. That who knows how it is worked out
+can prove no others either is for `holding_back`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..progress import Progress, silent
 
 NOBODY = -1
 MOST_TAKEN = 3  # times k that are moved to a smaller region at once
-MOST_SOURCES = 8  # labels that are tried as the source of people whom others join, for each class
+MOST_SOURCES = 8  # equivalence classes that are tried as the source of people whom others join, for each class
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,8 @@ class Places:
 
     key : (K,) int64 region * C + class, ascending; people : (K,) int64, who live there now
     parent : (K,) int64, the position of the place around it at the next level, NOBODY for none
-    shown : (K, R) int64, what each earlier release shows with this label, 0 where it does not; the last one is updated
+    shown : (K, R) int64, what each earlier release shows with this equivalence class, 0 where it does not; the last one
+    is updated
     within : (K, R) int64, what each shows there and in the regions within
     """
 
@@ -44,7 +46,8 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What an update shows: of each level (K,) int64, people by place, with that label, and there or within."""
+    """What an update shows: of each level (K,) int64, people by place, with that equivalence class, and there or
+    within."""
 
     shown: Sequence[np.ndarray]
     within: Sequence[np.ndarray]
@@ -53,8 +56,8 @@ class Kept:
 def kept(levels: Sequence[Places], k: int, rng: np.random.Generator, progress: Progress = silent) -> Kept:
     """How many people each place shows, at most as many as live there.
 
-    levels : the finest first; k : the smallest label, and the smallest change; rng : which of several places is the
-    first to show newcomers
+    levels : the finest first; k : the smallest equivalence class, and the smallest change; rng : which of several
+    places is the first to show newcomers
     """
     work = _Work(levels, k, rng)
     work.keep()
@@ -78,9 +81,11 @@ def families(levels: Sequence[Places]) -> list[np.ndarray]:
 
 
 def largest(limit: np.ndarray, below: np.ndarray, shown: np.ndarray, within: np.ndarray, k: int) -> np.ndarray:
-    """The most people up to `limit` that a label may show, (r,): 0, or k and more; -1 where even 0 does not do.
+    """The most people up to `limit` that an equivalence class may show, (r,): 0, or k and more; -1 where even 0 does
+    not do.
 
-    below : (r,) people shown within; shown, within : (r, R) what earlier releases show with the label, and in all
+    below : (r,) people shown within; shown, within : (r, R) what earlier releases show with the equivalence class, and
+    in all
     """
     value = np.where(limit >= k, limit, 0)
     open_rows = np.arange(len(value))
@@ -112,7 +117,7 @@ class _Work:
         self.top = families(levels)
 
     def keep(self) -> None:
-        """Every label as it was, or as much less as it must be."""
+        """Every equivalence class as it was, or as much less as it must be."""
         caps = [places.shown[:, -1].copy() for places in self.levels]
         some: list[np.ndarray] = [np.arange(len(places)) for places in self.levels]
         while True:
@@ -158,7 +163,7 @@ class _Work:
         return [np.flatnonzero(np.isin(top, tops)) for top in self.top]
 
     def _lower(self, level: int, places: np.ndarray, need: np.ndarray, caps: Sequence[np.ndarray]) -> None:
-        """Let the largest label within each of these places show fewer."""
+        """Let the largest equivalence class within each of these places show fewer."""
         marked = np.full(len(self.levels[level]), NOBODY)
         marked[places] = np.arange(len(places))
         best, where = np.zeros(len(places), np.int64), np.full((len(places), 2), NOBODY)
@@ -257,8 +262,9 @@ class _Work:
                 return
 
     def gather(self) -> None:
-        """Of what changed, show people whom a larger region shows where k of them live in a smaller one: whom a label
-        once had to give up comes back when others of the class have come, or had to be given up, too."""
+        """Of what changed, show people whom a larger region shows where k of them live in a smaller one: whom an
+        equivalence class once had to give up comes back when others of the class have come, or had to be given up,
+        too."""
         changed = [np.any(places.shown[:, -1:] != shown[:, None], axis=1) for places, shown in self._both()]
         families = np.unique(np.concatenate([top[some] for top, some in zip(self.top, changed)]))
         for level in range(len(self.levels) - 1):
@@ -294,7 +300,8 @@ class _Work:
         return done
 
     def _source(self, some: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of each outermost place the level and the position of a label within, the coarsest and largest first."""
+        """Of each outermost place the level and the position of an equivalence class within, the coarsest and largest
+        first."""
         last = len(self.levels) - 1
         family = self.top[last][some]
         levels = [np.full(len(self.shown[level]), level) for level in range(last)]
@@ -314,7 +321,8 @@ class _Work:
         )
 
     def _moved(self, level: int, sources: np.ndarray, tops: np.ndarray, taken: int, need: np.ndarray) -> np.ndarray:
-        """Move people of labels to the outermost regions around them, where so many more are needed, if that can be."""
+        """Move people of equivalence classes to the outermost regions around them, where so many more are needed, if
+        that can be."""
         last = len(self.levels) - 1
         fewer, more = np.full(len(sources), -taken), taken + need
         fits = self._label_fits(level, sources, fewer) & self._fits(level, sources, fewer, until=last)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..disclosure.published import Published
-from ..disclosure.shown_rows import all_values, fields_of, is_of_rows
+from ..disclosure.row_values import all_values, fields_of, is_of_rows
 
 
 @dataclass(frozen=True, eq=False)

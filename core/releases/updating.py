@@ -1,7 +1,7 @@
 """An update: the people of now under the geography of an earlier release, from which no change of a few follows.
 
-What each label shows is worked out by `keeping`; who of those who live there is shown with it is drawn in secret, each
-as likely as the others. See docs/methods.md, “Updates”.
+What each equivalence class shows is worked out by `keeping`; who of those who live there is shown with it is drawn in
+secret, each as likely as the others. See docs/methods.md, “Updates”.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.shown_rows import column_beside, known_fields, names_beside, parts_of, shown_in, written_as
-from ..disclosure.values import Values, as_text, told_by_type_alone
+from ..disclosure.row_values import column_beside, known_fields, names_beside, parts_of, row_values_in, written_as
+from ..disclosure.values import Values, as_text, differing_by_type_alone
 from ..errors import InputError, first_values
 from ..language import all_of, as_data, plural, tr
 from ..levels import Levels
@@ -28,7 +28,7 @@ from ..scientific import sparse
 from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
-from .valued import People, Told, Wanted, levels_with_values, n_rare
+from .valued import People, PlacesByValue, Wanted, levels_with_values, n_rare
 
 FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
@@ -51,16 +51,18 @@ class Update:
     followed: str = HELD_BACK
 
     @property
-    def alike(self) -> bool:
+    def identical_rows(self) -> bool:
         """Whether each row looks like k - 1 others of its class and region."""
         return self.followed == HELD_BACK
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What an update changes beside the release that it updates, in labels: a class in a region of a level.
+    """What an update changes beside the release that it updates, in equivalence classes: a class in a region of a
+    level.
 
-    same, other : labels that both show, with the same rows or others; gone, new : that only one of them shows
+    same, other : equivalence classes that both show, with the same rows or others; gone, new : that only one of them
+    shows
     n_up : people who are shown in a larger region than by a plan of their own; n_lost : people who are suppressed, and
     are not by a plan of their own
     n_records : people of now
@@ -200,7 +202,7 @@ def check_updated_values(table: RecordTable) -> None:
     """Refuse values beside quasi-identifiers that only their type tells apart: an earlier release may have had one of
     them only, under the name of both. Raises InputError."""
     for name, column in table.kept.items():
-        alike = told_by_type_alone(column.categories.tolist())
+        alike = differing_by_type_alone(column.categories.tolist())
         if alike:
             raise InputError(
                 tr(
@@ -237,7 +239,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
             )
         # An update shows no field that the register does not keep: it is known to have shown none of these.
         none_shown = release.updates is not None and not known_fields(release) & set(names)
-        if names and not none_shown and shown_in(release, names) is None:
+        if names and not none_shown and row_values_in(release, names) is None:
             raise InputError(
                 tr(
                     "Of {release} the register does not keep what its rows showed in {fields}, so that a change of one "
@@ -247,7 +249,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
                     fields=all_of([f"“{name}”" for name in names]),
                 )
             )
-    if names and earlier and all(shown_in(release, names) is None for release in earlier):
+    if names and earlier and all(row_values_in(release, names) is None for release in earlier):
         raise InputError(
             tr(
                 "No release of the register is known to have shown {fields} in its rows, and what they showed under "
@@ -289,7 +291,7 @@ def updated(
     if records.table.kept:
         told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
         level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
-        rare = n_rare(places, told, people, wanted.k) if wanted.alike else 0
+        rare = n_rare(places, told, people, wanted.k) if wanted.identical_rows else 0
     else:
         shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
         level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
@@ -316,7 +318,7 @@ def _by_value(
     earlier: Sequence[Published],
     places: Sequence[Places],
     areas: Areas,
-) -> tuple[list[Told], People]:
+) -> tuple[list[PlacesByValue], People]:
     """The places of each level by what rows show beside quasi-identifiers, and where people of now are among them.
 
     row, area, class_of : of each person
@@ -329,7 +331,7 @@ def _by_value(
     shown = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
-        kept = written_as(shown_in(release, names) or NOT_SHOWN, column.categories.tolist())
+        kept = written_as(row_values_in(release, names) or NOT_SHOWN, column.categories.tolist())
         at = kept.equivalence_class
         theirs = np.array([number.setdefault(text, len(number)) for text in kept.categories.tolist()], int)
         shown.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
@@ -361,7 +363,7 @@ def _by_value(
         of_place, of_value = np.divmod(key, len(number))
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
         of_fields = [part_of[of_value] for part_of in parts_of_values]
-        told.append(Told(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
+        told.append(PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
         keys.append(key)
         pair_keys.append(pair)
         place_of.append(place)
@@ -561,8 +563,8 @@ def _rows_in_parts(table: RecordTable, row: np.ndarray, cell: np.ndarray) -> tup
 
 
 def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int, rare: int = 0) -> Changed:
-    """What a plan changes beside the release that it updates, by the numbers of its labels alone; own : a plan of
-    these records that knows none; rare : people whom the plan shows nowhere as their values are rare."""
+    """What a plan changes beside the release that it updates, by the numbers of its equivalence classes alone; own : a
+    plan of these records that knows none; rare : people whom the plan shows nowhere as their values are rare."""
     n_classes = max(len(plan.profile.classes), 1)
     same = other = new = gone = 0
     for level, of_level in enumerate(places):

@@ -19,7 +19,7 @@ from ..disclosure.certificate import (
     certify,
     certify_classes,
 )
-from ..disclosure.zone_tables import records_of, shown_by
+from ..disclosure.zone_tables import records_of, released_classes
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
 from ..records.table import PERSONS
@@ -64,7 +64,7 @@ def certificate_of(account: Account) -> Certificate | None:
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
     people = None if account.requirement.has(PERSONS) else account.areas.population
-    certificate = certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
+    certificate = certify(released_classes(plan)[0], people, plan.k, losses, records_of(plan))
     return replace(certificate, families=(*certificate.families, *account.tried))
 
 

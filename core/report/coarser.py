@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import to_list
 from ..evaluation import value_text
 from ..language import plural, tr
-from ..nesting.views import CoarserLevels, coarser_by_value, n_shown_coarser
+from ..nesting.views import CoarserLevels, coarser_by_value, n_released_coarser
 from ..plan import suppress
 from ..privacy.requirement import Requirement
 from .numbers import shown
@@ -53,7 +53,7 @@ def coarser_sentences(coarser: CoarserLevels, requirement: Requirement) -> tuple
         for level, times in enumerate(to_list(places.n_coarser))
         if times
     ]
-    n_coarser = n_shown_coarser(plan, places)
+    n_coarser = n_released_coarser(plan, places)
     percent = 100.0 * n_coarser / max(plan.n_released, 1)
     return (
         plural(

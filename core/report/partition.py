@@ -37,7 +37,7 @@ class OfficialAreas:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitsFound:
+class UnitsUsed:
     """The units that groups stay within, and the fall-back to them, None where cells do not fall back."""
 
     units: Units
@@ -55,7 +55,7 @@ def partition_report(
     notes: Sequence[str],
     seconds: Mapping[str, float],
     official: OfficialAreas | None = None,
-    units: UnitsFound | None = None,
+    units: UnitsUsed | None = None,
 ) -> str:
     """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
     from the top of the map; provenance : what the run was; seconds : by step."""
@@ -153,7 +153,7 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
     return Section(tr("Who is left out"), sentences, (tr("Because"), tr("Cells"), tr("People")), rows)
 
 
-def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, within: UnitsFound) -> Section:
+def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, within: UnitsUsed) -> Section:
     """The units with most people left out of groups."""
     units, measured = within.units, measure_units(cells, minimums, partition.crosswalk, within.units)
     order = np.argsort(-np.nan_to_num(measured.left_out), kind="stable")[:MOST_UNITS]

@@ -9,7 +9,7 @@ from .. import counted
 from ..anonymise import Account
 from ..arrays import to_list
 from ..disclosure.guessing import MOST_AREAS, MOST_RECORDS, Guesses, guesses
-from ..evaluation import mean_distance_shown
+from ..evaluation import mean_distance_released
 from ..language import plural, tr
 from ..levels import Levels
 from ..nesting.decoys import hold_decoys
@@ -91,7 +91,7 @@ def price_section(account: Account) -> Section:
         return Section(heading)
     plan = account.plan
     plain = nest(account.areas, plan.profile, plan.levels, ask.k, ask.loss, account.requirement, at_once=ask.at_once)
-    ours, theirs = account.measures.mean_distance, mean_distance_shown(account.areas, plain)
+    ours, theirs = account.measures.mean_distance, mean_distance_released(account.areas, plain)
     price = tr(
         "Asked is {conditions}. The mean distance is {metres:,.1f} m; without it would be {without:,.1f} m, so that it "
         "costs {more:,.1f} m ({percent:.1f} %).",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.method_bounds import method_bounds
-from vbas.core.disclosure.zone_tables import Shown
+from vbas.core.disclosure.zone_tables import ReleasedClasses
 from vbas.core.levels import make_levels, own_regions
 
 OWN, MIDDLE = 1, 4  # what a record loses in its own area, and in the region of three
@@ -25,7 +25,7 @@ def release(n_parts, records, around):
     region = Crosswalk(np.append(np.zeros(n_parts, np.int64), 1), 2)
     levels = make_levels(areas, [own_regions(n), region, Crosswalk(np.zeros(n, np.int64), 1)])
     more = around > 0
-    return Shown(
+    return ReleasedClasses(
         levels,
         np.array([1] + [2] * more),
         np.zeros(1 + more, np.int64),

@@ -18,7 +18,7 @@ from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
 from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.recount import check_where_shown
+from vbas.core.nesting.recount import check_where_released
 from vbas.core.plan import suppress
 from vbas.core.records.matching import SUPPRESS, match_records
 from vbas.core.release import apply
@@ -156,7 +156,7 @@ def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous
 @given(releases())
 def test_the_recount_passes_what_the_records_give(case):
     _, records, levels, _, release = case
-    check_where_shown(release, records, levels)
+    check_where_released(release, records, levels)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(cas
     region = release.region.copy()
     region[row] = elsewhere[0]
     with pytest.raises(PrivacyError):
-        check_where_shown(replace(release, region=region), records, levels)
+        check_where_released(replace(release, region=region), records, levels)
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_plans_that_show_as_many_at_other_levels_are_not_the_same():
     assert not repair._same(one, only(n_released=8, level_of=one.level_of))
 
 
-class Told:
+class PlacesByValue:
     """What the attacker answers of each count: the classes that show it, beside it and around it."""
 
     def __init__(self, *_):
@@ -134,7 +134,7 @@ class Told:
 @pytest.mark.parametrize("seed", range(12))
 def test_of_each_count_the_smallest_class_that_tells_goes(monkeypatch, seed):
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(repair, "_EquivalenceClasses", Told)
+    monkeypatch.setattr(repair, "_EquivalenceClasses", PlacesByValue)
     plan = only(records=rng.permutation(20) + 1, released=rng.random(20) < 0.8)
     released = np.flatnonzero(plan.released)
 
@@ -154,7 +154,7 @@ def test_of_each_count_the_smallest_class_that_tells_goes(monkeypatch, seed):
             cells = [int(released[one]) for one in telling]
             if cells and not expected & set(cells):
                 expected.add(min(cells, key=lambda cell: plan.records[cell]))
-        chosen = repair._equivalence_classes_that_tell(plan, only(), findings, by_size, None)
+        chosen = repair._disclosing_equivalence_classes(plan, only(), findings, by_size, None)
         assert set(np.flatnonzero(chosen).tolist()) == expected
 
 

@@ -20,7 +20,7 @@ from ...plain_text import visible
 from ...records.sqlite_file import quoted, reading
 from ..geopackage.making import SHORT, TEXT, add_table
 from .packs import PACKED, changed_packs
-from .told import TOLD
+from .particulars import PARTICULARS
 
 CHAIN = "vbas_chain"
 COLUMNS = {
@@ -53,7 +53,7 @@ RELEASE_ROWS: dict[str, Sequence[str]] = {
 # Tables that came later: where a release has no row in them, its hash is what it was before there were any.
 LATER_ROWS: dict[str, Sequence[str]] = {
     PACKED: ("release", "part", "hash"),
-    TOLD: ("release", "what", "text"),
+    PARTICULARS: ("release", "what", "text"),
 }
 POINTS_ROWS: dict[str, Sequence[str]] = {
     "vbas_maskings": ("masking", "time", "crs"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.published import Published
-from ...disclosure.shown_rows import all_values, apart, is_of_rows
+from ...disclosure.row_values import all_values, apart, is_of_rows
 from ...disclosure.values import Values
 from ...errors import InputError
 from ...language import tr

@@ -17,7 +17,7 @@ from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.in_series import in_all_periods
 from ...disclosure.published import Published
-from ...disclosure.shown_rows import all_values, apart
+from ...disclosure.row_values import all_values, apart
 from ...disclosure.values import Values
 from ...errors import InputError
 from ...generalising.rules import HierarchyRule
@@ -47,7 +47,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .told import LINKED, SAME_IN_ALL, UPDATE, UPDATES, taking_told_out, tell, told_of
+from .particulars import LINKED, SAME_IN_ALL, UPDATE, UPDATES, note, particulars_of, taking_particulars_out
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -198,11 +198,11 @@ def new_entry(
     n_earlier: int,
     by: str = "",
     released: str = "",
-    told: Mapping[str, str] = NOTHING,
+    particulars: Mapping[str, str] = NOTHING,
 ) -> Entry:
     """Write a release to a register, which is made if there is none, without making it visible yet.
 
-    n_earlier : the releases it was held against; by : who proposes it; released : its content hash; told : what
+    n_earlier : the releases it was held against; by : who proposes it; released : its content hash; particulars : what
     is said of it, by SERIES, RECIPIENT, PURPOSE. Raises InputError
     for a file that is not a register, that another program holds, or to which another run has added a release
     meanwhile.
@@ -213,10 +213,14 @@ def new_entry(
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         carries_on = _carried_on(connection, release)
         number = _insert(connection, release)
-        tell(connection, number, {**told, **carries_on, **_same_in_all(release), LINKED: ", ".join(release.linked)})
+        note(
+            connection,
+            number,
+            {**particulars, **carries_on, **_same_in_all(release), LINKED: ", ".join(release.linked)},
+        )
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
-        statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection))
+        statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_particulars_out(connection))
         return [*((statement, (number,)) for statement in statements), (TAKE_OUT_LAST, (link.entry,))]
 
     links: list[Link] = []
@@ -313,7 +317,7 @@ def _release(
         if not len(release.areas):
             raise ValueError
         _check_counts(release)
-        told = told_of(connection, number)
+        told = particulars_of(connection, number)
         linked = tuple(name for name in told.get(LINKED, "").split(", ") if name)
         updates = (positions.get(told[UPDATES], -1), told.get(UPDATE, "")) if UPDATES in told else None
         release = replace(release, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)

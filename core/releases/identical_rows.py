@@ -1,7 +1,9 @@
-"""How many rows of each value a label shows, where none may be of a value that fewer than k of its rows show.
+"""How many rows of each value an equivalence class shows, where none may be of a value that fewer than k of its rows
+show.
 
-Of a value a label shows nobody or k and more. Whom it does not show may be shown in a region around, for which they
-have to be k, too: so of a value that cannot be shown whole, as many go as can be shown there, or none at all.
+Of a value an equivalence class shows nobody or k and more. Whom it does not show may be shown in a region around, for
+which they have to be k, too: so of a value that cannot be shown whole, as many go as can be shown there, or none at
+all.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ def enough(people: np.ndarray, k: int) -> np.ndarray:
     return np.where(people >= k, people, 0)
 
 
-def numbers_alike(
+def numbers_of_identical(
     place: np.ndarray,
     free: np.ndarray,
     in_turn: Sequence[np.ndarray],
@@ -25,12 +27,12 @@ def numbers_alike(
     k: int,
     order: np.ndarray,
 ) -> np.ndarray:
-    """How many of each value the labels of a level show, (P,) int64: of a label as many as it is to show, or the most
-    below that which can be.
+    """How many of each value the equivalence classes of a level show, (P,) int64: of an equivalence class as many as it
+    is to show, or the most below that which can be.
 
     place : (P,) of each value the place, ascending; free : (P,) whom no finer level shows; in_turn : how many of each
-    value are shown before others; shown : (K,) how many a label is to show; around : (K,) bool, whether a region is
-    around it; order : (P,) of several values the one with the least goes first
+    value are shown before others; shown : (K,) how many an equivalence class is to show; around : (K,) bool, whether a
+    region is around it; order : (P,) of several values the one with the least goes first
     """
     open_to = enough(free, k)
     most = np.zeros(len(place), np.int64)
