@@ -292,7 +292,7 @@ def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
     losses = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in plan.levels.crosswalks]
     claims = method_bounds(shown, areas.population, losses, plan.k)
     small = np.flatnonzero(claims.small)
-    level = shown.level[claims.shown]
+    level = shown.level[claims.released]
     right = 0
     for of_level in range(1, len(plan.levels)):
         some = small[level[small] == of_level]
@@ -302,7 +302,7 @@ def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
         part = below.region_of[area_of_cells(plan.profile)[cells]]
         keys, number = np.unique(shown_by_cell[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
         records = np.append(np.bincount(number.reshape(-1), plan.profile.counts.data[cells], len(keys)), 0)
-        wanted = at[claims.shown[some]].astype(np.int64) * below.n_regions + claims.part[some]
+        wanted = at[claims.released[some]].astype(np.int64) * below.n_regions + claims.part[some]
         where = np.searchsorted(keys, wanted)
         truth = records[np.where(np.append(keys, -1)[where] == wanted, where, -1)]
         right += int(((truth >= 1) & (truth < plan.k)).sum())

@@ -93,10 +93,10 @@ def result_table(example: Example) -> list[str]:
 def levels_table(example: Example) -> list[str]:
     """What each level shows."""
     audit, lines = example.audit, ["| level | regions | people in each | records shown here |", "|---|---|---|---|"]
-    released = audit.shown.sum()
+    released = audit.released.sum()
     for level in range(len(example.levels)):
         here = audit.level == level
-        share = 100 * audit.shown[here].sum() / released
+        share = 100 * audit.released[here].sum() / released
         cells = (level + 1, whole(here.sum()), whole(audit.population[here].mean()), f"{share:.2f} %")
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines

@@ -69,15 +69,15 @@ def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
     """The counts of some classes, (u,) bool, in what is left of regions without smaller ones that show the class."""
     covered = np.zeros((block.n, block.u), bool)
     for level in block.as_they_are:
-        region, shown = block.storeys.region_of[level], block.shown[level]
-        left = np.zeros(shown.shape, bool)
+        region, released = block.storeys.region_of[level], block.released[level]
+        left = np.zeros(released.shape, bool)
         at, of = np.nonzero(covered & (region[:, None] >= 0))
         left[region[at], of] = True
         if left.any():
             small = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
             yield small.some(np.flatnonzero(left[small.part, small.class_of]))
         inside = np.flatnonzero(region >= 0)
-        covered[inside] |= shown[region[inside]] > 0
+        covered[inside] |= released[region[inside]] > 0
 
 
 def _small(

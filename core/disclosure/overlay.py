@@ -205,11 +205,11 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
     here = (at_level == level) & (column_of[class_of] >= 0)
     empty[region[here], column_of[class_of[here]]] = True
     if level == last:
-        shown = low > 0
+        released = low > 0
         if release.whole:
-            high[shown] = low[shown]
+            high[released] = low[released]
         if release.bounded or release.held_back is not None:
-            high[~shown] = release.k - 1
+            high[~released] = release.k - 1
         if release.held_back is not None and len(release.held_back):
             at, column = release.held_back[:, 0], column_of[release.held_back[:, 1]]
             high[at[column >= 0], column[column >= 0]] = UNBOUNDED
@@ -360,11 +360,11 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
             own = [released_values.codes(schema, name) for name in shared]
             sizes = [len(released_values.values[name]) for name in shared]
             both, known = combine_codes([np.concatenate(parts) for parts in zip(codes, own)], sizes)
-            shown = np.bincount(both[len(rows) :], minlength=len(known))
+            n_released = np.bincount(both[len(rows) :], minlength=len(known))
             there_can_be = np.array(
                 [released_values.n_classes(schema, dict(zip(shared, code))) for code in to_list(known)]
             )
-            nobody[rows, position] = (shown >= there_can_be)[both[: len(rows)]]
+            nobody[rows, position] = (n_released >= there_can_be)[both[: len(rows)]]
     return nobody
 
 

@@ -183,7 +183,7 @@ class _Table:
     """A linked table at work.
 
     mine : its rows that are of released persons, coded; sensitive : of which fields, by their codes there, something is
-    asked; shown : those that are shown
+    asked; released : those that are shown
     """
 
     fields: LinkedFields
@@ -193,7 +193,7 @@ class _Table:
     mine: Expression
     n_given: int
     n_persons: int
-    shown: Expression = None
+    released: Expression = None
     n_left_out: int = 0
     flagged: int = 0
     in_part: bool = False
@@ -320,36 +320,38 @@ class _Work:
         n_tables = len(tables)
         if self.source.rows_known == ONE_ROW:
             for table in tables:
-                table.shown = table.mine
+                table.released = table.mine
                 if table.known:
                     of_many = linked_steps.of_many(table.mine, self.k)
-                    table.shown = self.engine.keep(f"vbas_shown_{table.fields.name}", of_many)
-                    n_left = self._number(table.mine) - self._number(table.shown)
+                    table.released = self.engine.keep(f"vbas_shown_{table.fields.name}", of_many)
+                    n_left = self._number(table.mine) - self._number(table.released)
                     table.in_part = n_left > 0
                     table.n_left_out = self._people_who_lack(table) if n_left else 0
-            return linked_steps.all_shown(persons, n_tables)
-        told: list[Expression | None] = []
+            return linked_steps.all_released(persons, n_tables)
+        known: list[Expression | None] = []
         for position, table in enumerate(tables):
             if not table.known and not self.source.count_known:
-                told.append(None)
+                known.append(None)
                 continue
             of_person = linked_steps.signatures(table.mine, bool(table.known))
-            told.append(self.engine.keep(f"vbas_told_{position}", of_person))
-        knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, told))
+            known.append(self.engine.keep(f"vbas_told_{position}", of_person))
+        knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, known))
         groups = self.engine.keep("vbas_alike", linked_steps.alike(knowing, n_tables))
         batches = list(self.engine.fetch(groups))
         by_number = np.argsort(whole_numbers(batches, "id"))
         e, people = (whole_numbers(batches, name)[by_number] for name in ("e", "people"))
         signatures = [whole_numbers(batches, f"s{i}")[by_number] for i in range(n_tables)]
         grouped = self.engine.keep("vbas_grouped", linked_steps.grouped(knowing, groups, n_tables))
-        shown = withhold(e, signatures, self._asked(grouped, people, tables), people)
-        flags = {f"w{i}": shown.of_table[i].astype(np.int8) for i in range(n_tables)}
-        label = self.engine.upload("vbas_labels", {"id": np.arange(len(e)), "label": shown.label, **flags})
-        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, label, n_tables))
+        of_persons = withhold(e, signatures, self._asked(grouped, people, tables), people)
+        flags = {f"w{i}": of_persons.of_table[i].astype(np.int8) for i in range(n_tables)}
+        groups_uploaded = self.engine.upload(
+            "vbas_labels", {"id": np.arange(len(e)), "label": of_persons.label, **flags}
+        )
+        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, groups_uploaded, n_tables))
         for position, table in enumerate(tables):
             there = labelled.filter(labelled[f"w{position}"] == 1).select(o_p=labelled.p)
-            table.shown = table.mine.semi_join(there, table.mine.p == there.o_p)
-            table.flagged = int(people[~shown.of_table[position]].sum())
+            table.released = table.mine.semi_join(there, table.mine.p == there.o_p)
+            table.flagged = int(people[~of_persons.of_table[position]].sum())
             lost = table.mine.anti_join(there, table.mine.p == there.o_p).select("p").distinct()
             table.n_left_out = self._number(lost)
         return labelled
@@ -363,8 +365,8 @@ class _Work:
     def _people_who_lack(self, table: _Table) -> int:
         """The persons of whom some rows are not shown."""
         every = table.mine.group_by("p").agg(n=table.mine.count())
-        shown = table.shown.group_by("p").agg(n=table.shown.count())
-        there = shown.select(o_p=shown.p, m=shown.n)
+        rows = table.released.group_by("p").agg(n=table.released.count())
+        there = rows.select(o_p=rows.p, m=rows.n)
         both = every.left_join(there, every.p == there.o_p)
         return self._number(both.filter(both.m.fill_null(0) < both.n))
 
@@ -406,7 +408,7 @@ class _Work:
                 continue
             persons = joined.select("p", *of_person)
             whose = {f"i_{name}": name for name in of_person}
-            rows = linked_steps.with_persons(table.shown, persons, whose)
+            rows = linked_steps.with_persons(table.released, persons, whose)
             known = [f"c_{name}" for name in table.known]
             batches = list(self.engine.fetch(rows.select(*whose, *known, *table.kept)))
             called = [f"{table.fields.name}.{name}" for name in table.fields.known]
@@ -457,8 +459,8 @@ class _Work:
         engine, fields, destination = self.engine, self.in_place.fields, self.source.destination
         places = ["vbas_level", "vbas_region"] if self.nested else ["vbas_region"]
         decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
-        shown = self._persons(shows, placed, keyed, tables)
-        written = engine.stage(shown, destination, decoded)
+        released = self._persons(shows, placed, keyed, tables)
+        written = engine.stage(released, destination, decoded)
         of_tables = []
         for table in tables:
             rows = self._rows(table, placed, keyed)
@@ -496,7 +498,7 @@ class _Work:
         """What is released of a linked table, sorted by person."""
         where = placed.select(e=placed.l_look.cast("int64"), level=placed.l_level, region=placed.l_region).distinct()
         where = where.select(o_e=where.e, level=where.level, region=where.region)
-        rows = linked_steps.with_persons(table.shown, keyed, {"i_number": "number"})
+        rows = linked_steps.with_persons(table.released, keyed, {"i_number": "number"})
         rows = rows.inner_join(where, rows.e == where.o_e).drop("o_e")
         columns = [rows.i_number.cast("int64").name(PERSON)]
         columns += [rows.level.cast("int64").name("vbas_level")] if self.nested else []
@@ -546,7 +548,7 @@ class _Work:
     def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
         """What is known of a table that was written."""
         fields = {name: column_from_values([]) for name in (*table.fields.known, *table.fields.kept)}
-        told = RowsInPlace(
+        in_place = RowsInPlace(
             table.fields.name,
             NO_ROWS,
             NO_ROWS,
@@ -563,10 +565,10 @@ class _Work:
             self.source.rows_known,
             n,
         )
-        return replace(told, read=partial(_rows_read, self.engine, written, told, self.plan, self.nested))
+        return replace(in_place, read=partial(_rows_read, self.engine, written, in_place, self.plan, self.nested))
 
 
-def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Plan, nested: bool) -> LinkedRows:
+def _rows_read(engine: Engine, written: Expression, in_place: RowsInPlace, plan: Plan, nested: bool) -> LinkedRows:
     """The rows of a linked table as they were written."""
     batches = list(engine.fetch(written))
     number = whole_numbers(batches, "vbas_region")
@@ -575,5 +577,7 @@ def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Pla
     for position, crosswalk in enumerate(plan.levels.crosswalks):
         here, order = level == position, np.argsort(crosswalk.numbers)
         region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
-    fields = {name: encoded(batches, name) for name in told.fields}
-    return replace(told, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None)
+    fields = {name: encoded(batches, name) for name in in_place.fields}
+    return replace(
+        in_place, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None
+    )

@@ -75,14 +75,14 @@ class StagedInPlace:
                 [column.codes for column in columns_read], [len(column.categories) for column in columns_read]
             )
         weights = np.concatenate([*counts, np.empty(0, np.int64)])
-        shown = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
-        level = _whole(shown.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
-        number, region = _whole(shown.pop("vbas_region")), np.zeros(len(rows), np.int64)
+        shown_columns = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
+        level = _whole(shown_columns.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
+        number, region = _whole(shown_columns.pop("vbas_region")), np.zeros(len(rows), np.int64)
         for position, crosswalk in enumerate(plan.levels.crosswalks):
             here, order = level == position, np.argsort(crosswalk.numbers)
             region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
         records_of = np.bincount(row_of, weights, len(rows)).astype(np.int64)
-        return Release(level, region, shown, records_of, counted=bool(fields.count))
+        return Release(level, region, shown_columns, records_of, counted=bool(fields.count))
 
     def publish(self) -> str:
         """Put it in its place, and return that. Raises EngineError where the table has changed, or that is taken."""
@@ -135,7 +135,7 @@ def stage_in_place(
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     kept_names = {f"k{i}": name for i, name in enumerate(fields.kept)}
     decoded |= {kept_names[key]: values for key, values in in_place.kept_values.items()}
-    rows = steps.shown(shows.of(placed), fields, nested, engine.decodes, in_place.kept_values)
+    rows = steps.released_rows(shows.of(placed), fields, nested, engine.decodes, in_place.kept_values)
     written = engine.stage(rows, destination, decoded, _occurring(in_place, shows, placed))
     progress(0.7)
     levels, rows = counted_once_more(engine, plan, shows, fields, nested, written)

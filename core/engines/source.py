@@ -111,8 +111,8 @@ class EngineSource:
             in_place = self.matched.in_place
             by_class = in_place.by_class()
             for node in dict.fromkeys(places.nodes):
-                shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
-                refuse_area_copies(in_place, areas, self.matched.area_of, shown)
+                coarsened = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
+                refuse_area_copies(in_place, areas, self.matched.area_of, coarsened)
 
     def release(
         self,

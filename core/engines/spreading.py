@@ -78,10 +78,10 @@ def counts_in_place(
     )
     rows_of_sums = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
     _check_all_there(engine, rows, sum(float(row["estimate"]) for row in rows_of_sums))
-    shown = [tuple(row[name] for name in groups) for row in rows_of_sums]
-    known = {group: position for position, group in enumerate(dict.fromkeys(shown))}
+    keys = [tuple(row[name] for name in groups) for row in rows_of_sums]
+    known = {group: position for position, group in enumerate(dict.fromkeys(keys))}
     tables = np.zeros((4, max(len(known), 1), len(areas)))
-    for row, group in zip(rows_of_sums, shown):
+    for row, group in zip(rows_of_sums, keys):
         values = [float(row[name]) for name in ("estimate", "rows", "squares", "known")]
         tables[:, known[group], int(row["w_area"])] = values
     return CountsInPlace(AreaCounts(*tables), tuple(known))

@@ -142,15 +142,15 @@ def coarsened(
     by_level : placed rows show what their level does: maps have a row for every code at every level, its number in s_
     """
     joined = rows.drop("key")
-    shown = {name: joined[name] for name in joined.columns}
+    columns = {name: joined[name] for name in joined.columns}
     for column, table in maps.items():
         same = [joined[f"c_{column}"] == table[f"o_{column}"]]
         same += [joined.l_level == table[f"s_{column}"]] if by_level else []
         joined = joined.inner_join(table, same)
     for column, table in maps.items():
-        shown[column], shown[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
-        shown.setdefault(f"o_{column}", table[f"o_{column}"])
-    return numbered(joined.select(**shown), sizes, quasi)
+        columns[column], columns[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
+        columns.setdefault(f"o_{column}", table[f"o_{column}"])
+    return numbered(joined.select(**columns), sizes, quasi)
 
 
 def _total(column: Expression) -> Expression:
@@ -258,7 +258,7 @@ def _kind_for(size: int) -> str:
     return next(kind for kind, most in (("int8", 2**7), ("int16", 2**15), ("int32", 2**31)) if size + 1 < most)
 
 
-def shown(
+def released_rows(
     rows: Expression, fields: RecordFields, nested: bool, as_codes: bool, coded: Collection[str] = ()
 ) -> Expression:
     """What is released of placed rows, sorted by what it shows, so that the order tells nothing.

@@ -130,15 +130,17 @@ class LinkedSource:
         equivalence_class, released = where.equivalence_class, where.equivalence_class != SUPPRESSED
         together = k if self.k is None else min(self.k, k)
         asked = _Asked(records, self.tables, replace(requirement, k=together))
-        shown, of_many = self._shown(equivalence_class, asked, progress)
-        kept = self._examined(plan, coarser, shown, of_many, where, together)
+        of_persons, of_many = self._rows_of_persons(equivalence_class, asked, progress)
+        kept = self._examined(plan, coarser, of_persons, of_many, where, together)
         progress(0.6)
         key = new_keys(released)
-        keyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, key, released))
+        keyed = replace(records, table=_with_fields(records.table, self.tables, of_persons, of_many, key, released))
         release = _released(plan, coarser, nested, keyed, kept, requirement)
         rows = []
         for i, table in enumerate(self.tables):
-            rows.append(linked_rows(table, where.level, where.region, shown.of_table[i], key, together, of_many[i]))
+            rows.append(
+                linked_rows(table, where.level, where.region, of_persons.of_table[i], key, together, of_many[i])
+            )
             progress(0.7 + 0.2 * (i + 1) / len(self.tables))
         of = release.rows
         fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
@@ -151,16 +153,18 @@ class LinkedSource:
             replace(requirement, k=together),
         )
         if not self.new_key:
-            unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, None, released))
+            unkeyed = replace(
+                records, table=_with_fields(records.table, self.tables, of_persons, of_many, None, released)
+            )
             release = _released(plan, coarser, nested, unkeyed, kept, requirement)
             rows = [
-                linked_rows(table, where.level, where.region, shown.of_table[i], None, together, of_many[i])
+                linked_rows(table, where.level, where.region, of_persons.of_table[i], None, together, of_many[i])
                 for i, table in enumerate(self.tables)
             ]
         progress(1.0)
         return ReleasedRows(release, kept, linked=tuple(rows))
 
-    def _shown(
+    def _rows_of_persons(
         self, equivalence_class: np.ndarray, asked: _Asked, progress: Progress
     ) -> tuple[RowsOfPersons, list[np.ndarray | None]]:
         """Whose rows are shown, and of each table which rows are, None for all of these people."""
@@ -181,7 +185,7 @@ class LinkedSource:
         self,
         plan: Plan,
         coarser: CoarserLevels | None,
-        shown: RowsOfPersons,
+        of_persons: RowsOfPersons,
         of_many: Sequence[np.ndarray | None],
         where: _Where,
         k: int,
@@ -199,27 +203,27 @@ class LinkedSource:
                 originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
                 own, at = replace(coarser.plan, k=k), where.equivalence_class[rows]
                 return examine_coarser_rows(
-                    own, coarser.places, at, area[rows], columns, codes, originals, shown.group[rows]
+                    own, coarser.places, at, area[rows], columns, codes, originals, of_persons.group[rows]
                 )
             coarsened = {
                 name: (table.quasi_identifiers[name].codes[rows], column.original.codes[rows])
                 for name, column in table.coarsened.items()
             }
-            return examine_values(shown.group[rows], region[rows], area[rows], columns, codes, k, coarsened)
+            return examine_values(of_persons.group[rows], region[rows], area[rows], columns, codes, k, coarsened)
 
         def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
             return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
 
         kept: list[KeptField] = []
         if table.kept:
-            rows = rows_looked_at(shown.group, shown.n_groups)
+            rows = rows_looked_at(of_persons.group, of_persons.n_groups)
             kept += examined(rows, taken(table.kept, rows), {})
-        for linked, there, some in zip(self.tables, shown.of_table, of_many):
+        for linked, there, some in zip(self.tables, of_persons.of_table, of_many):
             if not linked.kept:
                 continue
-            group = np.append(np.where(there, shown.group, NOWHERE), NOWHERE)[linked.person]
+            group = np.append(np.where(there, of_persons.group, NOWHERE), NOWHERE)[linked.person]
             group = group if some is None else np.where(some, group, NOWHERE)
-            rows = rows_looked_at(group, shown.n_groups)
+            rows = rows_looked_at(group, of_persons.n_groups)
             for name, column in linked.kept.items():
                 once = _once(linked.person[rows], column.codes[rows], len(column.categories))
                 at = rows[once]
@@ -407,7 +411,7 @@ class _Asked:
 def _with_fields(
     table: RecordTable,
     linked: Sequence[LinkedTable],
-    shown: RowsOfPersons,
+    of_persons: RowsOfPersons,
     of_many: Sequence[np.ndarray | None],
     key: np.ndarray | None,
     released: np.ndarray,
@@ -415,7 +419,7 @@ def _with_fields(
     """The persons with a field for each table that says whether its rows are shown, and with the new key."""
     words = np.array([LEFT_OUT, SHOWN, IN_PART], dtype=object)
     more = {}
-    for of, there, some in zip(linked, shown.of_table, of_many):
+    for of, there, some in zip(linked, of_persons.of_table, of_many):
         # Of everybody, or of nobody: in which classes rows are left out is not said.
         in_part = some is not None and bool((~some & np.append(released, False)[of.person]).any())
         more[of.flag] = Column(there.astype(np.int8) * (2 if in_part else 1), words)

@@ -60,10 +60,10 @@ def withhold(
     of_class = equivalence_class[inside]
     own = [signature[inside] for signature in signatures]
     times = None if people is None else people[inside]
-    shown = np.ones((tables, len(inside)), bool)
+    released = np.ones((tables, len(inside)), bool)
     for table, signature in enumerate(own):
-        group, n_groups = _groups(of_class, [signature], shown[table : table + 1])
-        shown[table] = (np.bincount(group, times, n_groups) >= asked.k)[group]
+        group, n_groups = _groups(of_class, [signature], released[table : table + 1])
+        released[table] = (np.bincount(group, times, n_groups) >= asked.k)[group]
 
     def everywhere(group: np.ndarray) -> np.ndarray:
         whole = np.full(n, NOWHERE, np.int64)
@@ -71,43 +71,43 @@ def withhold(
         return whole
 
     for table in [*reversed(range(tables))] * 2:
-        group, n_groups = _groups(of_class, own, shown)
+        group, n_groups = _groups(of_class, own, released)
         whole = everywhere(group)
-        holds = asked.people(whole, n_groups) & _values_hold(asked, table, shown[table], group, whole, n_groups)
-        shown[table] &= holds[group]
+        holds = asked.people(whole, n_groups) & _values_hold(asked, table, released[table], group, whole, n_groups)
+        released[table] &= holds[group]
     rounds = 0
     while True:
-        group, n_groups = _groups(of_class, own, shown)
+        group, n_groups = _groups(of_class, own, released)
         whole = everywhere(group)
         holds = asked.people(whole, n_groups)
         for table in range(tables):
-            holds &= _values_hold(asked, table, shown[table], group, whole, n_groups)
+            holds &= _values_hold(asked, table, released[table], group, whole, n_groups)
         shows = np.zeros(n_groups, bool)
-        shows[group] = shown.any(axis=0)
+        shows[group] = released.any(axis=0)
         closed = ~holds & shows
         sizes = np.bincount(group, times, n_groups)
         closed |= _company(group, sizes, of_class, shows, ~holds & ~shows, rounds >= ONE_BY_ONE)
         if not closed.any():
             of_table = np.zeros((tables, n), bool)
-            of_table[:, inside] = shown
+            of_table[:, inside] = released
             return RowsOfPersons(of_table, whole)
-        shown[:, closed[group]] = False
+        released[:, closed[group]] = False
         rounds += 1
 
 
-def _groups(of_class: np.ndarray, signatures: Sequence[np.ndarray], shown: np.ndarray) -> tuple[np.ndarray, int]:
+def _groups(of_class: np.ndarray, signatures: Sequence[np.ndarray], released: np.ndarray) -> tuple[np.ndarray, int]:
     """A number for each combination of class and what is shown of the tables, and how many there are."""
-    codes = [of_class, *(np.where(there, signature + 1, 0) for signature, there in zip(signatures, shown))]
+    codes = [of_class, *(np.where(there, signature + 1, 0) for signature, there in zip(signatures, released))]
     group, groups = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
     return group, len(groups)
 
 
 def _values_hold(
-    asked: Holds, table: int, shown: np.ndarray, group: np.ndarray, whole: np.ndarray, n_groups: int
+    asked: Holds, table: int, released: np.ndarray, group: np.ndarray, whole: np.ndarray, n_groups: int
 ) -> np.ndarray:
     """Whether the values of a table hold where it is shown, (n_groups,) bool."""
     there = np.zeros(n_groups, bool)
-    there[group] = shown
+    there[group] = released
     return asked.values(table, whole, n_groups) | ~there
 
 

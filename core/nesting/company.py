@@ -36,8 +36,8 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """
     asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
-        shown, at = released_classes(plan)
-        proof = proven_small(shown, people, plan.k, records_of(plan), asked, every=False)
+        released, at = released_classes(plan)
+        proof = proven_small(released, people, plan.k, records_of(plan), asked, every=False)
         telling = np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
         if not len(telling):
             return plan if not turn or requirement is None else holding(plan, requirement)
@@ -47,12 +47,12 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
             company: tuple[int, ...] = ()
             if turn <= MOST_ROUNDS // 2:
                 company = _company(plan, proof, at, zone, part, requirement)
-                company = company or _beneath(plan, int(at[proof.zones.shown[zone]]), requirement)
-            chosen[list(company) if company else at[proof.zones.shown[zone]]] = True
-        told = np.zeros(len(plan.records), bool)
-        told[at[proof.zones.shown[zones]]] = True
+                company = company or _beneath(plan, int(at[proof.zones.released[zone]]), requirement)
+            chosen[list(company) if company else at[proof.zones.released[zone]]] = True
+        disclosing = np.zeros(len(plan.records), bool)
+        disclosing[at[proof.zones.released[zones]]] = True
         new = _given_up(plan, chosen)
-        asked = _changed(plan, new, told)
+        asked = _changed(plan, new, disclosing)
         plan = new
     raise PrivacyError(
         tr(
@@ -86,7 +86,7 @@ def _company(
     level, region = int(proof.of.level[part]), int(proof.of.region[part])
     if level < 0:
         level, region = 0, int(plan.levels.crosswalks[0].region_of[region])
-    own = int(at[proof.zones.shown[zone]])
+    own = int(at[proof.zones.released[zone]])
     areas = np.zeros(len(proof.zones.room), bool)
     areas[proof.zones.area[proof.zones.zone == zone]] = True
     beside_part = areas & (plan.levels.crosswalks[level].region_of != region)
@@ -94,7 +94,7 @@ def _company(
     beside = np.setdiff1d(_within(plan, int(plan.level[own]), int(plan.region[own]), int(plan.class_of[own])), inside)
     inside, beside = _touching(plan, inside, areas & ~beside_part), _touching(plan, beside, beside_part)
     joins, others_join = _around_each(plan, inside), _around_each(plan, beside)
-    reach = np.unique(at[proof.zones.shown[proof.zones.zone[beside_part[proof.zones.area]]]])
+    reach = np.unique(at[proof.zones.released[proof.zones.zone[beside_part[proof.zones.area]]]])
     choices: list[tuple[int, ...]] = [(cell,) for cell in inside[np.isin(joins, reach)].tolist()]
     smallest: dict[tuple[int, int], int] = {}  # of each class beside the part, by what it would join
     for of in np.argsort(-plan.records[beside], kind="stable").tolist():

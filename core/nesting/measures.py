@@ -18,8 +18,8 @@ class LevelAudit:
 
     level, region, parent : 0-based; parent is the region of the next level, -1 at the last
     areas, population, records : of the region, whatever is shown of them
-    shown, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one, or
-    not at all; they add up to `records`
+    released, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one,
+    or not at all; they add up to `records`
     classes, smallest : the classes that are shown here, and the records of the smallest, 0 where there are none
     distance : mean distance of its people from its centre, metres
     """
@@ -30,7 +30,7 @@ class LevelAudit:
     areas: np.ndarray
     population: np.ndarray
     records: np.ndarray
-    shown: np.ndarray
+    released: np.ndarray
     finer: np.ndarray
     coarser: np.ndarray
     suppressed: np.ndarray
@@ -39,14 +39,9 @@ class LevelAudit:
     distance: np.ndarray
 
     @property
-    def released(self) -> np.ndarray:
-        """Records released with each region, (R,) int64."""
-        return self.shown
-
-    @property
     def within(self) -> np.ndarray:
         """Records released with each region or with one within, (R,) int64."""
-        return self.shown + self.finer
+        return self.released + self.finer
 
 
 def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Measures, LevelAudit]:

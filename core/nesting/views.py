@@ -80,10 +80,10 @@ def as_released(plan: Plan, places: Places) -> Plan:
     records = np.bincount(cell, profile.counts.data, len(keys)).astype(np.int64)
     starts = np.searchsorted(keys, np.arange(n_areas + 1) * n_classes)
     counts = sparse.csr_matrix((records, keys % n_classes, starts), shape=(n_areas, n_classes))
-    shown = Profile(counts, classes, categories, profile.quasi_identifiers)
+    released = Profile(counts, classes, categories, profile.quasi_identifiers)
     of_cells = np.full(len(keys), SUPPRESSED, np.int64)
     of_cells[cell] = level_of
-    return replace(plan_by_levels(shown, places.levels, plan.k, of_cells), people=plan.people)
+    return replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
 
 
 def as_they_were(plan: Plan, places: Places) -> Plan:

@@ -151,7 +151,7 @@ class Looking:
     @cached_property
     def coarsened(self) -> dict[str, RowsByArea]:
         """Of some rows, each original value as an area of what is shown."""
-        return {name: RowsByArea(shown[self.some], of[self.some]) for name, (shown, of) in self._coarsened.items()}
+        return {name: RowsByArea(coarser[self.some], of[self.some]) for name, (coarser, of) in self._coarsened.items()}
 
 
 def _examine(name: str, column: Column, looking: Looking, k: int) -> KeptField:

@@ -22,7 +22,7 @@ def numbers_of_identical(
     place: np.ndarray,
     free: np.ndarray,
     in_turn: Sequence[np.ndarray],
-    shown: np.ndarray,
+    n_released: np.ndarray,
     around: np.ndarray,
     k: int,
     order: np.ndarray,
@@ -31,23 +31,23 @@ def numbers_of_identical(
     is to show, or the most below that which can be.
 
     place : (P,) of each value the place, ascending; free : (P,) whom no finer level shows; in_turn : how many of each
-    value are shown before others; shown : (K,) how many an equivalence class is to show; around : (K,) bool, whether a
-    region is around it; order : (P,) of several values the one with the least goes first
+    value are shown before others; n_released : (K,) how many an equivalence class is to show; around : (K,) bool,
+    whether a region is around it; order : (P,) of several values the one with the least goes first
     """
     open_to = enough(free, k)
     most = np.zeros(len(place), np.int64)
-    lacks = shown > 0
+    lacks = n_released > 0
     for wanted in (*in_turn, free):
         more = enough(np.maximum(most, np.minimum(open_to, wanted)), k)
         most = np.where(lacks[place], more, most)
-        lacks = np.bincount(place, most, len(shown)) < shown
-    most[shown[place] == 0] = 0
-    too_many = np.flatnonzero(np.bincount(place, most, len(shown)) > shown)
+        lacks = np.bincount(place, most, len(n_released)) < n_released
+    most[n_released[place] == 0] = 0
+    too_many = np.flatnonzero(np.bincount(place, most, len(n_released)) > n_released)
     starts, ends = (np.searchsorted(place, too_many, side) for side in ("left", "right"))
     for at, start, end in zip(too_many.tolist(), starts.tolist(), ends.tolist()):
         own = slice(start, end)
         left = free[own] if around[at] else most[own]
-        most[own] = _largest(most[own], left, int(shown[at]), k if around[at] else 0, k, order[own])
+        most[own] = _largest(most[own], left, int(n_released[at]), k if around[at] else 0, k, order[own])
     return most
 
 

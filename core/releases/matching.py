@@ -112,7 +112,7 @@ class _Matching:
     def _compare_kinds(self, name: str, i: int) -> None:
         """Say where an attribute is a quasi-identifier in one release and sensitive in a newer one, or vice versa."""
         attribute = self._shown[i].get(name)
-        others = (shown[name] for shown in reversed(self._shown[i + 1 :]) if name in shown)
+        others = (attributes[name] for attributes in reversed(self._shown[i + 1 :]) if name in attributes)
         other = next(
             (other for other in others if attribute is not None and other.sensitive != attribute.sensitive), None
         )
@@ -200,7 +200,9 @@ class _Matching:
         """Whether nobody said, and no release shows, that two attributes are different."""
         if self._aliases.are_different(self._called(name, j), self._called(other, i)):
             return False
-        return not any(are_apart((name, other), shown, release) for shown, release in zip(self._shown, self.releases))
+        return not any(
+            are_apart((name, other), attributes, release) for attributes, release in zip(self._shown, self.releases)
+        )
 
     def _compare(self, name: str, j: int, other: str, i: int) -> None:
         """Two attributes of different names: the same, perhaps the same, or taken for different ones."""
@@ -246,8 +248,9 @@ class _Matching:
     def _at_another_level(self, name: str, new: Attribute, other: str, old: Attribute) -> bool:
         """Whether one shows values that the other is known to have, coarser or finer."""
         return any(
-            shown.share_among(values) >= NEARLY_ALL and 2 * len({*map(plain, values)} & _plain(shown)) >= len({*values})
-            for shown, known in ((old, name), (new, other))
+            attribute.share_among(values) >= NEARLY_ALL
+            and 2 * len({*map(plain, values)} & _plain(attribute)) >= len({*values})
+            for attribute, known in ((old, name), (new, other))
             for values in self._levels.get(known, ())
         )
 
@@ -270,8 +273,8 @@ def _mostly_in_both(attribute: Attribute, other: Attribute) -> bool:
     return min(attribute.share_among(other.values), other.share_among(attribute.values)) >= 1 - SELDOM
 
 
-def _plain(shown: Attribute) -> set[str]:
-    return {plain(value) for value in shown.by_value}
+def _plain(attribute: Attribute) -> set[str]:
+    return {plain(value) for value in attribute.by_value}
 
 
 def _common(attribute: Attribute, other: Attribute) -> list[str]:

@@ -110,8 +110,8 @@ def last_of_the_same(
     identifiers, names = set(areas.identifiers.tolist()), set(profile.quasi_identifiers)
     for at in reversed(range(len(earlier))):
         release = earlier[at]
-        shown = set(release.quasi_identifiers), dict(release.coarsened)
-        if shown == (names, coarsened) and set(release.areas.tolist()) == identifiers:
+        fields = set(release.quasi_identifiers), dict(release.coarsened)
+        if fields == (names, coarsened) and set(release.areas.tolist()) == identifiers:
             return at
     return None
 
@@ -293,8 +293,8 @@ def updated(
         level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
         rare = n_rare(places, told, people, wanted.k) if wanted.identical_rows else 0
     else:
-        shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
-        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
+        numbers = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
+        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, numbers, rng)
     progress(0.9)
     split, level_of_cells = _split(records, cell, row, level_of, nested)
     if not nested:
@@ -328,13 +328,13 @@ def _by_value(
     number: dict[str, int] = {}
     own_value = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], int)
     value = own_value[column.codes]
-    shown = []
+    values_released = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
         kept = written_as(row_values_in(release, names) or NOT_SHOWN, column.categories.tolist())
         at = kept.equivalence_class
         theirs = np.array([number.setdefault(text, len(number)) for text in kept.categories.tolist()], int)
-        shown.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
+        values_released.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
     parts_of_values = _sensitive_parts(list(number), names, records.table.sensitive)
     keys: list[np.ndarray] = []
     pair_keys: list[np.ndarray] = []
@@ -343,11 +343,11 @@ def _by_value(
         region = levels.crosswalks[height].region_of[area]
         place = np.where(region >= 0, _positions(of_level.key, region * n_classes + class_of), NOBODY)
         parts = []
-        for turn, (level, at_region, of_class, values, numbers) in enumerate(shown):
+        for turn, (level, at_region, of_class, values, numbers) in enumerate(values_released):
             if height:
                 below = (level < height) & (at_region >= 0)
                 at_region = np.where(below, levels.parents(height - 1)[at_region], at_region)
-                shown[turn] = level, at_region, of_class, values, numbers
+                values_released[turn] = level, at_region, of_class, values, numbers
             there = (level <= height) & (at_region >= 0) & (of_class >= 0)
             at = np.where(there, _positions(of_level.key, at_region * n_classes + of_class), NOBODY)
             parts.append((np.where(at >= 0, at * len(number) + values, NOBODY), level == height, numbers))
@@ -401,13 +401,13 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
         keys.append(key)
         numbers = np.bincount(np.searchsorted(key, own), profile.counts.data[inside], len(key))
         people.append(numbers.astype(np.int64))
-    shown = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
+    of_releases = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
     within = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
     for number, of_release in enumerate(labels):
         for height, (key, records, is_own) in enumerate(of_release):
             at = np.searchsorted(keys[height], key)
             np.add.at(within[height][:, number], at, records)
-            np.add.at(shown[height][:, number], at[is_own], records[is_own])
+            np.add.at(of_releases[height][:, number], at[is_own], records[is_own])
     parents = []
     for height, key in enumerate(keys):
         if height == len(keys) - 1:
@@ -416,7 +416,7 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
         region, of_class = np.divmod(key, n_classes)
         around = levels.parents(height)[region]
         parents.append(np.where(around >= 0, _positions(keys[height + 1], around * n_classes + of_class), NOBODY))
-    return [Places(*columns) for columns in zip(keys, people, parents, shown, within)]
+    return [Places(*columns) for columns in zip(keys, people, parents, of_releases, within)]
 
 
 def _by_height(
@@ -493,7 +493,7 @@ def levels_drawn(
     n_classes: int,
     levels: Levels,
     places: Sequence[Places],
-    shown: Kept,
+    numbers: Kept,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """The level at which each person is shown, (N,) int8, SUPPRESSED for none: of those of a place whom no finer level
@@ -508,7 +508,7 @@ def levels_drawn(
         at, there = at[order], there[order]
         starts = np.flatnonzero(np.diff(at, prepend=NOBODY))
         rank = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
-        level_of[there[rank < shown.shown[level][at]]] = level
+        level_of[there[rank < numbers.released[level][at]]] = level
         waiting = waiting[level_of[waiting] == SUPPRESSED]
     return level_of
 
@@ -568,7 +568,7 @@ def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int, rar
     n_classes = max(len(plan.profile.classes), 1)
     same = other = new = gone = 0
     for level, of_level in enumerate(places):
-        before = of_level.shown[:, -1]
+        before = of_level.released[:, -1]
         after = np.zeros(len(of_level), np.int64)
         here = plan.released & (plan.level == level)
         at = _positions(of_level.key, plan.region[here] * n_classes + plan.class_of[here])

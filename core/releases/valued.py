@@ -33,7 +33,7 @@ class PlacesByValue:
 
     place, value : (P,) int64, ascending; people : (P,) int64, who live there now and have it
     parent : (P,) int64, the position of the same value at the place around, NOBODY for none
-    shown : (P, R) int64, what each earlier release shows with this equivalence class; within : (P, R), and in the
+    released : (P, R) int64, what each earlier release shows with this equivalence class; within : (P, R), and in the
     regions within
     parts : for each sensitive field (P,) int64, which of its values that is
     """
@@ -42,7 +42,7 @@ class PlacesByValue:
     value: np.ndarray
     people: np.ndarray
     parent: np.ndarray
-    shown: np.ndarray
+    released: np.ndarray
     within: np.ndarray
     parts: Sequence[np.ndarray] = ()
 
@@ -145,7 +145,7 @@ class _Work:
     ) -> None:
         self.places, self.by_value, self.people, self.wanted, self.rng = places, by_value, people, wanted, rng
         self.level_of = np.full(len(people.place[0]), SUPPRESSED, np.int8)
-        self.shown = [np.zeros(len(of_level), np.int64) for of_level in places]
+        self.released = [np.zeros(len(of_level), np.int64) for of_level in places]
         self.within = [np.zeros(len(of_level), np.int64) for of_level in places]
         self.values = [np.zeros(len(of_level.place), np.int64) for of_level in by_value]
         self.values_within = [np.zeros(len(of_level.place), np.int64) for of_level in by_value]
@@ -183,7 +183,7 @@ class _Work:
     def _as_before(self, level: int, people: np.ndarray, fewer_than: np.ndarray, all_within: bool) -> np.ndarray:
         """The most, of fewer, that an earlier release showed of each place and that could be shown again, (K,)."""
         places, by_value = self.places[level], self.by_value[level]
-        before, valued = (places.within, by_value.within) if all_within else (places.shown, by_value.shown)
+        before, valued = (places.within, by_value.within) if all_within else (places.released, by_value.released)
         most = np.zeros(len(places), np.int64)
         for number, of_value in zip(before.T, valued.T):
             there = (self._common(level, people, of_value) == number) & (number < fewer_than)
@@ -205,11 +205,11 @@ class _Work:
             if level < len(some) - 1:
                 own = np.where(parent >= 0, np.searchsorted(some[level + 1], parent), NOBODY)
             caps = self.caps[level][at]
-            parts.append(Places(places.key[at], caps, own, places.shown[at], places.within[at]))
+            parts.append(Places(places.key[at], caps, own, places.released[at], places.within[at]))
         rng = np.random.default_rng(self.seed) if self.wanted.identical_rows else self.rng
         numbers = kept(parts, self.wanted.k, rng)
         for level, at in enumerate(some):
-            self.shown[level][at], self.within[level][at] = numbers.shown[level], numbers.within[level]
+            self.released[level][at], self.within[level][at] = numbers.released[level], numbers.within[level]
         outermost = np.full(len(self.level_of), NOBODY)
         for place, top in reversed(list(zip(self.people.place, self.top))):
             outermost = np.where(place >= 0, top[place], outermost)
@@ -237,13 +237,13 @@ class _Work:
         place = by_value.place[pair]
         order = np.lexsort((self.rng.random(len(here)), first, place))
         here, pair, place = here[order], pair[order], place[order]
-        chosen = (first[order] == 0) if self.wanted.identical_rows else _ranks(place) < self.shown[level][place]
+        chosen = (first[order] == 0) if self.wanted.identical_rows else _ranks(place) < self.released[level][place]
         self.level_of[here[chosen]] = level
         touched = np.isin(by_value.place, some)
         self.values[level][touched] = np.bincount(pair[chosen], minlength=n)[touched]
         self.values_within[level][touched] = (below + self.values[level])[touched]
         if self.wanted.identical_rows:
-            self.shown[level][some] = self._by_place(level, self.values[level])[some]
+            self.released[level][some] = self._by_place(level, self.values[level])[some]
             self.within[level][some] = self._by_place(level, self.values_within[level])[some]
 
     def _by_place(self, level: int, people: np.ndarray) -> np.ndarray:
@@ -260,13 +260,13 @@ class _Work:
         limit = np.minimum(np.minimum(self.within[level], self.caps[level]) - inside, people)[some]
         for _ in range(MOST_LOOKS):
             asked = np.zeros(len(places), np.int64)
-            most = largest(limit, inside[lacks], places.shown[lacks], places.within[lacks], k)
+            most = largest(limit, inside[lacks], places.released[lacks], places.within[lacks], k)
             asked[lacks] = np.maximum(most, 0)
             homogeneous = numbers_of_identical(by_value.place, free, in_turn, asked, around, k, self.priority[level])
             number = np.where(np.isin(by_value.place, lacks), homogeneous, number)
-            shown = self._by_place(level, number)
-            lacks = lacks[shown[lacks] < asked[lacks]]
-            limit = shown[lacks]
+            released_there = self._by_place(level, number)
+            lacks = lacks[released_there[lacks] < asked[lacks]]
+            limit = released_there[lacks]
         return number
 
     def _values_below(self, level: int) -> np.ndarray:
@@ -282,12 +282,16 @@ class _Work:
         """How many of each value are shown before others, in turn: those of a release that shows as many with the
         equivalence class; of one that shows as many there and within; of the others, the smallest first. (P,) each."""
         places, by_value = self.places[level], self.by_value[level]
-        n_releases = places.shown.shape[1]
+        n_releases = places.released.shape[1]
         number = np.arange(n_releases)
-        there = [self._common(level, self._free(level, below), of_release) for of_release in by_value.shown.T]
-        same = (places.shown == self.shown[level][:, None]) & (places.shown > 0) & (np.transpose(there) == places.shown)
+        there = [self._common(level, self._free(level, below), of_release) for of_release in by_value.released.T]
+        same = (
+            (places.released == self.released[level][:, None])
+            & (places.released > 0)
+            & (np.transpose(there) == places.released)
+        )
         last = np.where(same, number, NOBODY).max(axis=1, initial=NOBODY)[by_value.place]
-        own = np.where(last >= 0, by_value.shown[np.arange(len(last)), last], 0)
+        own = np.where(last >= 0, by_value.released[np.arange(len(last)), last], 0)
         other = places.within != self.within[level][:, None]
         order = np.lexsort((-np.broadcast_to(number, other.shape), places.within, other), axis=1)[by_value.place]
         return [own, *(by_value.within[np.arange(len(own)), order[:, turn]] - below for turn in range(n_releases))]
@@ -298,10 +302,10 @@ class _Work:
         goals = [np.full(len(places), np.iinfo(np.int64).max) for places in self.places]
         for level, top in enumerate(self.top):
             some = np.isin(top, families)
-            below = self.within[level] - self.shown[level]
-            label = self._goal(level, self.values[level], self.shown[level], False)
+            below = self.within[level] - self.released[level]
+            label = self._goal(level, self.values[level], self.released[level], False)
             label[self._lacks_values(level)] = 0
-            bad = some & (label < self.shown[level])
+            bad = some & (label < self.released[level])
             goals[level][bad] = below[bad] + label[bad]
             total = self._goal(level, self.values_within[level], self.within[level], True)
             bad = some & (total < self.within[level])
@@ -309,10 +313,10 @@ class _Work:
         for level in reversed(range(len(self.places))):
             higher = np.flatnonzero(goals[level] < self.within[level])
             wrong.append(self.top[level][higher])
-            own = higher[self.shown[level][higher] > 0]
+            own = higher[self.released[level][higher] > 0]
             self.caps[level][own] = np.minimum(self.caps[level][own], goals[level][own])
             if level:
-                self._hand_down(level, higher[self.shown[level][higher] == 0], goals)
+                self._hand_down(level, higher[self.released[level][higher] == 0], goals)
         return np.unique(np.concatenate(wrong))
 
     def _hand_down(self, level: int, places: np.ndarray, goals: Sequence[np.ndarray]) -> None:
@@ -331,9 +335,9 @@ class _Work:
         places, by_value, k = self.places[level], self.by_value[level], self.wanted.k
         people = self._of_k(by_value.people) if all_within else self._free(level, self._values_below(level))
         goal = now.copy()
-        for release in range(places.shown.shape[1]):
-            before = (places.within if all_within else places.shown)[:, release]
-            valued = (by_value.within if all_within else by_value.shown)[:, release]
+        for release in range(places.released.shape[1]):
+            before = (places.within if all_within else places.released)[:, release]
+            valued = (by_value.within if all_within else by_value.released)[:, release]
             came, left = by_changes(values, valued, by_value.place, len(now))
             bad = ((came > 0) & (came < k)) | ((left > 0) & (left < k))
             if self.wanted.of_values:
@@ -350,16 +354,16 @@ class _Work:
     def _lacks_values(self, level: int) -> np.ndarray:
         """Whether an equivalence class shows other values than are asked for, (K,) bool."""
         some, by_value = np.flatnonzero(self.values[level] > 0), self.by_value[level]
-        lacks = np.zeros(len(self.shown[level]), bool)
+        lacks = np.zeros(len(self.released[level]), bool)
         for part in by_value.parts if self.wanted.of_values else ():
             width = int(part.max(initial=0)) + 1
             keys, at = np.unique(by_value.place[some] * width + part[some], return_inverse=True)
             number = np.bincount(at.reshape(-1), self.values[level][some], len(keys)).astype(np.int64)
-            tally = Tally(*np.divmod(keys, width), number, number, np.maximum(self.shown[level], 1))
+            tally = Tally(*np.divmod(keys, width), number, number, np.maximum(self.released[level], 1))
             lacks |= tally.largest_share() > self.wanted.max_share * (1 + 1e-12)
             if self.wanted.l_diversity > 1:
                 lacks |= tally.fewest_values() < self.wanted.l_diversity
-        return lacks & (self.shown[level] > 0)
+        return lacks & (self.released[level] > 0)
 
 
 def _ranks(key: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from ..language import plural, tr
 from ..outcome import Outcome
 from ..scenarios.averages import Average, ScenarioAverages
 from ..weighted_sum import best_sentences
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 
 MOST_ROWS = 20
@@ -200,5 +200,5 @@ def scenario_sections(
 def _with_range(average: Average | None) -> str | None:
     if average is None:
         return None
-    mean, least, most = (shown(value, False) for value in (average.mean, average.least, average.most))
+    mean, least, most = (formatted(value, False) for value in (average.mean, average.least, average.most))
     return tr("{mean} ({least} to {most})", mean=mean, least=least, most=most)

@@ -25,7 +25,7 @@ from ..records.columns import combine_codes
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
 from .map_data import MapData, released_map
-from .numbers import shown
+from .numbers import formatted
 from .page import Report, Section, render
 from .pictures import histogram
 from .provenance import settings
@@ -92,7 +92,7 @@ def release_report(published: PublicReport) -> str:
             "{where} and quasi-identifiers with at least {n} others.",
             k - 1,
             k=k,
-            n_records=shown(release.n_records),
+            n_records=formatted(release.n_records),
             where=where,
         )
     else:

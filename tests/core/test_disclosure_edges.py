@@ -82,7 +82,7 @@ def told(block):
     """What is known of all sums, and how far each may move."""
     return [
         [(family.low.copy(), family.high.copy(), family.down.copy(), family.up.copy()) for family in block.families],
-        [shown.copy() for shown in block.shown],
+        [shown.copy() for shown in block.released],
         block.level_of.copy(),
     ]
 
@@ -103,7 +103,7 @@ def test_what_moves_up_leaves_what_would_be_known_had_it_been_shown_so_from_the_
     block.storeys = replace(block.storeys, bounded=bool(seed % 2))
     block.build()
     for _ in range(6):
-        shown = [(level, *at) for level, of in enumerate(block.shown) for at in np.argwhere(of > 0).tolist()]
+        shown = [(level, *at) for level, of in enumerate(block.released) for at in np.argwhere(of > 0).tolist()]
         if not shown:
             break
         before, what = told(block), shown[int(rng.integers(len(shown)))]

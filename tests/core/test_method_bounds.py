@@ -64,7 +64,7 @@ def test_bounds_of_areas_are_those_of_all_origins_that_give_the_release(n_parts,
     shown = release(n_parts, records, 0 if far is None else k)
     losses = [np.full(n_parts + 1, OWN), np.full(2, MIDDLE), np.full(1, 0 if far is None else far)]
     found = method_bounds(shown, np.ones(n_parts + 1), losses, k)
-    of_region = np.flatnonzero(found.shown == 0)
+    of_region = np.flatnonzero(found.released == 0)
     assert len(of_region) == n_parts and (found.areas[of_region] == 1).all()
     low, high = bounds_by_trial(n_parts, records, k, far)
     assert set(zip(found.low[of_region].tolist(), found.high[of_region].tolist())) == {(low, high)}

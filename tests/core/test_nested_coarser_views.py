@@ -73,7 +73,7 @@ def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
         smallest[level, region] = min(smallest.get((level, region), n), n)
     for i in range(len(audit.level)):
         place = int(audit.level[i]), int(audit.region[i])
-        assert (audit.shown[i], audit.smallest[i]) == (own[place], smallest.get(place, 0))
+        assert (audit.released[i], audit.smallest[i]) == (own[place], smallest.get(place, 0))
 
 
 def check_equivalence_classes(plan, by_hand):

@@ -96,7 +96,7 @@ def test_measures_equal_a_plain_recount(case):
         level, region = int(audit.level[row]), int(audit.region[row])
         inside = [(level_of[a, c], m) for a, c, m in cells if levels.crosswalks[level].region_of[a] == region]
         assert audit.records[row] == sum(m for _, m in inside)
-        assert audit.shown[row] == sum(m for shown, m in inside if shown == level)
+        assert audit.released[row] == sum(m for shown, m in inside if shown == level)
         assert audit.finer[row] == sum(m for shown, m in inside if 0 <= shown < level)
         assert audit.coarser[row] == sum(m for shown, m in inside if shown > level)
         assert audit.suppressed[row] == sum(m for shown, m in inside if shown < 0)

@@ -49,7 +49,7 @@ def found_by_the_program(plan, people, k, known=None):
         pairs = found.of.pairs.indices[found.of.pairs.indptr[part] : found.of.pairs.indptr[part + 1]]
         own = found.zones.area[pairs]
         areas = np.setdiff1d(every, own) if rest else own
-        of = at[found.zones.shown[zone]]
+        of = at[found.zones.released[zone]]
         claims.add((int(plan.class_of[of]), int(plan.level[of]), int(plan.region[of]), tuple(areas.tolist())))
     return claims
 
