@@ -90,12 +90,12 @@ class SpreadRelease(VbasAlgorithm):
         release = release_of(form, [*kept, *groups, *margins])
         layer, rows = release.layer, release.rows
         weights = spread_of(form, rows)
-        shown = list(dict.fromkeys([*quasi, *kept]))
+        names = list(dict.fromkeys([*quasi, *kept]))
         form.outputs.add("AREA_COUNTS", _area_counts(form, layer, rows, weights, groups))
         if form.outputs.wanted("SPREAD"):
-            form.outputs.add("SPREAD", _spread_table(form, layer, rows, weights, shown))
+            form.outputs.add("SPREAD", _spread_table(form, layer, rows, weights, names))
         if form.outputs.wanted("EXPOSURES"):
-            form.outputs.add("EXPOSURES", _exposures(form, rows, weights, shown))
+            form.outputs.add("EXPOSURES", _exposures(form, rows, weights, names))
         known = weights.in_one_area[weights.profile_of]
         total = float(rows.records.sum())
         return {

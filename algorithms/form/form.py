@@ -34,8 +34,8 @@ class FormJob(Job):
         values = {
             definition.name(): value_of(inputs, definition, definition.name() in named) for definition in definitions
         }
-        table, told = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
-        super().__init__(values, named, table, log, told, inputs.rule_files())
+        table, progress = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
+        super().__init__(values, named, table, log, progress, inputs.rule_files())
         object.__setattr__(self, "layers", layers)
 
 

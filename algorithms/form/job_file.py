@@ -45,8 +45,8 @@ def job_of(form: Form) -> str:
         values.update(linked_values(form, caveats))
     targets = {name: form.outputs.target(name) for name in OUTPUTS if form.outputs.wanted(name)}
     values.update({name: str(target) for name, target in targets.items() if target is not None})
-    told = tr("A job of VBAS {version}: run it with vbas anonymize.", version=version())
-    return written_job(values, (told, *dict.fromkeys(caveats)))
+    caption = tr("A job of VBAS {version}: run it with vbas anonymize.", version=version())
+    return written_job(values, (caption, *dict.fromkeys(caveats)))
 
 
 def _value(form: Form, setting: Setting, caveats: list[str]) -> object:

@@ -58,13 +58,13 @@ class PlantedComparison:
 
         Cancelling ends it with those so far.
         """
-        told = [Reference(None, 100.0 * self.true.suppressed, measures_of(self.true, self.true, self.planting))]
+        references = [Reference(None, 100.0 * self.true.suppressed, measures_of(self.true, self.true, self.planting))]
         try:
             for step, k in enumerate(ks):
-                told.append(self._masked(k, part(progress, step / len(ks), (step + 1) / len(ks))))
+                references.append(self._masked(k, part(progress, step / len(ks), (step + 1) / len(ks))))
         except Cancelled:
             pass
-        return told
+        return references
 
     def _masked(self, k: int, progress: Progress) -> Reference:
         moved = move_by_donut(self.areas, self.profile, k, self.planting.seed, part(progress, 0.0, 0.3))

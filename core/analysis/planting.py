@@ -413,8 +413,8 @@ class _ReadingAnalysis:
             errors[number] = self._map_error(self.with_cases_of(drawn.mapped), drawn.truth)
             estimates[number], deviations[number] = exposure_effect(self.with_cases_of(drawn.modelled), drawn.exposure)
             progress(0.6 * (number + 1) / n)
-        both, told, there = self._clusters(part(progress, 0.6, 1.0))
-        return Found(suppressed, errors, estimates, deviations, both, told, there, slopes, kept)
+        both, in_clusters, there = self._clusters(part(progress, 0.6, 1.0))
+        return Found(suppressed, errors, estimates, deviations, both, in_clusters, there, slopes, kept)
 
     def _people(self, areas: np.ndarray) -> float:
         return float(self.planted.profile.area_sizes[areas].sum())
@@ -441,11 +441,13 @@ class _ReadingAnalysis:
             cases = outcome.cases_by_area * (outcomes[0].n_cases / max(outcome.n_cases, 1))
             likeliest = circles.clusters(cases, MOST_CLUSTERS_TOLD, least)
             p = p_values(np.array([ratio for ratio, _, _ in likeliest]), best)
-            told = np.zeros(len(planted.areas), bool)
+            in_clusters = np.zeros(len(planted.areas), bool)
             for (_, centre, size), chance in zip(likeliest, p):
                 if chance <= LEVEL:
-                    told[circles.order[centre][:size]] = True
-            counts[:, number] = [self._people(there) for there in (told & drawn.inside, told, drawn.inside)]
+                    in_clusters[circles.order[centre][:size]] = True
+            counts[:, number] = [
+                self._people(there) for there in (in_clusters & drawn.inside, in_clusters, drawn.inside)
+            ]
             progress(0.7 + 0.3 * (number + 1) / len(outcomes))
         return counts[0], counts[1], counts[2]
 
@@ -455,12 +457,12 @@ class _ReadingAnalysis:
         class_of = profile.counts.indices[planted.cell]
         area = area_of_cells(profile)[planted.cell]
         n, everybody = len(planted.areas), profile.area_sizes.astype(float)
-        shown = self.reading.profile_of >= 0
+        released = self.reading.profile_of >= 0
         slopes, kept = [], []
         for classes in rare_groups(profile, planted.planting.rare):
             people = planted.people * classes[class_of]
             true = np.bincount(area, people, n)
-            kept.append(float(people[shown].sum() / people.sum()))
+            kept.append(float(people[released].sum() / people.sum()))
             slopes.append(slope_of_shares(self._by_area(people), self._by_area(planted.people), true, everybody))
         return np.array(slopes), np.array(kept)
 

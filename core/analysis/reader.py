@@ -23,7 +23,7 @@ from ..levels import make_levels
 from ..records.columns import column_from_values, column_numbers
 from .fitting import STOP, Fitted, Margin, fit, margin_of
 from .released import LEVEL, REGION, ReleasedRows, released_rows
-from .spreading import NONE, Spread, alike, spread
+from .spreading import NONE, Spread, rows_of_equal_weights, spread
 from .tables_of import DESCRIPTION, Given, found_in, table_of
 
 if TYPE_CHECKING:
@@ -106,16 +106,16 @@ class AnalysableRelease:
             label = self.records.index.repeat(np.diff(weights.indptr))
             there = self.areas.index[weights.indices]
             return pd.DataFrame({name: there, "weight": weights.data}, index=label)
-        first_row, records = alike(self.rows, self.weights, _listed(by))
+        first_row, records = rows_of_equal_weights(self.rows, self.weights, _listed(by))
         levels, numbers = self.rows.level[first_row] + 1, self.rows.numbers(first_row)
         weights = self.weights.profiles[self.weights.profile_of[first_row]].tocsr()
         weights.eliminate_zeros()
         class_of = np.repeat(np.arange(len(first_row)), np.diff(weights.indptr))
-        shown = {LEVEL: levels[class_of], REGION: numbers[class_of]}
-        shown.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
+        columns = {LEVEL: levels[class_of], REGION: numbers[class_of]}
+        columns.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
         estimate = weights.data * records[class_of]
-        shown.update({"records": records[class_of], name: self.areas.index[weights.indices]})
-        return pd.DataFrame({**shown, "weight": weights.data, "estimate": estimate})
+        columns.update({"records": records[class_of], name: self.areas.index[weights.indices]})
+        return pd.DataFrame({**columns, "weight": weights.data, "estimate": estimate})
 
     def counts(self, by: Names = ()) -> pd.DataFrame:
         """Estimated records by area and group, with what is behind them.
@@ -263,7 +263,7 @@ def read_release(
         areas = found_in(folder, "areas") if areas is None else areas
     if crosswalk is None or areas is None:
         raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
-    shown, between = table_of(records, tr("Released records")), table_of(crosswalk, tr("Crosswalk"))
+    released, between = table_of(records, tr("Released records")), table_of(crosswalk, tr("Crosswalk"))
     surfaces = table_of(areas, tr("Areas"))
     levels_of = _level_fields(between)
     if area is None:
@@ -286,10 +286,12 @@ def read_release(
     places = make_areas(surfaces[area].tolist(), nowhere, people, area, tr("Areas"), in_metres=True)
     crosswalks = [crosswalk_from_table(places, between[area].tolist(), _numbers(between[name])) for name in levels_of]
     levels = make_levels(places, crosswalks, titles=levels_of, keep_all=True)
-    fields = {str(name): column_from_values(shown[name]) for name in shown.columns if name not in ("fid", "geometry")}
-    counts = None if count is None else _counts(shown, count)
+    fields = {
+        str(name): column_from_values(released[name]) for name in released.columns if name not in ("fid", "geometry")
+    }
+    counts = None if count is None else _counts(released, count)
     rows = released_rows(places, levels, fields, counts)
-    return AnalysableRelease(shown, surfaces.set_index(area), rows)
+    return AnalysableRelease(released, surfaces.set_index(area), rows)
 
 
 def _level_fields(crosswalk: pd.DataFrame) -> list[str]:
@@ -307,9 +309,9 @@ def _numbers(values: pd.Series) -> list[object]:
     return [None if value is None or value != value else value for value in values.tolist()]
 
 
-def _counts(shown: pd.DataFrame, name: str) -> np.ndarray:
-    _check_fields(shown, [name], tr("Released records"))
-    numbers = column_numbers(column_from_values(shown[name]), name, "RECORD_COUNT")
+def _counts(records: pd.DataFrame, name: str) -> np.ndarray:
+    _check_fields(records, [name], tr("Released records"))
+    numbers = column_numbers(column_from_values(records[name]), name, "RECORD_COUNT")
     if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers != np.round(numbers)).any():
         raise InputError(
             tr("“{name}” is not a whole number in all released rows: each must say how many it stands for.", name=name)

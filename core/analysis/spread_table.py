@@ -80,11 +80,11 @@ def read_spread(
     used = np.flatnonzero(total > 0)
     profiles = (sparse.diags(1 / total[used]) @ shares[used]).tocsr()
     counts = np.round(total[used]).astype(np.int64)
-    shown = {
+    shown_fields = {
         name: Column(classes[used, position], column.categories)
         for position, (name, column) in enumerate(fields.items())
         if name not in (LEVEL, REGION)
     }
     nowhere = np.zeros(len(used), np.int64)
-    rows = ReleasedRows(areas, Levels((own_regions(len(areas)),)), nowhere, nowhere, shown, counts)
+    rows = ReleasedRows(areas, Levels((own_regions(len(areas)),)), nowhere, nowhere, shown_fields, counts)
     return rows, Spread(profiles, np.arange(len(used)), counts.astype(float), nowhere)

@@ -20,12 +20,12 @@ TABLES, KEYS, ROWS, COUNT_KNOWN, NEW_KEY, LEAST = (
 LINKED = (KEY, TABLES, KNOWN, ROWS, KEEP, SENSITIVE, COUNT_KNOWN, NEW_KEY, LEAST, KEYS)
 
 
-def linking_of(told: Mapping[str, object], beside: Path) -> Linking | None:
+def linking_of(values: Mapping[str, object], beside: Path) -> Linking | None:
     """What a job asks of linked tables; None where it has none. Raises InputError.
 
-    told : the job; beside : the folder that paths start from
+    values : the job; beside : the folder that paths start from
     """
-    given = {name: told[name] for name in LINKED if not is_blank(told.get(name))}
+    given = {name: values[name] for name in LINKED if not is_blank(values.get(name))}
     if TABLES not in given:
         if given:
             raise InputError(

@@ -135,14 +135,14 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, with_followed, written_job
     from .linked_job import linking_of
 
-    told, beside = read_job(given.job, given.set), given.job.resolve().parent
-    outputs = outputs_of(told, beside)
+    values, beside = read_job(given.job, given.set), given.job.resolve().parent
+    outputs = outputs_of(values, beside)
     if given.folder is not None:
         outputs[FOLDER] = Path.cwd() / given.folder
     if not outputs:
         raise InputError(tr("The job says nothing of where the release goes: give {name} or --folder.", name=FOLDER))
     log, progress = _Log(given.quiet), _Bar(given.quiet)
-    layers = [name for name in LAYERS if told.get(name)]
+    layers = [name for name in LAYERS if values.get(name)]
     if layers:
         log.warn(
             tr(
@@ -150,13 +150,13 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
                 names=", ".join(layers),
             )
         )
-    tables, settings = tables_of(told, beside), settings_of(told, beside)
-    updating = with_followed(updating, told)
+    tables, settings = tables_of(values, beside), settings_of(values, beside)
+    updating = with_followed(updating, values)
     missing = [name for name in ("REGIONS", "RECORDS") if name not in tables]
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
-    linking = linking_of(told, beside)
+    linking = linking_of(values, beside)
     if linking is not None and updating is not None:
         raise InputError(
             tr("LINKED_TABLES: an update carries on a release of persons alone, so take this out of the job.")

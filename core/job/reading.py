@@ -43,9 +43,9 @@ def table_of(job: Job) -> tuple[RecordTable, Generalising]:
             field_named(there, name, parameter, "RECORDS")
     columns = job.columns("RECORDS", list(dict.fromkeys(name for names in named.values() for name in names)))
     asked = generalising_of(job, fields.quasi_identifiers)
-    shown = asked.shown(fields.table(columns))
-    job.info(*(column.sentence for column in shown.coarsened.values()))
-    return shown, asked
+    coarsened = asked.shown(fields.table(columns))
+    job.info(*(column.sentence for column in coarsened.coarsened.values()))
+    return coarsened, asked
 
 
 def records_of(job: Job, areas: Areas, k: int | None, aside: str = "") -> Records:

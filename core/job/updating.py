@@ -162,10 +162,12 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
 
 def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: Areas) -> None:
     """Refuse areas that no release of these quasi-identifiers has, such as those of another year. Raises InputError."""
-    alike = [release for release in earlier if set(release.quasi_identifiers) == set(profile.quasi_identifiers)]
+    of_same_fields = [
+        release for release in earlier if set(release.quasi_identifiers) == set(profile.quasi_identifiers)
+    ]
     own = set(areas.identifiers.tolist())
-    if alike and all(set(release.areas.tolist()) != own for release in alike):
-        levels_of_release(alike[-1], areas)
+    if of_same_fields and all(set(release.areas.tolist()) != own for release in of_same_fields):
+        levels_of_release(of_same_fields[-1], areas)
 
 
 def _named(register: Path, entry: str) -> int:

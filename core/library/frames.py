@@ -169,10 +169,10 @@ class ArrowFrame(OwnFrame):
 
             self._table = from_dataframe(given)
         self.names = list(self._table.column_names)
-        told = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
-        self.geometry = str(told.get("primary_column", ""))
+        metadata = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
+        self.geometry = str(metadata.get("primary_column", ""))
         # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
-        self.crs = told["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
+        self.crs = metadata["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
         twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
         if twice:
             raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))

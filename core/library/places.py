@@ -279,5 +279,5 @@ def _projection(system: Any) -> str:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a name in PROJ's words says less than the system: its projection it says
-        told: Mapping[str, object] = system.to_dict()
-    return str(told.get("proj", ""))
+        parameters: Mapping[str, object] = system.to_dict()
+    return str(parameters.get("proj", ""))

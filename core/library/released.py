@@ -296,14 +296,14 @@ class Anonymized:
         job = self._job
         values = {name: job.values[name] for name in SETTINGS if job.given(name) or name in ("K", "RELEASE")}
         values.update(settled_by_combination(self._job))
-        told = {
+        said = {
             name: ", ".join(map(str, value)) if isinstance(value, list) else value
             for name in SETTINGS
             if name in allowed and SETTINGS[name].kind != TABLE
             for value in [values.get(name)]
             if value not in (None, "")
         }
-        return told
+        return said
 
     def _what_is_said(self, licence: str) -> Said:
         values = self._said_values(set(said_of(self._job)) - set(INPUTS))

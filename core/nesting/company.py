@@ -62,14 +62,14 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     )
 
 
-def _changed(before: Plan, after: Plan, told: np.ndarray) -> np.ndarray:
-    """Which of what a plan shows was not shown so before, or told something; told : (L,) bool, before."""
+def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:
+    """Which of what a plan shows was not shown so before, or told something; disclosing : (L,) bool, before."""
     at = np.flatnonzero(after.released)
     same = np.full(len(at), SUPPRESSED)
     for level in range(len(after.levels)):
         here = np.flatnonzero(after.level[at] == level)
         same[here] = before.equivalence_classes_of_places(level, after.region[at[here]], after.class_of[at[here]])
-    stays = np.append(before.released & ~told, False)[same]
+    stays = np.append(before.released & ~disclosing, False)[same]
     return ~(stays & (np.append(before.records, SUPPRESSED)[same] == after.records[at]))
 
 

@@ -129,7 +129,7 @@ class _Work:
         self.few = [np.minimum(np.floor(self.people[0]), k - 1)]
         for within, loss in zip(tree.within, tree.loss[1:]):
             self.few.append(np.bincount(within, self.few[-1], len(loss)))
-        self.told = ProofByPeople(tree, people, k)
+        self.proof_by_people = ProofByPeople(tree, people, k)
         self.classes = np.ones(int(cells.class_of.max(initial=-1)) + 1, bool)
 
     def _drawn(self, storey: Storey, level: int, name: str) -> np.ndarray:
@@ -203,7 +203,8 @@ class _Work:
                 for level in range(1, len(storeys)):
                     fails[level] |= released[level] & (left[level] < least)
         if self.conditions.secrets is not None:
-            fails = [before | told for before, told in zip(fails, self.told.small_counts(storeys, released))]
+            small = self.proof_by_people.small_counts(storeys, released)
+            fails = [before | disclosing for before, disclosing in zip(fails, small)]
         if self.holds is not None:
             zone = zone_of_cells(storeys, released, self.n_cells)
             cells = np.flatnonzero(zone >= 0)

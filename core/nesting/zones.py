@@ -197,14 +197,14 @@ class ProofByPeople:
     def small_counts(self, storeys: list[Storey], released: list[np.ndarray]) -> list[np.ndarray]:
         """Of each level, (rows,) bool: whether a row shows its class and proves such a count."""
         zones, small = zones_of(storeys, released, self.all_people), zones_of(storeys, released, self.small_people).left
-        told = []
+        proven = []
         for level, here in enumerate(released):
             others = zones.left[level] - zones.arrived[level]  # people of other classes
             may = here & (others >= 0) & (others < self.k - 1) & (small[level] > others)
             for row in np.flatnonzero(may).tolist():
                 may[row] = self._proven(self._areas(storeys, released, level, row), int(others[row]))
-            told.append(may)
-        return told
+            proven.append(may)
+        return proven
 
     def _areas(self, storeys: list[Storey], released: list[np.ndarray], level: int, row: int) -> np.ndarray:
         """The areas of the zone of a row."""

@@ -104,7 +104,7 @@ def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = 
     area, person : the columns that say in which area a record lies, and whose it is; empty for none
     """
     looks = {name: column_summary(name, column, name == area, name == person) for name, column in records.items()}
-    wanted = [name for name, look in looks.items() if look.role == QUASI]
+    wanted = [name for name, summary in looks.items() if summary.role == QUASI]
     wanted.sort(key=lambda name: not _named("quasi", name))  # those whose name says so first; else their order stays
     for name in wanted[MOST_QUASI:]:
         reason = tr("Many columns may be known already: choose it where it is needed.")
@@ -119,31 +119,41 @@ def column_summary(name: str, column: Column, area: bool = False, person: bool =
     """
     present = np.array([not is_missing(value) and value != "" for value in column.categories.tolist()], bool)
     held = np.bincount(column.codes, minlength=len(present))
-    shown, held_shown = column.categories[present].tolist(), held[present]
+    present_values, held_shown = column.categories[present].tolist(), held[present]
     n_values, missing = int((held_shown > 0).sum()), int(held[~present].sum())
-    kind = _kind(shown)
-    look = ColumnSummary(name, kind, len(column), n_values, missing, _examples(shown, held_shown), LEAVE_OUT, "")
-    role, reason, alarming = _role(name, look, shown, held_shown, area, person)
-    return _as(look, role, reason, alarming)
+    kind = _kind(present_values)
+    summary = ColumnSummary(
+        name, kind, len(column), n_values, missing, _examples(present_values, held_shown), LEAVE_OUT, ""
+    )
+    role, reason, alarming = _role(name, summary, present_values, held_shown, area, person)
+    return _as(summary, role, reason, alarming)
 
 
-def _as(look: ColumnSummary, role: str, reason: str, alarming: bool = False) -> ColumnSummary:
+def _as(summary: ColumnSummary, role: str, reason: str, alarming: bool = False) -> ColumnSummary:
     return ColumnSummary(
-        look.name, look.kind, look.n_records, look.n_values, look.missing, look.examples, role, reason, alarming
+        summary.name,
+        summary.kind,
+        summary.n_records,
+        summary.n_values,
+        summary.missing,
+        summary.examples,
+        role,
+        reason,
+        alarming,
     )
 
 
 def _role(
-    name: str, look: ColumnSummary, values: list[object], held: np.ndarray, area: bool, person: bool
+    name: str, summary: ColumnSummary, values: list[object], held: np.ndarray, area: bool, person: bool
 ) -> tuple[str, str, bool]:
     """Role, reason, and whether it is alarming: what is known first, then what must not go out, then what may."""
     if area:
         return AREA, tr("Its values are those of the areas."), False
     if person:
         return PERSON, tr("Says whose row it is: k counts persons, and it is never released."), False
-    if look.kind == EMPTY:
+    if summary.kind == EMPTY:
         return LEAVE_OUT, tr("It is empty."), False
-    return _of_identifiers(name, look, values, held) or _of_what_is_known(name, look)
+    return _of_identifiers(name, summary, values, held) or _of_what_is_known(name, summary)
 
 
 def _of_identifiers(

@@ -271,15 +271,15 @@ class Comparing:
 
     def _regions_of(self, release: Published) -> tuple[int, list[np.ndarray]]:
         """Which regions a release has, and of each level, its own number of each region of the first that has them."""
-        told = id(release.areas), id(release.levels), tuple(sorted(release.quasi_identifiers))
-        if told not in self._numbers:
+        key = id(release.areas), id(release.levels), tuple(sorted(release.quasi_identifiers))
+        if key not in self._numbers:
             numbered = ((position, same_regions(release, first)) for position, first in enumerate(self._first))
             position, own = next((numbers for numbers in numbered if numbers[1] is not None), (len(self._first), None))
             if own is None:
                 own = [np.arange(crosswalk.n_regions) for crosswalk in release.levels.crosswalks]
                 self._first.append(release)
-            self._numbers[told] = (release.areas, release.levels), position, own
-        return self._numbers[told][1:]
+            self._numbers[key] = (release.areas, release.levels), position, own
+        return self._numbers[key][1:]
 
 
 def _in_both(before: _ReleasedRows, after: _ReleasedRows) -> tuple[np.ndarray, np.ndarray]:

@@ -289,9 +289,9 @@ def updated(
         there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
     level_of, rare = np.full(len(cell), SUPPRESSED, np.int8), 0
     if records.table.kept:
-        told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
-        level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
-        rare = n_rare(places, told, people, wanted.k) if wanted.identical_rows else 0
+        by_value, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
+        level_of[there] = levels_with_values(places, by_value, people, wanted, rng, part(progress, 0.0, 0.9))
+        rare = n_rare(places, by_value, people, wanted.k) if wanted.identical_rows else 0
     else:
         numbers = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
         level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, numbers, rng)
@@ -338,7 +338,7 @@ def _by_value(
     parts_of_values = _sensitive_parts(list(number), names, records.table.sensitive)
     keys: list[np.ndarray] = []
     pair_keys: list[np.ndarray] = []
-    told, place_of = [], []
+    by_value, place_of = [], []
     for height, of_level in enumerate(places):
         region = levels.crosswalks[height].region_of[area]
         place = np.where(region >= 0, _positions(of_level.key, region * n_classes + class_of), NOBODY)
@@ -363,16 +363,16 @@ def _by_value(
         of_place, of_value = np.divmod(key, len(number))
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
         of_fields = [part_of[of_value] for part_of in parts_of_values]
-        told.append(PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
+        by_value.append(PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
         keys.append(key)
         pair_keys.append(pair)
         place_of.append(place)
     for height in range(len(places) - 1):
-        around = places[height].parent[told[height].place]
-        parent = _positions(keys[height + 1], around * len(number) + told[height].value)
-        told[height] = replace(told[height], parent=np.where(around >= 0, parent, NOBODY))
+        around = places[height].parent[by_value[height].place]
+        parent = _positions(keys[height + 1], around * len(number) + by_value[height].value)
+        by_value[height] = replace(by_value[height], parent=np.where(around >= 0, parent, NOBODY))
     pairs = [np.where(pair >= 0, np.searchsorted(key, pair), NOBODY) for key, pair in zip(keys, pair_keys)]
-    return told, People(place_of, pairs)
+    return by_value, People(place_of, pairs)
 
 
 def _sensitive_parts(texts: Sequence[str], names: Sequence[str], sensitive: Sequence[str]) -> list[np.ndarray]:

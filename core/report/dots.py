@@ -70,7 +70,7 @@ def dots_report(
     """The page as HTML. shapes : (m,) planar polygons; north : degrees clockwise from the top of the map; notes :
     sentences on what was read; provenance : what the run was."""
     may_show = groups.may_be_shown(least)
-    told = warnings(groups, least)
+    sentences = warnings(groups, least)
     verdict = plural(
         "{n} dot. {hidden}",
         "{n} dots. {hidden}",
@@ -78,13 +78,13 @@ def dots_report(
         hidden=hidden_sentence(groups, least),
     )
     sections = [
-        Section(tr("What the map tells"), (*_what_it_tells(least, people_per_dot, allocation), *told)),
+        Section(tr("What the map tells"), (*_what_it_tells(least, people_per_dot, allocation), *sentences)),
         Section(tr("What was not looked at"), _not_looked_at()),
         _categories(groups, dots, may_show),
         _where(groups, may_show, shapes, north),
         *how_it_was_done(notes, provenance),
     ]
-    return render(Report(tr("Dot map"), verdict, not told, True, sections, provenance.date))
+    return render(Report(tr("Dot map"), verdict, not sentences, True, sections, provenance.date))
 
 
 def _what_it_tells(least: int, people_per_dot: int, allocation: str) -> tuple[str, ...]:

@@ -135,8 +135,8 @@ LIMITS = (
 def _limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
-    told = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
-    return Section(tr("What levels tell"), (*LIMITS, *told))
+    proven = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
+    return Section(tr("What levels tell"), (*LIMITS, *proven))
 
 
 def _narrowing_section(account: Account) -> Section:

@@ -57,7 +57,10 @@ def best_approaches_section(best: Sequence[BestApproach], over_scenarios: bool =
     by_component: dict[str, dict[str, str]] = {}
     for approach in best:
         by_component.setdefault(approach.component, {})[approach.measure] = approach.in_words
-    rows = [(tr(component), *(told[measure] for measure in MEASURED)) for component, told in by_component.items()]
+    rows = [
+        (tr(component), *(of_component[measure] for measure in MEASURED))
+        for component, of_component in by_component.items()
+    ]
     return Section(heading, (text,), (tr("Component"), *MEASURED.values()), rows)
 
 

@@ -98,12 +98,12 @@ def release_report(published: PublicReport) -> str:
     else:
         verdict = tr("No record is released.")
     made = [*published.parameters, (tr("Made with VBAS"), published.version)]
-    told = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
+    proven = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
     sections = [
         _measures(published),
         Section(tr("The periods"), (published.over_time,)) if published.over_time else Section(""),
         _levels(published) if nested else Section(""),
-        Section(tr("What levels tell"), told) if nested else Section(""),
+        Section(tr("What levels tell"), proven) if nested else Section(""),
         _narrowing(published) if nested else Section(""),
         _map(published),
         _classes(published),

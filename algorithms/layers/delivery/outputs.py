@@ -291,8 +291,8 @@ class Outputs:
         file = destination.file
         place = PostgresPlace(name, destination) if file is None else SqlitePlace(name, destination, file)
         self._tables[name] = place
-        for told in stack.enter_context(place.held()):
-            self._feedback.pushWarning(told)
+        for warning in stack.enter_context(place.held()):
+            self._feedback.pushWarning(warning)
         stack.callback(self._drop, place)
         stack.callback(self._let_go_of_tables)
         staged = with_destination(self._inputs.parameters.get(name), place.staging)

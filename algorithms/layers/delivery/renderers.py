@@ -212,8 +212,8 @@ class Categorised:
             return None
         values = {python_value(value) for value in layer.uniqueValues(layer.fields().indexOf(name))}
         known = sorted(str(value) for value in values if value is not None)
-        shown = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
-        if not 0 < len(shown) <= len(QUALITATIVE):
+        drawn = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
+        if not 0 < len(drawn) <= len(QUALITATIVE):
             return None
         free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
         categories = [
@@ -222,7 +222,7 @@ class Categorised:
                 _symbol(layer, {"color": self.colours.get(value) or next(free), **self.look}),
                 tr(value_text(value)) if self.ours else value_text(value),
             )
-            for value in shown
+            for value in drawn
         ]
         if len(known) < len(values):
             # The category without a value takes all the rest, NULL among them.
@@ -318,8 +318,8 @@ def _hatch(symbol: QgsSymbol, condition: str) -> None:
         return
     lines = QgsLinePatternFillSymbolLayer.create({"angle": "45", "distance": "30"})
     lines.setSubSymbol(QgsLineSymbol.createSimple({"color": "#4b5563", "width": "0.12"}))
-    shown = QgsProperty.fromExpression(f"coalesce({condition}, false)")
-    lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, shown)
+    property_of_layer = QgsProperty.fromExpression(f"coalesce({condition}, false)")
+    lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, property_of_layer)
     distance = QgsProperty.fromExpression(f"CASE WHEN {condition} THEN 1.2 END")
     lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLineDistance, distance)
     symbol.appendSymbolLayer(lines)
@@ -332,8 +332,8 @@ def _records_within(layer: QgsVectorLayer, level: str, levels: np.ndarray, n_reg
     if released is None:
         return [0] * len(levels)
     at, records = _numbers(layer, f'"{level}"'), np.nan_to_num(_numbers(layer, f'"{released}"'))
-    shown = np.cumsum([records[at == place].sum() for place in levels])
-    return [int(float(f"{mean:.2g}")) for mean in shown / n_regions]
+    within = np.cumsum([records[at == place].sum() for place in levels])
+    return [int(float(f"{mean:.2g}")) for mean in within / n_regions]
 
 
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:

@@ -249,12 +249,12 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
-    told = (*flags, coarsened, int(release.of_persons), int(release.in_zones))
+    row = (*flags, coarsened, int(release.of_persons), int(release.in_zones))
     for name in LATER:
         if not is_there(connection, RELEASES, name):
             connection.execute(f"ALTER TABLE {RELEASES} ADD COLUMN {name} {SHORT}")
     connection.execute(
-        ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *told)
+        ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *row)
     )
     if is_large(release):
         add_packed(connection, number, release)
@@ -317,13 +317,15 @@ def _release(
         if not len(release.areas):
             raise ValueError
         _check_counts(release)
-        told = particulars_of(connection, number)
-        linked = tuple(name for name in told.get(LINKED, "").split(", ") if name)
-        updates = (positions.get(told[UPDATES], -1), told.get(UPDATE, "")) if UPDATES in told else None
+        particulars = particulars_of(connection, number)
+        linked = tuple(name for name in particulars.get(LINKED, "").split(", ") if name)
+        updates = (
+            (positions.get(particulars[UPDATES], -1), particulars.get(UPDATE, "")) if UPDATES in particulars else None
+        )
         release = replace(release, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
         release = replace(release, coarsened=levels, updates=updates)
-        if SAME_IN_ALL in told:
-            release = in_all_periods(release, release.quasi_identifiers[int(told[SAME_IN_ALL])])
+        if SAME_IN_ALL in particulars:
+            release = in_all_periods(release, release.quasi_identifiers[int(particulars[SAME_IN_ALL])])
         return release
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
         raise damaged(number, title, path, error) from error

@@ -222,16 +222,16 @@ def scatter(
             path = "M" + "L".join(f"{across[j]:.1f} {upwards[j]:.1f}" for j in best)
             content += element("path", d=path, fill="none", stroke=colour, stroke_width=1, stroke_dasharray="2 3")
         for j in own:
-            told = hint(
+            tooltip = hint(
                 tr("{name}: {value}", name=every[j].name, value=f"{formatted(every[j].x)}, {formatted(every[j].y)}")
             )
             if every[j].marked:
                 a, b = across[j], upwards[j]
                 shape = f"M{a:.1f} {b - 7:.1f}l7 7l-7 7l-7-7z"
-                content += element("path", told, d=shape, fill=colour, stroke="#fff", stroke_width=1)
+                content += element("path", tooltip, d=shape, fill=colour, stroke="#fff", stroke_width=1)
                 content += words(a + 8, b - 6, every[j].label, fill=INK)
             else:
-                content += element("circle", told, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
+                content += element("circle", tooltip, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
         if series or len(best) < len(own):
             key.append((colour, "point", series or tr("others")))
     if any(point.marked for point in every):
