@@ -36,8 +36,27 @@ Names = Union[str, Sequence[str]]
 class AnalysableRelease:
     """A release that can be analysed, as `read_release` gives it.
 
-    records : frame of the released rows, as they were given; areas : frame of the areas, by their identifier as text
-    rows : the same as arrays; leave_out, quasi_identifiers, margin : how its weights are found
+    Attributes
+    ----------
+    records : DataFrame
+        The released rows, as they were given.
+    areas : DataFrame
+        The areas, by their identifier as text.
+    rows : ReleasedRows
+        The same as arrays.
+    leave_out, quasi_identifiers, margin
+        How its weights are found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vbas.core.analysis import read_release
+    >>> records = pd.DataFrame({"vbas_region": [7, 7, 7], "ill": [True, False, False]})
+    >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region": [7, 7]})
+    >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10]})
+    >>> release = read_release(records, crosswalk, areas)
+    >>> len(release.records), release.areas["population"].to_dict()
+    (3, {'a': 30, 'b': 10})
     """
 
     records: pd.DataFrame
@@ -64,7 +83,30 @@ class AnalysableRelease:
     def leaving_out(self, leave_out: str, quasi_identifiers: Names) -> AnalysableRelease:
         """The same with areas left out where records of a class cannot live, by how the release was made.
 
-        leave_out : of `spreading.LEAVE_OUT`; quasi_identifiers : the fields that make a class
+        Parameters
+        ----------
+        leave_out : str
+            Of `spreading.LEAVE_OUT`: “where level 1 shows the class”, “in zones” or “none”.
+        quasi_identifiers : str or sequence of str
+            The fields that make a class.
+
+        Returns
+        -------
+        AnalysableRelease
+            With other weights.
+
+        Examples
+        --------
+        Whoever is shown in the larger region does not live in “a”, where a region shows the class by itself:
+
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [1, 1], "sex": ["F", "F"]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10]})
+        >>> release = read_release(records, crosswalk, areas).leaving_out("where level 1 shows the class", "sex")
+        >>> release.spread().values.tolist()
+        [['a', 1.0], ['b', 1.0]]
         """
         return replace(self, leave_out=leave_out, quasi_identifiers=tuple(_listed(quasi_identifiers)))
 
@@ -73,9 +115,38 @@ class AnalysableRelease:
     ) -> AnalysableRelease:
         """The same with weights that meet a table of people by area and some fields of the release.
 
-        table : a file or frame with a row for each area and group; area, fields, people : its fields
-        if_different : of `fitting.MARGINS_DIFFER`. Raises InputError for a table that cannot be used; what contradicts
-        the release is refused once weights are asked for.
+        Parameters
+        ----------
+        table : path or DataFrame
+            A row for each area and group.
+        area, people : str
+            Its fields with the area and with the people.
+        fields : str or sequence of str
+            Its fields that make a group, called as in the release.
+        if_different : str
+            Of `fitting.MARGINS_DIFFER`: what becomes of a group that contradicts the release.
+
+        Returns
+        -------
+        AnalysableRelease
+            With other weights.
+
+        Raises
+        ------
+        InputError
+            For a table that cannot be used; what contradicts the release is refused once weights are asked for.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_region": [1, 1, 1, 1], "sex": ["F", "F", "F", "F"]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10]})
+        >>> census = pd.DataFrame({"area": ["a", "b"], "sex": ["F", "F"], "people": [1, 3]})
+        >>> release = read_release(records, crosswalk, areas).with_margins(census, "area", "sex", "people")
+        >>> release.counts()["estimate"].tolist()
+        [1.0, 3.0]
         """
         given = table_of(table, tr("MARGINS"))
         _check_fields(given, [area, *_listed(fields), people], tr("MARGINS"))
@@ -97,6 +168,17 @@ class AnalysableRelease:
         DataFrame
             Without `by` the area and `weight`, by the labels of `records`: `release.records.join(release.spread())`.
             With it vbas_level, vbas_region, the fields, `records`, the area, `weight` and `estimate`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.spread("ill")[["area", "ill", "records", "weight"]].values.tolist()
+        [['b', False, 1, 1.0], ['a', True, 1, 0.75], ['b', True, 1, 0.25]]
         """
         import pandas as pd
 
@@ -120,10 +202,28 @@ class AnalysableRelease:
     def counts(self, by: Names = ()) -> pd.DataFrame:
         """Estimated records by area and group, with what is behind them.
 
-        by : fields of the release that make groups
-        Returns a frame by area with the fields, `estimate`, `share` of the area's records, `rows` that may live there,
-        `effective` number of records, and `at_area`, the share of the estimate from records whose area is known.
-        Areas with shapes keep them.
+        Parameters
+        ----------
+        by : str or sequence of str
+            Fields of the release that make groups.
+
+        Returns
+        -------
+        DataFrame
+            By area: the fields, `estimate`, `share` of the area's records, `rows` that may live there, `effective`
+            number of records, and `at_area`, the share of the estimate from records whose area is known. Areas with
+            shapes keep them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.counts("ill")[["ill", "estimate", "share"]].values.tolist()
+        [[False, 0.0, 0.0], [True, 0.75, 1.0], [False, 1.0, 0.8], [True, 0.25, 0.2]]
         """
         import pandas as pd
 
@@ -157,6 +257,17 @@ class AnalysableRelease:
         DataFrame
             By area: `cases`, `records`, `rate`, `expected`, `ratio`, `effective` number of records behind the rate, and
             `at_area`, the share of records whose area is known. Areas with shapes keep them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.rates("ill", per=100)[["cases", "records", "rate"]].values.tolist()
+        [[0.75, 0.75, 100.0], [0.25, 1.25, 20.0]]
         """
         import pandas as pd
 
@@ -182,9 +293,27 @@ class AnalysableRelease:
     def exposure(self, of: Names | pd.Series) -> pd.DataFrame:
         """The mean of quantities of the areas over where each row may live, and their standard deviation there.
 
-        of : fields of the areas, or a series by area
-        Returns a frame by the labels of `records` with mean_ and sd_ of each name: in a model a row takes its mean, and
-        the deviation, 0 where the area is known, says how little is known of its own.
+        Parameters
+        ----------
+        of : str, sequence of str or Series
+            Fields of the areas, or a series by area.
+
+        Returns
+        -------
+        DataFrame
+            By the labels of `records`, mean_ and sd_ of each name: in a model a row takes its mean, and the deviation, 0
+            where the area is known, says how little is known of its own.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.exposure("traffic").round(3).values.tolist()
+        [[9.0, 0.0], [6.0, 1.732]]
         """
         import pandas as pd
 

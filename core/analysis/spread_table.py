@@ -53,7 +53,7 @@ def read_spread(
     >>> fields = {"vbas_region": column_from_values([7, 7, 2]), "sex": column_from_values(["F", "F", "M"])}
     >>> rows, weights = read_spread(areas, column_from_values(["a", "b", "b"]), fields, np.array([4.5, 1.5, 3.0]))
     >>> rows.counts.tolist(), weights.row_weights().toarray().tolist()
-    ([6, 3], [[0.75, 0.25], [0.0, 1.0]])
+    ([3, 6], [[0.0, 1.0], [0.75, 0.25]])
     """
     texts = ["" if is_missing(value) else str(identifier_text(value)) for value in area.categories.tolist()]
     at = areas.codes_of(np.array(texts, dtype=object))[area.codes] if len(texts) else np.zeros(0, np.int64)

@@ -345,7 +345,7 @@ class _Work:
         of_persons = withhold(e, signatures, self._asked(grouped, people, tables), people)
         flags = {f"w{i}": of_persons.of_table[i].astype(np.int8) for i in range(n_tables)}
         groups_uploaded = self.engine.upload(
-            "vbas_labels", {"id": np.arange(len(e)), "label": of_persons.label, **flags}
+            "vbas_labels", {"id": np.arange(len(e)), "label": of_persons.group, **flags}
         )
         labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, groups_uploaded, n_tables))
         for position, table in enumerate(tables):

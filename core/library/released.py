@@ -60,6 +60,25 @@ class Anonymized:
         All that is known of it, of `vbas.core.anonymise`.
     said : tuple of str
         The sentences that were said as it was made.
+    measures : Measures
+        What it costs. Internal: suppressed records are counted in it.
+    smallest : int or None
+        Records of the smallest released class, recounted.
+    records, regions, crosswalk : frames
+        What may be published, of the kind that the records and the areas came in.
+    content_hash : str
+        The hash of the whole release, the same by every door and in every format.
+
+    Examples
+    --------
+    >>> from vbas import anonymize
+    >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+    >>> release.smallest, release.measures.n_suppressed
+    (12, 0)
+    >>> sorted(release.records), release.crosswalk["vbas_region"].tolist()
+    (['sex', 'vbas_region'], [1, 1, 1, 1])
     """
 
     ALGORITHM = "vbas:anonymize"  # of the toolbox, that makes the same
@@ -137,6 +156,15 @@ class Anonymized:
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> from vbas import anonymize
+        >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+        >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+        >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+        >>> "Internal" in release.report(), "Internal" in release.report(for_release=True)
+        (True, False)
         """
         return self._public_page() if for_release else self._internal_page()
 
@@ -174,6 +202,15 @@ class Anonymized:
             Where what was written is not what was to be released.
         VbasError
             Where it cannot be put in its place: then nothing was changed.
+
+        Examples
+        --------
+        >>> from vbas import anonymize
+        >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+        >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+        >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+        >>> release.write("release", licence="CC-BY-4.0", report="internal.html") == release.content_hash
+        True
         """
         pages = {"REPORT": report, "RELEASE_REPORT": release_report}
         self.deliver(folder, {name: path for name, path in pages.items() if path}, folder_format, licence)
@@ -186,7 +223,28 @@ class Anonymized:
         folder_format: str | None = None,
         licence: str | None = None,
     ) -> None:
-        """Write a folder and pages, each where it is asked for; see `write`. pages : by REPORT and RELEASE_REPORT"""
+        """Write a folder and pages, each where it is asked for, all of it or nothing; see `write`.
+
+        Parameters
+        ----------
+        folder : path or None
+            As for `write`; None for pages alone.
+        pages : mapping of str to path
+            Where the page goes, by REPORT, which is internal, and RELEASE_REPORT.
+        folder_format, licence : str, optional
+            As for `write`, and so what is raised.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from vbas import anonymize
+        >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+        >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+        >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+        >>> release.deliver(None, {"REPORT": "internal.html"})
+        >>> Path("internal.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        True
+        """
         for policy in self.account.policies:
             policy.refuse_without_folder(folder is not None)
         written = self._job.text("FOLDER_FORMAT") if folder_format is None else folder_format
