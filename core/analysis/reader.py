@@ -301,8 +301,8 @@ class AnalysableRelease:
         Returns
         -------
         DataFrame
-            By the labels of `records`, mean_ and sd_ of each name: in a model a row takes its mean, and the deviation, 0
-            where the area is known, says how little is known of its own.
+            By the labels of `records`, mean_ and sd_ of each name: in a model a row takes its mean, and the deviation,
+            0 where the area is known, says how little is known of its own.
 
         Examples
         --------

@@ -18,7 +18,7 @@ class LevelAudit:
 
     level, region, parent : 0-based; parent is the region of the next level, -1 at the last
     areas, population, records : of the region, whatever is shown of them
-    released, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one,
+    shown, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one,
     or not at all; they add up to `records`
     classes, smallest : the classes that are shown here, and the records of the smallest, 0 where there are none
     distance : mean distance of its people from its centre, metres
@@ -30,7 +30,7 @@ class LevelAudit:
     areas: np.ndarray
     population: np.ndarray
     records: np.ndarray
-    released: np.ndarray
+    shown: np.ndarray
     finer: np.ndarray
     coarser: np.ndarray
     suppressed: np.ndarray
@@ -39,9 +39,14 @@ class LevelAudit:
     distance: np.ndarray
 
     @property
+    def released(self) -> np.ndarray:
+        """Records released with each region, (R,) int64."""
+        return self.shown
+
+    @property
     def within(self) -> np.ndarray:
         """Records released with each region or with one within, (R,) int64."""
-        return self.released + self.finer
+        return self.shown + self.finer
 
 
 def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Measures, LevelAudit]:

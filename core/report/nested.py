@@ -153,9 +153,9 @@ def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Meas
     n_released = max(measures.n_records - measures.n_suppressed, 1)
     for level in np.unique(audit.level).tolist():
         here = audit.level == level
-        own = int(audit.formatted[here].sum())
+        own = int(audit.released[here].sum())
         people = float(audit.population[here].mean())
-        metres = float((audit.formatted[here] * audit.distance[here]).sum() / own) if own else 0.0
+        metres = float((audit.released[here] * audit.distance[here]).sum() / own) if own else 0.0
         values = of_levels[level : level + 1]
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
@@ -241,11 +241,11 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
 def _maps_section(audit: LevelAudit, map_data: MapData) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
     pictures: list[str] = []
-    shares = 100.0 * (audit.formatted + audit.finer) / np.maximum(audit.records, 1)
+    shares = 100.0 * (audit.released + audit.finer) / np.maximum(audit.records, 1)
     for level, of_level in enumerate(map_data.levels):
         here = audit.level == level
         there = drawn(of_level)
-        whole = 100.0 * (audit.formatted + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
+        whole = 100.0 * (audit.released + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
         if not 0 < there.sum() <= MOST_DRAWN or (whole > NEARLY_ALL and pictures):
             continue
         labels = [
@@ -258,7 +258,7 @@ def _maps_section(audit: LevelAudit, map_data: MapData) -> Section:
                 up=up,
             )
             for region, records, own, finer, up in zip(
-                *(column[here].tolist() for column in (audit.region, audit.records, audit.formatted, audit.finer)),
+                *(column[here].tolist() for column in (audit.region, audit.records, audit.released, audit.finer)),
                 audit.coarser[here].tolist(),
             )
         ]
