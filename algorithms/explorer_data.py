@@ -69,7 +69,7 @@ class Choices:
     def parameters(self, n_sites: int) -> dict[str, object]:
         """What the main algorithm is given to make so many regions."""
         chosen = RECOMMENDED.get(self.favour, self)
-        given: dict[str, object] = {
+        values: dict[str, object] = {
             "K": self.k,
             "COMBINATION": CUSTOM,
             "SITE_NUMBER": "given number",
@@ -78,10 +78,10 @@ class Choices:
             "RELEASE": NESTED if self.nested else ONE_LEVEL,
         }
         if chosen.aggregation not in choosing_sites(AGGREGATIONS):
-            given["SITE_LOCATION"] = chosen.site_location
+            values["SITE_LOCATION"] = chosen.site_location
         if self.nested:
-            given["FINEST"] = CONFIGURATION
-        return given
+            values["FINEST"] = CONFIGURATION
+        return values
 
 
 @dataclass(frozen=True)

@@ -653,12 +653,12 @@ def _refuse_small_regions(areas: Areas, levels: Levels, ask: Ask) -> None:
         )
 
 
-def refuse_with_coarser(given: Sequence[str]) -> None:
+def refuse_with_coarser(parameters: Sequence[str]) -> None:
     """Refuse what does not know yet that one release may show a value finer and coarser. Raises InputError.
 
-    given : names of parameters that are given beside LEVELS_COARSER
+    parameters : names of parameters that are given beside LEVELS_COARSER
     """
-    for name in given:
+    for name in parameters:
         raise InputError(
             tr(
                 "{parameter} and {name} do not go together: what a release with finer and coarser values "

@@ -121,9 +121,9 @@ class Policy:
                 )
             )
 
-    def refuse_without_register(self, given: bool) -> None:
+    def refuse_without_register(self, has_register: bool) -> None:
         """Raise PrivacyError for a release that is held against no register where the policy asks for one."""
-        if self.register and not given:
+        if self.register and not has_register:
             raise PrivacyError(
                 tr("REGISTER is not given, and the policy {path} asks for one: name a register.", path=self.path)
             )
@@ -143,9 +143,9 @@ class Policy:
                 )
             )
 
-    def refuse_without_folder(self, given: bool) -> None:
+    def refuse_without_folder(self, has_folder: bool) -> None:
         """Raise PrivacyError for a release that is not written as a folder where the policy asks for that."""
-        if self.release_folder and not given:
+        if self.release_folder and not has_folder:
             raise PrivacyError(
                 tr(
                     "RELEASE_FOLDER is not given, and the policy {path} asks for one: name a folder.",

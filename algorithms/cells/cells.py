@@ -313,8 +313,8 @@ def empty_years() -> QgsProcessingParameterDefinition:
 
 def column_of(form: Form, layer: PopulatedLayer, parameter: str) -> list[object] | None:
     """The values of a field of CELLS that says where a cell lies; None where it is not given."""
-    given = [name for name in FIELDS if form.text(name)]
-    return layer.further[given.index(parameter)] if parameter in given else None
+    fields = [name for name in FIELDS if form.text(name)]
+    return layer.further[fields.index(parameter)] if parameter in fields else None
 
 
 # Where the distance between neighbours counts.

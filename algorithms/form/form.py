@@ -39,7 +39,7 @@ class FormJob(Job):
         object.__setattr__(self, "layers", layers)
 
 
-def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given: bool) -> object:
+def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, is_given: bool) -> object:
     """A parameter as a plain value: words, numbers, names of fields; None of what is a layer."""
     kind, name = definition.type(), definition.name()
     if kind in LAYERS or kind == "multilayer":
@@ -49,7 +49,7 @@ def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given
     if kind == "field" and definition.allowMultiple():
         return inputs.field_names(name)
     if kind == "matrix":
-        return inputs.cells(name) if given else []
+        return inputs.cells(name) if is_given else []
     if kind == "number":
         return inputs.whole(name) if definition.dataType() == INTEGER else inputs.number(name)
     return inputs.yes(name) if kind == "boolean" else inputs.text(name)

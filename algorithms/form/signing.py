@@ -163,9 +163,9 @@ def remember(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object]
     """Have the project propose what was said of a run to the next one."""
     for name in SAID:
         value = parameters.get(name)
-        given = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
+        is_kept = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
         said = visible(" ".join(str(value).split()))
-        if project is not None and given and said != (_of(project, name) or ""):
+        if project is not None and is_kept and said != (_of(project, name) or ""):
             project.writeEntry(PROJECT, name.lower(), said)
 
 

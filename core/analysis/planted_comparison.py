@@ -12,7 +12,7 @@ from ..plan import Plan
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from .moving import move_by_donut
-from .planting import AnalysisMeasures, Found, Planted, Planting, measures_of, plant
+from .planting import AnalysisMeasures, Planted, Planting, ReadingAnalyses, measures_of, plant
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class PlantedComparison:
         return plant(self.areas, self.profile, self.planting)
 
     @cached_property
-    def true(self) -> Found:
+    def true(self) -> ReadingAnalyses:
         """What is found in the true areas."""
         return self.planted.look(self.planted.true_areas())
 

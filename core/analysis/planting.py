@@ -83,13 +83,14 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ReadingAnalyses:
     """What is found in a reading, of O outcomes of each kind.
 
     suppressed : share of the people that is not released
     map_error : (O,), root mean square error of a smoothed map over the deviation of the truth; 1 is a map of one colour
     estimate, standard_error : (O,), of the coefficient of the exposure
-    found, told : (O,), planted people in clusters that are found, all people in these; planted : (O,), those planted
+    planted_in_clusters, people_in_clusters : (O,), of the clusters that are found, planted people and all people;
+    planted : (O,), those planted
     rare_slopes : (G,), of each rare group, the slope of its estimated on its true share by area; rare_kept : (G,), the
     share of its people that is released
     """
@@ -98,8 +99,8 @@ class Found:
     map_error: np.ndarray
     estimate: np.ndarray
     standard_error: np.ndarray
-    found: np.ndarray
-    told: np.ndarray
+    planted_in_clusters: np.ndarray
+    people_in_clusters: np.ndarray
     planted: np.ndarray
     rare_slopes: np.ndarray
     rare_kept: np.ndarray
@@ -128,7 +129,7 @@ class AnalysisMeasures:
     rare_kept: float
 
 
-def measures_of(analysis: Found, true: Found, planting: Planting) -> AnalysisMeasures:
+def measures_of(analysis: ReadingAnalyses, true: ReadingAnalyses, planting: Planting) -> AnalysisMeasures:
     """What is found in a reading, against the true areas."""
 
     def share(part_of: np.ndarray, whole: np.ndarray) -> float:
@@ -142,8 +143,8 @@ def measures_of(analysis: Found, true: Found, planting: Planting) -> AnalysisMea
         float(analysis.estimate.mean()) / planting.effect,
         100.0 * float(covered.mean()),
         float(analysis.standard_error.mean() / true.standard_error.mean()),
-        share(analysis.found, analysis.planted),
-        share(analysis.found, analysis.told),
+        share(analysis.planted_in_clusters, analysis.planted),
+        share(analysis.planted_in_clusters, analysis.people_in_clusters),
         float(analysis.rare_slopes.mean()) if len(analysis.rare_slopes) else float("nan"),
         100.0 * float(analysis.rare_kept.mean()) if len(analysis.rare_kept) else float("nan"),
     )
@@ -215,9 +216,9 @@ class Planted:
         look = _ReadingAnalysis(self, reading)
         return [look.with_cases_of(of_units) for of_units in cases]
 
-    def look(self, reading: Reading, progress: Progress = silent) -> Found:
+    def look(self, reading: Reading, progress: Progress = silent) -> ReadingAnalyses:
         """What an analyst finds in a reading."""
-        return _ReadingAnalysis(self, reading).found(progress)
+        return _ReadingAnalysis(self, reading).analyses(progress)
 
 
 def plant(
@@ -397,7 +398,7 @@ class _ReadingAnalysis:
         at = np.bincount(self.cell_of, cases[self.units], len(self.outcome.at_risk))
         return with_cases(self.outcome, at.astype(np.int64))
 
-    def found(self, progress: Progress) -> Found:
+    def analyses(self, progress: Progress) -> ReadingAnalyses:
         """All that is found."""
         planted, n = self.planted, len(self.planted.drawn)
         released = float(planted.people[self.units].sum())
@@ -407,14 +408,14 @@ class _ReadingAnalysis:
             nothing = np.zeros(n)
             planted_people = np.array([self._people(drawn.inside) for drawn in planted.drawn])
             nan = np.full(n, np.nan)
-            return Found(1.0, np.ones(n), nan, nan, nothing, nothing, planted_people, slopes, kept)
+            return ReadingAnalyses(1.0, np.ones(n), nan, nan, nothing, nothing, planted_people, slopes, kept)
         errors, estimates, deviations = np.empty(n), np.empty(n), np.empty(n)
         for number, drawn in enumerate(planted.drawn):
             errors[number] = self._map_error(self.with_cases_of(drawn.mapped), drawn.truth)
             estimates[number], deviations[number] = exposure_effect(self.with_cases_of(drawn.modelled), drawn.exposure)
             progress(0.6 * (number + 1) / n)
         both, in_clusters, there = self._clusters(part(progress, 0.6, 1.0))
-        return Found(suppressed, errors, estimates, deviations, both, in_clusters, there, slopes, kept)
+        return ReadingAnalyses(suppressed, errors, estimates, deviations, both, in_clusters, there, slopes, kept)
 
     def _people(self, areas: np.ndarray) -> float:
         return float(self.planted.profile.area_sizes[areas].sum())

@@ -24,7 +24,7 @@ from ..records.columns import column_from_values, column_numbers
 from .fitting import STOP, Fitted, Margin, fit, margin_of
 from .released import LEVEL, REGION, ReleasedRows, released_rows
 from .spreading import NONE, Spread, rows_of_equal_weights, spread
-from .tables_of import DESCRIPTION, Given, found_in, table_of
+from .tables_of import DESCRIPTION, TableInput, found_in, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,7 @@ class AnalysableRelease:
         return replace(self, leave_out=leave_out, quasi_identifiers=tuple(_listed(quasi_identifiers)))
 
     def with_margins(
-        self, table: Given, area: str, fields: Names, people: str, if_different: str = STOP
+        self, table: TableInput, area: str, fields: Names, people: str, if_different: str = STOP
     ) -> AnalysableRelease:
         """The same with weights that meet a table of people by area and some fields of the release.
 
@@ -148,11 +148,11 @@ class AnalysableRelease:
         >>> release.counts()["estimate"].tolist()
         [1.0, 3.0]
         """
-        given = table_of(table, tr("MARGINS"))
-        _check_fields(given, [area, *_listed(fields), people], tr("MARGINS"))
-        columns = {name: column_from_values(given[name]) for name in _listed(fields)}
-        number = column_numbers(column_from_values(given[people]), people, "MARGIN_COUNT")
-        margin, _ = margin_of(self.rows, column_from_values(given[area]), columns, number)
+        frame = table_of(table, tr("MARGINS"))
+        _check_fields(frame, [area, *_listed(fields), people], tr("MARGINS"))
+        columns = {name: column_from_values(frame[name]) for name in _listed(fields)}
+        number = column_numbers(column_from_values(frame[people]), people, "MARGIN_COUNT")
+        margin, _ = margin_of(self.rows, column_from_values(frame[area]), columns, number)
         return replace(self, margin=margin, if_different=if_different)
 
     def spread(self, by: Names | None = None) -> pd.DataFrame:
@@ -317,9 +317,9 @@ class AnalysableRelease:
         """
         import pandas as pd
 
-        given = [of] if isinstance(of, pd.Series) else [self.areas[name] for name in _listed(of)]
+        quantities = [of] if isinstance(of, pd.Series) else [self.areas[name] for name in _listed(of)]
         columns = {}
-        for position, values in enumerate(given):
+        for position, values in enumerate(quantities):
             name = values.name if values.name is not None else f"exposure_{position + 1}"
             texts = values.set_axis([identifier_text(identifier) for identifier in values.index])
             numbers = texts.reindex(self.areas.index).to_numpy(float)
@@ -333,9 +333,9 @@ class AnalysableRelease:
 
 
 def read_release(
-    records: Given,
-    crosswalk: Given | None = None,
-    areas: Given | None = None,
+    records: TableInput,
+    crosswalk: TableInput | None = None,
+    areas: TableInput | None = None,
     area: str | None = None,
     population: str = "population",
     count: str | None = None,

@@ -186,7 +186,7 @@ class Exchanges:
         steps = _steps(block)
         self.given = np.zeros((len(steps), block.n, block.u), np.int32)
         self.taken = np.zeros_like(self.given)
-        alike = [np.flatnonzero(like) for like in _counted_in_the_same_totals(block, asked)]
+        in_same_totals = [np.flatnonzero(like) for like in _counted_in_the_same_totals(block, asked)]
         # What an area can lose and gain without a change of any sum of the levels so far, in the order of the block.
         down = np.minimum(block.people[:-1, :-1], block.k).astype(np.int32)[block.order]
         up = np.full(down.shape, block.k, np.int32)
@@ -203,10 +203,10 @@ class Exchanges:
             if len(starts) < 2 or not (np.bincount(group) > 1).any():
                 continue
             own = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(part)))
-            for class_of, company in zip(asked.tolist(), alike):
+            for class_of, company in zip(asked.tolist(), in_same_totals):
                 if len(company):
                     self._exchange(number, down, up, class_of, company, starts, group, own)
-        for class_of, company in zip(asked.tolist(), alike):
+        for class_of, company in zip(asked.tolist(), in_same_totals):
             if len(company):  # what no level knows of can change alone
                 for mine, other, most in ((down, up, self.given), (up, down, self.taken)):
                     alone = np.minimum(mine[:, class_of], other[:, company].max(axis=1))
@@ -254,11 +254,11 @@ def _steps(block: Block) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
     """For classes, which others count in the very same totals of all tables, (c, u) bool."""
-    alike = np.arange(block.u) != asked[:, None]
+    in_same_totals = np.arange(block.u) != asked[:, None]
     for table in block.tables:
         group = table.group[:-1]
-        alike &= group == group[asked][:, None]
-    return alike
+        in_same_totals &= group == group[asked][:, None]
+    return in_same_totals
 
 
 def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarray:

@@ -176,8 +176,8 @@ def _n_rare(release: Published, names: Sequence[str], k: int) -> int:
         return 0
     key = release.class_of[values.equivalence_class] * max(len(values.categories), 1) + values.value
     _, position = np.unique(key, return_inverse=True)
-    alike = np.bincount(position.reshape(-1), values.records)[position.reshape(-1)]
-    return int(values.records[alike < k].sum())
+    n_identical = np.bincount(position.reshape(-1), values.records)[position.reshape(-1)]
+    return int(values.records[n_identical < k].sum())
 
 
 def with_field_names(values: Values, name_of: Mapping[str, str]) -> Values:

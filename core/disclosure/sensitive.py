@@ -65,7 +65,7 @@ def disclosed_by_values_of(
         for number in own:
             kept[number] = part.with_values(kept[number])
         known = {kept[number].key for number in own}
-        new += [new_count for new_count in part.found() if new_count.key not in known]
+        new += [new_count for new_count in part.counts() if new_count.key not in known]
     return DisclosedValues([*kept, *new], np.concatenate(wrong))
 
 
@@ -123,7 +123,7 @@ class _Part:
         wrong = bounds.contradicted.reshape(len(joint), self._n).any(axis=1)
         self.contradicted = np.isin(groups, groups[wrong])
 
-    def found(self) -> list[Count]:
+    def counts(self) -> list[Count]:
         """What only values tell: counts below k, and people of one value in common, however many."""
         people, fits = self._people_low >= 1, ~self.contradicted
         low, high = self._counted

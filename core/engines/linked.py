@@ -247,16 +247,16 @@ class _Work:
         if self.requirement.asks_for_values:
             check_values(self.matched, self.requirement, placed)
 
-    def _one(self, expression: Expression) -> dict[str, Any]:
+    def _row(self, expression: Expression) -> dict[str, Any]:
         (row,) = (row for batch in self.engine.fetch(expression) for row in batch.to_pylist())
         return dict(row)
 
     def _number(self, expression: Expression) -> int:
-        return int(self._one(expression.aggregate(n=expression.count()))["n"])
+        return int(self._row(expression.aggregate(n=expression.count()))["n"])
 
     def _check_keys(self) -> None:
         """Refuse persons without a key, and keys of several. Raises InputError."""
-        counted = self._one(linked_steps.keys(self.everybody))
+        counted = self._row(linked_steps.keys(self.everybody))
         if counted["missing"]:
             raise keys_missing(int(counted["missing"]))
         if counted["different"] < counted["rows"]:
@@ -269,8 +269,8 @@ class _Work:
         known = [f"t{position}x{i}" for i in range(len(table.known))]
         kept = [f"t{position}y{i}" for i in range(len(table.kept))]
         names = {"p": table.key, **dict(zip(known, table.known)), **dict(zip(kept, table.kept))}
-        given = engine.beside(table.table, names, f"vbas_linked_{position}")
-        lost = linked_steps.of_nobody(given, self.everybody)
+        rows = engine.beside(table.table, names, f"vbas_linked_{position}")
+        lost = linked_steps.of_nobody(rows, self.everybody)
         n_lost = self._number(lost)
         if n_lost and self.source.unmatched == STOP:
             some = lost.select("p").distinct().order_by("p").limit(5)
@@ -278,7 +278,7 @@ class _Work:
             raise rows_of_nobody(table.name, n_lost, keys)
         if n_lost:
             self.source.log.warn(left_out_rows(table.name, n_lost))
-        coded = [kept_dictionary(engine, given, column) for column in known]
+        coded = [kept_dictionary(engine, rows, column) for column in known]
         sizes = {column: len(values) for column, (_, values) in zip(known, coded)}
         values = {column: of for column, (of, _) in zip(known, coded)}
         if steps.reach(sizes, known) > steps.MOST_CLASSES:
@@ -291,15 +291,15 @@ class _Work:
             )
         sensitive = {name: kept[table.kept.index(name)] for name in table.sensitive if self.asks_of_values}
         for column in sensitive.values():
-            values[column] = engine.keep(f"vbas_{column}", steps.dictionary(given, column))
+            values[column] = engine.keep(f"vbas_{column}", steps.dictionary(rows, column))
             sizes[column] = size_of(engine, values[column])
-        mine = linked_steps.of_people(given, persons)
+        mine = linked_steps.of_people(rows, persons)
         mine = steps.coded(mine, values, sizes, known)
         mine = engine.keep(f"vbas_mine_{position}", mine)
         self._refuse_area(table, dict(zip((*known, *kept), (*table.known, *table.kept))), mine)
-        n_persons = self._number(linked_steps.who_has_rows(given, self.everybody))
+        n_persons = self._number(linked_steps.who_has_rows(rows, self.everybody))
         codes = {name: f"c_{column}" for name, column in sensitive.items()}
-        return _Table(table, known, kept, codes, mine, self._number(given), n_persons)
+        return _Table(table, known, kept, codes, mine, self._number(rows), n_persons)
 
     def _refuse_area(self, table: LinkedFields, fields: Mapping[str, str], mine: Expression) -> None:
         """Refuse a field that repeats the person's area. Raises InputError."""
@@ -311,7 +311,7 @@ class _Work:
         columns = {"c_a": code.astype(np.int32), "home": areas.identifiers[position[code]]}
         homes = self.engine.upload(f"vbas_homes_{table.name}", columns)
         for column, name in fields.items():
-            counted = self._one(linked_steps.of_home(mine, homes, column))
+            counted = self._row(linked_steps.of_home(mine, homes, column))
             if counted["rows"] and counted["same"] > 0.5 * counted["rows"]:
                 raise area_copy(f"{table.name}.{name}")
 
@@ -336,7 +336,7 @@ class _Work:
             of_person = linked_steps.signatures(table.mine, bool(table.known))
             known.append(self.engine.keep(f"vbas_told_{position}", of_person))
         knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, known))
-        groups = self.engine.keep("vbas_alike", linked_steps.alike(knowing, n_tables))
+        groups = self.engine.keep("vbas_alike", linked_steps.indistinguishable(knowing, n_tables))
         batches = list(self.engine.fetch(groups))
         by_number = np.argsort(whole_numbers(batches, "id"))
         e, people = (whole_numbers(batches, name)[by_number] for name in ("e", "people"))
@@ -384,7 +384,7 @@ class _Work:
         """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
         plan, in_place = self.plan, self.in_place
         own = [f"k{i}" for i in range(len(in_place.fields.kept))]
-        n_labels = int(self._one(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
+        n_labels = int(self._row(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
         most = max(plan.n_released, *(table.n_given for table in tables if table.kept), 1)
         drawn = np.random.default_rng(0).random(n_labels) < ROWS_LOOKED_AT / most
         looked_at = self.engine.upload("vbas_looked_at", {"l_label": np.flatnonzero(drawn)})
@@ -469,7 +469,7 @@ class _Work:
         levels, n = counted_once_more(engine, self.plan, shows, fields, self.nested, written)
         self._check_together(written, of_tables, places, tables)
         for table, rows in zip(tables, of_tables):
-            self.rows.append(self._told(table, self._number(rows), rows))
+            self.rows.append(self._rows_in_place(table, self._number(rows), rows))
         engine.unchanged()
         flags = tuple(OURS + table.fields.name for table in tables)
         of_written = replace(fields, kept=(*fields.kept, *flags, PERSON), key="")
@@ -515,9 +515,9 @@ class _Work:
         one_row = self.source.rows_known == ONE_ROW
         for table, rows in zip(tables, of_tables):
             flag = OURS + table.fields.name
-            if self._one(linked_steps.astray(rows, written, flag, places, LEFT_OUT))["n"]:
+            if self._row(linked_steps.astray(rows, written, flag, places, LEFT_OUT))["n"]:
                 raise strange()
-        if self._one(written.aggregate(n=written.vbas_person.nunique()))["n"] != self.plan.n_released:
+        if self._row(written.aggregate(n=written.vbas_person.nunique()))["n"] != self.plan.n_released:
             raise strange()
         flags = [OURS + table.fields.name for table in tables]
         shows = [*places, *self.in_place.fields.quasi_identifiers, *flags]
@@ -528,7 +528,7 @@ class _Work:
                 linked_steps.fewest_with_a_row(written, shows, rows, known) for rows, known, _ in counted if known
             ]
         for group in groups:
-            below = self._one(linked_steps.how_many_below(group, self.k))["below"]
+            below = self._row(linked_steps.how_many_below(group, self.k))["below"]
             if below:
                 raise too_few(int(below), self.k)
         if any(table.sensitive for table in tables):
@@ -545,7 +545,7 @@ class _Work:
             if wrong:
                 raise too_homogeneous(wrong, name, table.fields.name)
 
-    def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
+    def _rows_in_place(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
         """What is known of a table that was written."""
         fields = {name: column_from_values([]) for name in (*table.fields.known, *table.fields.kept)}
         in_place = RowsInPlace(

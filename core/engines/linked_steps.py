@@ -97,7 +97,7 @@ def knowing(persons: Expression, of_tables: Sequence[Expression | None]) -> Expr
     return known
 
 
-def alike(known: Expression, n_tables: int) -> Expression:
+def indistinguishable(known: Expression, n_tables: int) -> Expression:
     """How many people are alike in all that may be known of them: e, s0, s1 and so on, people, and a number, id."""
     by = ["e", *(f"s{i}" for i in range(n_tables))]
     groups = known.group_by(by).agg(people=known.count().cast("int64"))
@@ -105,7 +105,7 @@ def alike(known: Expression, n_tables: int) -> Expression:
 
 
 def grouped(known: Expression, groups: Expression, n_tables: int) -> Expression:
-    """The persons with the number of those who are alike, `id`; groups : of `alike`."""
+    """The persons with the number of those who are alike, `id`; groups : of `indistinguishable`."""
     by = ["e", *(f"s{i}" for i in range(n_tables))]
     named = groups.select(**{f"g_{name}": groups[name] for name in by}, id=groups.id)
     joined = known.inner_join(named, [known[name] == named[f"g_{name}"] for name in by])
@@ -130,8 +130,8 @@ def labelled(persons: Expression, groups: Expression, n_tables: int) -> Expressi
     persons : of `grouped`; groups : id, label, w0, w1 and so on
     """
     more = ["label", *(f"w{i}" for i in range(n_tables))]
-    given = groups.select(s_id=groups.id, **{name: groups[name] for name in more})
-    joined = persons.inner_join(given, persons.id == given.s_id)
+    numbered = groups.select(s_id=groups.id, **{name: groups[name] for name in more})
+    joined = persons.inner_join(numbered, persons.id == numbered.s_id)
     return joined.select("p", "e", "c_a", *more)
 
 

@@ -313,11 +313,11 @@ class Postgres:
 
 def connected(address: Address) -> Any:
     """A connection; a server that does not answer is given up after a while, unless the user says when."""
-    given = address.connection
-    if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
-        is_url = "://" in given
-        given += f"{('&' if '?' in given else '?') if is_url else ' '}connect_timeout={SECONDS_TO_ANSWER}"
-    return dbapi.connect(given)
+    connection = address.connection
+    if "connect_timeout" not in connection and "PGCONNECT_TIMEOUT" not in os.environ:
+        is_url = "://" in connection
+        connection += f"{('&' if '?' in connection else '?') if is_url else ' '}connect_timeout={SECONDS_TO_ANSWER}"
+    return dbapi.connect(connection)
 
 
 def sentence_of(error: Any, address: Address) -> str:

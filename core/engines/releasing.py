@@ -172,11 +172,11 @@ def _parts(
         raise LookupError("counts")  # which counted records have
     quasi, kept = ([column.codes for column in columns.values()] for columns in (table.quasi_identifiers, table.kept))
     columns = [table.area.codes, *quasi, *kept]
-    alike, _ = combine_codes(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
-    order = np.argsort(alike, kind="stable")
+    identical, _ = combine_codes(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
+    order = np.argsort(identical, kind="stable")
     counts = table.counts[order]
     before = np.cumsum(counts) - counts
-    starts = np.flatnonzero(np.diff(alike[order], prepend=-1))
+    starts = np.flatnonzero(np.diff(identical[order], prepend=-1))
     first = np.empty(len(order), np.int64)
     first[order] = before - np.repeat(before[starts], np.diff(starts, append=len(order)))
     equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[split.cell_of]

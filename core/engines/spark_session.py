@@ -168,10 +168,10 @@ def _reach(address: Address) -> None:
 
 
 @contextmanager
-def _surroundings(given: dict[str, str]) -> Iterator[None]:
+def _surroundings(variables: dict[str, str]) -> Iterator[None]:
     """These variables for what is started meanwhile, where they are not set already."""
-    added = [name for name in given if name not in os.environ]
-    os.environ.update({name: given[name] for name in added})
+    added = [name for name in variables if name not in os.environ]
+    os.environ.update({name: variables[name] for name in added})
     try:
         yield
     finally:

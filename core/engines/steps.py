@@ -210,13 +210,13 @@ def placed_in_part(
     if weighted:
         rows = rows.filter(rows["n"].cast("int64") > 0)
     there = rows.inner_join(places, rows.c_a == places.p_a)
-    alike = ["p_place", "key", *values]
+    same_rows = ["p_place", "key", *values]
     if weighted:
         of_row = there["n"].cast("int64")
-        within = ibis.cumulative_window(group_by=alike, order_by=["n", "c_a"])
+        within = ibis.cumulative_window(group_by=same_rows, order_by=["n", "c_a"])
         end = of_row.sum().over(within).cast("int64")
     else:
-        end = ibis.row_number().over(ibis.window(group_by=alike, order_by="c_a")).cast("int64") + 1
+        end = ibis.row_number().over(ibis.window(group_by=same_rows, order_by="c_a")).cast("int64") + 1
         of_row = ibis.literal(1, type="int64")
     numbered_rows = there.mutate(u_first=end - of_row, u_end=end)
     same = [numbered_rows.p_place == parts.l_place, numbered_rows.key == parts.l_key]

@@ -35,10 +35,10 @@ def with_text_first(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) 
     """
     extended = dict(hierarchies)
     for name in names:
-        given = hierarchies[name]
-        texts = [text_of(value) for value in given.values.tolist()]
-        coarser = [given.categories[level][given.codes[level]].tolist() for level in range(1, len(given))]
-        extended[name] = make_hierarchy(name, given.values, [texts, *coarser])
+        hierarchy = hierarchies[name]
+        texts = [text_of(value) for value in hierarchy.values.tolist()]
+        coarser = [hierarchy.categories[level][hierarchy.codes[level]].tolist() for level in range(1, len(hierarchy))]
+        extended[name] = make_hierarchy(name, hierarchy.values, [texts, *coarser])
     return extended
 
 

@@ -39,19 +39,19 @@ def rule_of(job: Job) -> Rule | None:
     return listing.rules[name]
 
 
-def raised_by_rule(job: Job) -> dict[str, object]:
+def with_rule_minimums(job: Job) -> dict[str, object]:
     """The parameters that are to be raised to what the rule asks for, with their values. Raises InputError."""
     rule = rule_of(job)
     if rule is None:
         return {}
-    raised: dict[str, object] = {
+    values: dict[str, object] = {
         "K": max(job.whole("K"), rule.k),
         "LEAST_POPULATION": max(_number(job, "LEAST_POPULATION"), rule.least_population),
         "L_DIVERSITY": max(job.whole("L_DIVERSITY"), rule.l_diversity),
     }
     if rule.nor_derivable and (not job.has("RELEASE") or job.text("RELEASE") == NESTED):
-        raised[DISCLOSURE] = NO_SMALL_COUNT
-    return {name: value for name, value in raised.items() if job.has(name)}
+        values[DISCLOSURE] = NO_SMALL_COUNT
+    return {name: value for name, value in values.items() if job.has(name)}
 
 
 def _number(job: Job, name: str) -> float:

@@ -290,7 +290,7 @@ def _entropy(whole: np.ndarray, parts: np.ndarray) -> float:
 
 
 def disclosed_by_prefix(
-    categories: np.ndarray, ground: RowsByArea, value: np.ndarray, exposed: float
+    categories: np.ndarray, rows_by_area: RowsByArea, value: np.ndarray, exposed: float
 ) -> tuple[int, Disclosed]:
     """The number of leading characters that stand for the area in most rows, and what they tell; 0 for none.
 
@@ -304,7 +304,7 @@ def disclosed_by_prefix(
     best = (0, NOTHING_DISCLOSED)
     for length in range(1, longest + 1):
         codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
-        disclosed = ground.disclosed_by(codes[value])
+        disclosed = rows_by_area.disclosed_by(codes[value])
         if disclosed.placed_share >= max(exposed, best[1].placed_share + exposed):
             best = length, disclosed
     return best
@@ -339,8 +339,8 @@ def regained_identifier(
     something is said
     """
     best, most = "", NOTHING_DISCLOSED
-    for name, ground in coarsened.items():
-        disclosed = ground.disclosed_by(value)
+    for name, rows_by_area in coarsened.items():
+        disclosed = rows_by_area.disclosed_by(value)
         if disclosed.placed_share < exposed and disclosed.tells_share < TELLS:
             continue
         if not best or (disclosed.placed_share, disclosed.tells_share) > (most.placed_share, most.tells_share):

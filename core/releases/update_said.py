@@ -95,14 +95,14 @@ def say_who_is_held_back(release: Published, n: int, k: int, log: Log) -> tuple[
     if not names:
         return ()
     fields = all_of([f"“{name}”" for name in names])
-    alike = tr(
+    identical = tr(
         "Each row of this release looks like at least {others} others of its class and region in {fields}, too.",
         others=k - 1,
         fields=fields,
     )
-    log.info(alike)
+    log.info(identical)
     if not n:
-        return (alike,)
+        return (identical,)
     rare = plural(
         "{n} record is held back because its values are rare: fewer than {k} records of its class in its largest "
         "region show what it shows in {fields}. To show more, group the values, keep fewer fields, or set FOLLOWED to "
@@ -116,7 +116,7 @@ def say_who_is_held_back(release: Published, n: int, k: int, log: Log) -> tuple[
         shown=SHOWN,
     )
     log.warn(rare)
-    return (alike, rare)
+    return (identical, rare)
 
 
 def say_what_is_in_new_words(fields: Sequence[str], k: int, log: Log) -> tuple[str, ...]:

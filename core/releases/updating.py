@@ -202,14 +202,14 @@ def check_updated_values(table: RecordTable) -> None:
     """Refuse values beside quasi-identifiers that only their type tells apart: an earlier release may have had one of
     them only, under the name of both. Raises InputError."""
     for name, column in table.kept.items():
-        alike = differing_by_type_alone(column.categories.tolist())
-        if alike:
+        twice = differing_by_type_alone(column.categories.tolist())
+        if twice:
             raise InputError(
                 tr(
                     "“{name}” has values that only their type tells apart ({first}), so that an update "
                     "cannot know which of them earlier releases showed: write them alike.",
                     name=name,
-                    first=first_values(alike),
+                    first=first_values(twice),
                 )
             )
 

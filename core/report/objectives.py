@@ -118,18 +118,18 @@ def researcher_section(
             tr("true areas") if reference.k is None else tr("donut masking"),
             reference.k,
             reference.suppressed,
-            *_told(reference.measures),
+            *_figures(reference.measures),
         )
         for reference in references
     ]
     for number, outcome in enumerate(outcomes, 1):
         if outcome.analysis is not None and outcome.measures is not None:
             suppressed = outcome.measures.suppression_percent
-            rows.append((number, outcome.name, outcome.k, suppressed, *_told(outcome.analysis)))
+            rows.append((number, outcome.name, outcome.k, suppressed, *_figures(outcome.analysis)))
     return Section(heading, texts, HEADER, rows)
 
 
-def _told(measures: AnalysisMeasures) -> tuple[object, ...]:
+def _figures(measures: AnalysisMeasures) -> tuple[object, ...]:
     figures = (
         (measures.map_error, 2),
         (measures.effect_found, 2),
