@@ -93,7 +93,7 @@ class DonutMask(VbasAlgorithm):
         not_masked = unmasked_sentence(masking.counts())
         if not_masked:
             form.warn(not_masked)
-        hidden.tell(form, case, hiding, k_min)
+        hidden.say_hidden(form, case, hiding, k_min)
         measures = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
         cluster = kept_cluster_of(form, case, masking, k_inner, k_outer, rng)
         form.warn(*kept_warnings(case.kept))

@@ -251,16 +251,16 @@ class _Bar:
     """Tells on the error stream how far the work is: on one line for who looks on, else a line now and then."""
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet, self._told, self._on_line = quiet, -1.0, sys.stderr.isatty()
+        self._quiet, self._reported, self._on_line = quiet, -1.0, sys.stderr.isatty()
 
     def __call__(self, fraction: float) -> None:
-        if self._quiet or fraction < self._told + (0.01 if self._on_line else A_STEP):
+        if self._quiet or fraction < self._reported + (0.01 if self._on_line else A_STEP):
             return
-        self._told = fraction
+        self._reported = fraction
         sys.stderr.write(f"\r{fraction:4.0%} " if self._on_line else f"{fraction:.0%}\n")
         sys.stderr.flush()
 
     def end(self) -> None:
         """The work is done."""
-        if self._on_line and self._told >= 0:
+        if self._on_line and self._reported >= 0:
             sys.stderr.write("\n")

@@ -20,7 +20,7 @@ from .naming import Named, in_release, with_names, with_values
 from .said_words import in_said_words
 from .writing import plain, written_otherwise
 
-NEARLY_ALL, SOME, SELDOM, ALIKE, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
+NEARLY_ALL, SOME, SELDOM, LIKELY_SAME, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
 """Shares of records: whose values are in both for the same attribute; for a partly similar one; that may have values
 that the other does not show; that agree in totals where words do not; and that must agree where words do."""
 Levels = Mapping[str, Sequence[Collection[str]]]
@@ -225,7 +225,7 @@ class _Matching:
         """Two attributes without words in common: whether totals say that they could be the same."""
         new, old, called = self._attributes[j][name], self._attributes[i][other], self._called(name, j)
         fit = recoded(new, old, self._parts_of(i, j))
-        likely = fit is not None and fit.likeness >= ALIKE
+        likely = fit is not None and fit.likeness >= LIKELY_SAME
         words = "; ".join(f"{value}={of}" for value, of in fit.values) if fit is not None and likely else ""
         if fit is not None and fit.exact:
             self.asked.append(

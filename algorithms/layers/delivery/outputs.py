@@ -150,7 +150,7 @@ class Outputs:
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
-                self._announcing.store_look(file, name, table.geometry != "none")
+                self._announcing.store_style(file, name, table.geometry != "none")
                 self._note(file, destination, title)
                 settle(file)
                 self._counting.begin(file, partial(_recount, name, table, check))

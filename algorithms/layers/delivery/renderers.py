@@ -64,7 +64,7 @@ class Graduated:
     steps : the ends of classes that are the same for all layers, from 0, so that a colour means the same everywhere;
     empty for classes of about as many values each
     unsure : fields, and an expression of them that holds where a value may be none: it is hatched
-    one : what the legend counts where the number is 1, for a number that is whole; empty where it need not be
+    singular : what the legend counts where the number is 1, for a number that is whole; empty where it need not be
     """
 
     fields: tuple[str, ...]
@@ -75,7 +75,7 @@ class Graduated:
     ramp: tuple[str, ...]
     steps: tuple[float, ...] = ()
     unsure: tuple[tuple[str, ...], str] = ((), "")
-    one: str = ""
+    singular: str = ""
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
@@ -113,7 +113,7 @@ class Graduated:
             return []
         positive = known[known > 0]
         breaks = self.steps if self.steps and positive.size else quantile_breaks(positive)
-        classes = list(zip(_classes(breaks, bool(self.one)), shades(self.ramp, len(breaks) - 1)))
+        classes = list(zip(_classes(breaks, bool(self.singular)), shades(self.ramp, len(breaks) - 1)))
         if self.steps and positive.size:  # the legend need not show what no value reaches
             first, last = to_list(np.searchsorted(breaks[1:], [positive.min(), positive.max()]))
             classes = classes[first : last + 1]
@@ -122,7 +122,7 @@ class Graduated:
                 low,
                 high,
                 _symbol(layer, {"color": colour, **OUTLINE}),
-                f"{text} {self.one if self.one and high == 1 else self.unit}",
+                f"{text} {self.singular if self.singular and high == 1 else self.unit}",
             )
             for (low, high, text), colour in classes
         ]
@@ -196,14 +196,14 @@ class Categorised:
     """A colour per value of a text field with few values; in the order of `colours` where that names them.
 
     missing : the legend's words for no value; ours : whether the values are ours and English, which the legend shows in
-    the language of the user; look : of the symbols beside their colours
+    the language of the user; symbol_style : of the symbols beside their colours
     """
 
     field: str
     colours: dict[str, str] = dataclass_field(default_factory=dict)
     missing: str = ""
     ours: bool = True
-    look: dict[str, str] = dataclass_field(default_factory=lambda: OUTLINE)
+    symbol_style: dict[str, str] = dataclass_field(default_factory=lambda: OUTLINE)
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the field, has no value to show, or more of them than there are colours."""
@@ -219,7 +219,7 @@ class Categorised:
         categories = [
             QgsRendererCategory(
                 value,
-                _symbol(layer, {"color": self.colours.get(value) or next(free), **self.look}),
+                _symbol(layer, {"color": self.colours.get(value) or next(free), **self.symbol_style}),
                 tr(value_text(value)) if self.ours else value_text(value),
             )
             for value in drawn
