@@ -245,7 +245,8 @@ class _Tree:
 
     def combined(self, every: Marginals, none: float) -> np.ndarray:
         """The chance of 1 to k - 1, tables without any place of k or more counting `none`."""
-        total, small = (of_all - (1 - none) * of_none for of_all, of_none in zip(every, self.none))
+        total = every[0] - (1 - none) * self.none[0]
+        small: np.ndarray = every[1] - (1 - none) * self.none[1]
         return small / total if total > 0 else np.full(len(self.chance), 0.5)
 
     def _marginals(self, place: float, part: float) -> Marginals:
