@@ -164,11 +164,33 @@ def _pairs_of(released: ReleasedClasses) -> Iterator[tuple[np.ndarray, np.ndarra
 def too_many_pairs(released: ReleasedClasses, most: int = MOST_LISTED) -> int:
     """The number of areas that all zones together have, where that is too large for them to be looked at; else 0."""
     sizes = [np.bincount(of.region_of[of.region_of >= 0], minlength=of.n_regions) for of in released.levels.crosswalks]
-    at_most = sum(int(size[released.region[released.level == level]].sum()) for level, size in enumerate(sizes))
-    if at_most <= most:
+    n_areas_of = np.empty(len(released.level), np.int64)
+    for level, size in enumerate(sizes):
+        here = released.level == level
+        n_areas_of[here] = size[released.region[here]]
+    if n_areas_of.sum() <= most:
         return 0
-    n_pairs = sum(len(area) for _, area in _pairs_of(released))
+    if released.in_zones:
+        n_pairs = int(n_areas_of[_n_around(released, np.arange(len(n_areas_of)), 1) == 0].sum())
+    else:
+        alone = np.flatnonzero((released.level == 0) & (n_areas_of == 1))
+        n_pairs = int(n_areas_of.sum() - _n_around(released, alone, len(sizes)).sum())
     return n_pairs if n_pairs > most else 0
+
+
+def _n_around(released: ReleasedClasses, some: np.ndarray, most: int) -> np.ndarray:
+    """How many regions around some of what is released show the same class, (len(some),), counted up to `most`."""
+    n_classes, number = int(released.class_of.max(initial=-1)) + 1, np.zeros(len(some), np.int64)
+    region = released.region[some].astype(np.int64)
+    for level in range(1, len(released.levels)):
+        within = np.flatnonzero((released.level[some] < level) & (region >= 0) & (number < most))
+        region[within] = released.levels.parents(level - 1)[region[within]]
+        own = released.level == level
+        keys = np.sort(released.region[own].astype(np.int64) * n_classes + released.class_of[own])
+        key = region[within] * n_classes + released.class_of[some[within]]
+        at = np.searchsorted(keys, key)
+        number[within] += (np.append(keys, -1)[at] == key) & (key >= 0)
+    return number
 
 
 def parts_of(
