@@ -154,14 +154,14 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def _taken(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         try:
-            given = understood(self, parameters, context)
+            inputs = understood(self, parameters, context)
         except QgsProcessingException as error:
             return False, with_labels(self, str(error))
-        taken, problem = super().checkParameterValues(given, context)
+        taken, problem = super().checkParameterValues(inputs, context)
         if not taken:
-            return taken, with_labels(self, refused_value(self, given, context) or problem)
+            return taken, with_labels(self, refused_value(self, inputs, context) or problem)
         try:
-            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, given, context))))
+            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, inputs, context))))
         except PrivacyError as error:
             return False, with_labels(self, str(error))
         except VbasError:

@@ -47,10 +47,10 @@ def _parts(value: object) -> Iterator[str]:
     elif isinstance(value, Enum):
         yield value.name
     elif is_dataclass(value):
-        yield type(value).__name__
+        # Without its name and those of its fields: what things are called changes nothing of what they say.
         named = [one.name for one in fields(value)]
         named += [name for name, one in vars(type(value)).items() if isinstance(one, (property, cached_property))]
-        yield from _parts({name: getattr(value, name, None) for name in named if name not in LEFT_OUT})
+        yield from _parts([getattr(value, name, None) for name in named if name not in LEFT_OUT])
     elif isinstance(value, Mapping):
         yield "{"
         for key, one in value.items():

@@ -19,7 +19,7 @@ from vbas.core.disclosure.following import following, follows_anyway, is_free
 from vbas.core.disclosure.programs import Problem, decide, solve, tables_of
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.planning import nest, nest_by_losses
-from vbas.core.nesting.series_helped import Counts, best_moves
+from vbas.core.nesting.series_helped import CellCounts, best_moves
 from vbas.core.nesting.series_helped import places_of as places_of_cells
 from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series, improved, lowered
 from vbas.core.nesting.tree import tree_of
@@ -86,7 +86,7 @@ def series(rng: np.random.Generator) -> object:
         some = SeriesCells(area[shown], class_of[shown], counted[shown], cells.records[shown])
         top = np.full(int(shown.sum()), len(region_of) - 1)
         found += [improved(some, tree, k, top.copy()), lowered(some, tree, k, top.copy())]
-        counts = Counts(some.class_of, some.counted, some.records)
+        counts = CellCounts(some.class_of, some.counted, some.records)
         places = places_of_cells(tree, some.area)
         found += [best_moves(counts, places, k, top), best_moves(counts, places, k, level_of[shown])]
     return found
@@ -104,7 +104,7 @@ def totals(rng: np.random.Generator) -> object:
     n = int(rng.integers(2, 8))
     groups = [np.unique(rng.integers(0, 3, n), return_inverse=True)[1].reshape(-1) for _ in range(2)]
     records, lost = rng.integers(1, 9, n), rng.random(n) < 0.4
-    rows = (rng.random((3, n)) < 0.5).astype(float)
+    rows = np.vstack([rng.random((2, n)) < 0.5, np.ones((1, n), bool)]).astype(float)
     sums = rows @ rng.integers(0, 7, n)
     added = fewest_to_add(groups, records, lost, k)
     cuts = [] if added is None else [cut_off(groups, lost, added, at) for at in np.flatnonzero(added).tolist()]
@@ -203,7 +203,7 @@ LIMITS = (
     *("privacy.kept_fields.ROWS_LOOKED_AT", "privacy.kept_fields.ROWS_FOR_PREFIXES"),
     *("privacy.association.LONGEST_PREFIX", "privacy.association.DEALS", "releases.attributes.MOST_COMPARED"),
     *("releases.attributes.MOST_TURNS", "releases.keeping.MOST_TAKEN", "releases.keeping.MOST_SOURCES"),
-    *("releases.repair.MOST_ROUNDS", "releases.valued.MOST_TURNS", "releases.valued.MOST_TURNS_ALIKE"),
+    *("releases.repair.MOST_ROUNDS", "releases.valued.MOST_TURNS", "releases.valued.MOST_TURNS_IDENTICAL"),
     *("releases.valued.MOST_LOOKS", "releases.cheapest.MOST_UNKNOWNS"),
 )
 

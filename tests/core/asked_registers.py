@@ -19,8 +19,8 @@ from vbas.core.publish.register import entry
 from vbas.core.publish.register.chain import broken_chain, chain_of
 from vbas.core.publish.register.listing import approving, detail_of, naming, releases_in, taking_out
 from vbas.core.publish.register.masked_points import maskings_in, new_masking, taking_points_out
+from vbas.core.publish.register.particulars import PURPOSE, RECIPIENT, SERIES
 from vbas.core.publish.register.published_releases import earlier_releases, new_entry, read_register
-from vbas.core.publish.register.told import PURPOSE, RECIPIENT, SERIES
 
 from .asked_towns import drawn_releases
 
@@ -124,7 +124,7 @@ def damaged_registers(rng: np.random.Generator) -> object:
         path = Path(folder) / "register.gpkg"
         patched.setattr(IS_LARGE, is_large)
         for number, release in enumerate(releases):
-            new_entry(path, release, number, "Ada", told={SERIES: "a"}).put()
+            new_entry(path, release, number, "Ada", particulars={SERIES: "a"}).put()
         new_masking(path, "a system", np.array([[1.5, 2.0], [0.0, 1.0]])).put()
         if rng.random() < 0.2:
             taking_out(path, 1).put()

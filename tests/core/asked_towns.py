@@ -18,7 +18,7 @@ from vbas.core.disclosure.guessing import guesses
 from vbas.core.disclosure.method_bounds import method_bounds
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.zone_tables import parts_of as parts_of_zones
-from vbas.core.disclosure.zone_tables import records_of, shown_by, too_many_pairs, zones_of
+from vbas.core.disclosure.zone_tables import records_of, released_classes, too_many_pairs, zones_of
 from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.decoys import Conditions, Secrets
@@ -391,7 +391,7 @@ def attackers(rng: np.random.Generator) -> object:
         else None
     )
     plan = nest(areas, records.profile, levels, k, loss, conditions=conditions)
-    shown, _ = shown_by(plan)
+    shown, _ = released_classes(plan)
     losses = [LOSSES[loss](areas, records.profile, crosswalk) for crosswalk in levels.crosswalks]
     people = areas.population if rng.random() < 0.8 else None
     known = records_of(plan) if rng.random() < 0.5 else None
