@@ -65,20 +65,20 @@ class Contradiction:
             "group": self.group,
             "place": self.place,
             "level": self.level,
-            "people": f"{self.people:.15g}",
+            "people": plural("{n:.15g} person", "{n:.15g} people", self.people),
         }
         if self.level:
             return plural(
                 "{group}: region {place} of level {level} shows {n:.15g} record with those within, the table has "
-                "{people} people there.",
+                "{people} there.",
                 "{group}: region {place} of level {level} shows {n:.15g} records with those within, the table has "
-                "{people} people there.",
+                "{people} there.",
                 self.rows,
                 **texts,
             )
         return plural(
-            "{group}: area {place} has {n:.15g} record, the table has {people} people there.",
-            "{group}: area {place} has {n:.15g} records, the table has {people} people there.",
+            "{group}: area {place} has {n:.15g} record, the table has {people} there.",
+            "{group}: area {place} has {n:.15g} records, the table has {people} there.",
             self.rows,
             **texts,
         )

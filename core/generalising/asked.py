@@ -154,6 +154,14 @@ def level_shown(table: RecordTable, name: str) -> int:
 
 def level_in(parameter: str, name: str, level: str) -> int:
     """The level that a parameter asks for. Raises InputError where it is no whole number."""
+    if not level:
+        raise InputError(
+            tr(
+                "{parameter} gives no level for “{name}”: give a whole number; 0 is as it is.",
+                parameter=parameter,
+                name=name,
+            )
+        )
     if not re.fullmatch(r"[0-9]{1,3}(\.0)?", level):
         raise InputError(
             tr(

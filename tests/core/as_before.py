@@ -99,7 +99,7 @@ def come_to_the_same(name: str, cases: Mapping[str, Callable[[], object]], least
         came = _line(label, case)
         others += [f"{came}\n  before: {before}"] * (came != before)
         assert len(others) < MOST_TOLD, "\n".join(others)
-    assert not others, "\n".join(others)
+    assert not others, "\n".join(others)  # where that is meant: VBAS_PIN=1
 
 
 def _line(label: str, case: Callable[[], object]) -> str:

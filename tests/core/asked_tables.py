@@ -7,6 +7,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from vbas.core.nesting.holding import Holding, counted_by, held_percent, joined_
 from vbas.core.nesting.making import LevelOptions, build_levels, from_the_areas_up
 from vbas.core.plan import suppress
 from vbas.core.privacy.checking import check_release
-from vbas.core.privacy.count_rows import CountRows, count_tables
+from vbas.core.privacy.count_rows import CountRows, Source, count_tables
 from vbas.core.privacy.kept_fields import examine_values
 from vbas.core.privacy.margins import parse_margins
 from vbas.core.privacy.requirement import Requirement
@@ -28,6 +29,8 @@ from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
 from .asked_towns import drawn_areas, drawn_levels, drawn_names, drawn_table, town
+
+ONE_OR_OTHER = np.array(["a", "b", None], dtype=object)
 
 
 def drawn_column(rng: np.random.Generator, n: int, area: np.ndarray, own: np.ndarray) -> Column:
@@ -54,7 +57,7 @@ def drawn_column(rng: np.random.Generator, n: int, area: np.ndarray, own: np.nda
     elif kind == 6:
         values = [10 * a + int(rng.integers(0, 2)) if not out else 0 for a, out in zip(area.tolist(), noise.tolist())]
     elif kind == 7:
-        values = [rng.choice(["a", "b", None], p=[0.5, 0.45, 0.05]) for _ in range(n)]
+        values = [rng.choice(ONE_OR_OTHER, p=[0.5, 0.45, 0.05]) for _ in range(n)]
     else:
         values = rng.geometric(0.3, n).tolist()
     return column_from_values(values)
@@ -81,7 +84,7 @@ def checked_tables(rng: np.random.Generator) -> object:
     if rng.random() < 0.3:
         others["where"] = table.area
     region = Column(table.area.codes // 3, np.array([f"r{i}" for i in range(len(areas))], dtype=object))
-    asked = {"l_diversity": int(rng.integers(1, 4)), "max_share": float(rng.choice([100.0, 70.0]))}
+    l_diversity, max_share = int(rng.integers(1, 4)), float(rng.choice([100.0, 70.0]))
     found = check_release(
         {"region": region, **table.quasi_identifiers} if rng.random() < 0.9 else {},
         others,
@@ -90,7 +93,8 @@ def checked_tables(rng: np.random.Generator) -> object:
         {name: table.kept[name] for name in table.sensitive},
         areas=areas if rng.random() < 0.7 else None,
         counts=table.counts,
-        **asked,
+        l_diversity=l_diversity,
+        max_share=max_share,
     )
     return [found, [[field.refusal, field.warning] for field in found.kept]]
 
@@ -126,7 +130,7 @@ def published_counts(rng: np.random.Generator) -> object:
         values = [table.quasi_identifiers[name].categories[code] for name, code in zip(names, of)]
         if unit is not None:
             true[(unit, *values)] = true.get((unit, *values), 0) + count
-    rows = [[*key, count] for key, count in true.items()]
+    rows: list[list[Any]] = [[*key, count] for key, count in true.items()]
     if rng.random() < 0.5 and rows:
         at = rows[int(rng.integers(len(rows)))]
         fault = int(rng.integers(8))
@@ -140,25 +144,25 @@ def published_counts(rng: np.random.Generator) -> object:
             at[0] = "nowhere"
         elif names:
             at[1] = (None, "other")[int(rng.integers(2))]
-    sources = {}
+    sources: dict[str, Source] = {}
     if "age" in names and rng.random() < 0.5:
         coarse = {"1": "1-2", "2": "1-2", "3": "3"}
         sources["age"] = HierarchyTable(
             "age", {"1": ("1-2", "*"), "2": ("1-2", "*"), "3": ("3", "*"), None: (None, "*")}
         )
         if rng.random() < 0.6:
-            at = 1 + names.index("age")
+            age = 1 + names.index("age")
             joined: dict[tuple[object, ...], object] = {}
             for row in rows:
-                key = (*row[:at], coarse.get(row[at], row[at]), *row[at + 1 : -1])
+                key = (*row[:age], coarse.get(row[age], row[age]), *row[age + 1 : -1])
                 known = joined.get(key, 0)
                 joined[key] = known + row[-1] if isinstance(known, int) and isinstance(row[-1], int) else row[-1]
             rows = [[*key, count] for key, count in joined.items()]
     elif "age" in names and rng.random() < 0.3:
         sources["age"] = hierarchy_rule("age", "bands 2 4")
     units = [row[0] for row in rows]
-    values = {name: [row[1 + i] for row in rows] for i, name in enumerate(names)}
-    return count_tables(CountRows(units, values, [row[-1] for row in rows], unit_of, sources), areas, profile)
+    shown = {name: [row[1 + i] for row in rows] for i, name in enumerate(names)}
+    return count_tables(CountRows(units, shown, [row[-1] for row in rows], unit_of, sources), areas, profile)
 
 
 def rules(rng: np.random.Generator) -> object:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from vbas.core.anonymise import Ask, anonymise
+from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure.certificate import certify
@@ -96,7 +96,10 @@ def drawn_table(rng: np.random.Generator, areas: Areas, names: tuple[str, ...], 
     n, size = len(areas), int(rng.integers(12, most))
     columns = {name: Column(rng.choice(len(QUASI[name]), size, p=SHARES[name]), QUASI[name]) for name in names}
     homes = Column(rng.choice(n, size, p=rng.dirichlet(np.full(n, 0.8))), areas.identifiers)
-    kept, members, counts, sensitive = {}, {}, None, ()
+    kept: dict[str, Column] = {}
+    members: dict[str, Column] = {}
+    sensitive: tuple[str, ...] = ()
+    counts = None
     if rng.random() < 0.4:
         kept["ill"] = Column(rng.choice(3, size, p=[0.7, 0.2, 0.1]), ILL)
         sensitive = ("ill",) if rng.random() < 0.7 else ()
@@ -158,7 +161,7 @@ def told(areas: Areas, records: Records, levels: Levels, ask: Ask) -> list[objec
 
 def counts_of_others(rng: np.random.Generator, records: Records, areas: Areas) -> CountRows:
     """How many people of each value live in each area, as others publish it."""
-    table, rows = records.table, {}
+    table, rows = records.table, dict[tuple[int, int], int]()
     name = list(table.quasi_identifiers)[int(rng.integers(len(table.quasi_identifiers)))]
     column = table.quasi_identifiers[name]
     number = np.ones(len(table), np.int64) if table.counts is None else table.counts
@@ -277,7 +280,7 @@ def changed_since(rng: np.random.Generator, table: RecordTable, n_areas: int) ->
 def updates(rng: np.random.Generator) -> object:
     """Months, each of which carries on the one before."""
     areas, records, levels = town(rng, int(rng.integers(1, 4)))
-    table, said, published = records.table, [], []
+    table, said, published = records.table, list[object](), list[Published]()
     if HOUSEHOLDS in table.members:
         table = replace(table, members={})
     followed, kind = FOLLOWED[int(rng.integers(2))], KINDS[int(rng.integers(2))]
@@ -287,8 +290,9 @@ def updates(rng: np.random.Generator) -> object:
         of_month = replace(ask, earlier=Earlier(list(published)), update=update)
         came = told(areas, match_records(table, areas), levels, of_month)
         said.append(came)
-        if came[1].published is not None:
-            published.append(came[1].published)
+        account = came[1]
+        if isinstance(account, Account) and account.published is not None:
+            published.append(account.published)
         table = changed_since(rng, table, len(areas))
     return said
 
@@ -323,7 +327,7 @@ def several_releases(rng: np.random.Generator) -> object:
     releases = drawn_releases(rng, int(rng.integers(2, 4)))
     found = examine_all(releases, None if rng.random() < 0.7 else int(rng.integers(2, 7)))
     new = examine(releases[-1], releases[:-1], homogeneous=rng.random() < 0.5)
-    numbers = [found.n_counts, found.n_homogeneous, found.n_values, found.n_persons, found.n_contradicted]
+    numbers: list[object] = [found.n_counts, found.n_homogeneous, found.n_values, found.n_persons, found.n_contradicted]
     numbers += [found.n_undecided, found.families, new.families, new.n_counts, new.n_contradicted, new.n_to_mend]
     return [numbers, found, rows_of(found, releases), quasi_identifiers_of(releases), new]
 
@@ -369,7 +373,7 @@ def renamed_releases(rng: np.random.Generator) -> object:
     levels = {"age": [["1", "2", "3"], ["1-2", "3"], ["*"]]} if rng.random() < 0.5 else {}
     found = matched(named(releases, aliases), aliases, levels)
     shown = [attributes_of(release) for release in found.releases]
-    pairs = []
+    pairs: list[list[object]] = []
     for first, second in ((0, 1), (1, 0)):
         parts = parts_of(found.releases[first], found.releases[second])
         for own in shown[first].values():

@@ -46,6 +46,7 @@ def test_nothing_asked_changes_nothing():
         (["town", "1"], [], [], "GENERALISE names “town”, which is not among"),
         (["age", "1", "AGE", "2"], [], [], "GENERALISE names “age” twice"),
         (["age", "one"], [], [], "asks for level “one” of “age”"),
+        (["age", " "], [], [], "gives no level for “age”"),
         ([], ["sex", "*"], HIERARCHIES, "“Sex” has both rows in HIERARCHIES and a rule"),
     ],
 )

@@ -189,6 +189,7 @@ def test_people_beyond_the_release_are_left_over():
     ("people", "sentence"),
     [
         ([3.0, 5.0, 5.0], "“x”: area a has 4 records, the table has 3 people there"),
+        ([1.0, 5.0, 5.0], "“x”: area a has 4 records, the table has 1 person there"),
         ([4.0, 2.0, 3.0], "“x”: region 1 of level 2 shows 10 records with those within, the table has 9 people there"),
     ],
 )
