@@ -528,6 +528,7 @@ def _split(
     starts = np.searchsorted(of_area, np.arange(profile.counts.shape[0] + 1))
     # Given by its parts, a matrix keeps two cells of one area and class apart.
     counts = sparse.csr_matrix((numbers, profile.counts.indices[of_cell], starts), shape=profile.counts.shape)
+    counts.has_canonical_format = True  # else newer ones (scipy 1.17) join them as soon as anything is added up
     own = np.full(len(cell), SUPPRESSED)
     own[counted_in] = at.reshape(-1)
     cell_of = np.full(len(table), -1, np.int64)

@@ -134,6 +134,17 @@ def test_who_has_not_changed_is_shown_as_before(case):
     assert (again.changed.other, again.changed.gone, again.changed.new, again.changed.n_up) == (0, 0, 0, 0)
 
 
+def test_people_of_one_area_and_class_who_are_shown_at_several_levels_stay_apart():
+    """scipy 1.17 joined the cells of their profile, and then nothing fitted any more."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)))
+    months = [[(0, 0)] * 6 + [(1, 0)] * 5, [(0, 0)] * 9 + [(1, 0)] * 2]
+    account = carried(areas, levels, 3, months, False)[-1]
+    assert shown(account) == {(0, 0, 0): 6, (1, 0, 0): 5}
+    counts = account.source.profile.counts
+    assert counts.sum() == 11 and counts.nnz == 3 and len(account.plan.equivalence_class_of) == 3
+
+
 def released_numbers(counts: np.ndarray, earlier: np.ndarray, k: int) -> np.ndarray:
     """What one region shows of classes with so many people, (C,); earlier : (C, R) what it showed before, or 0."""
     places = Places(np.arange(len(counts)), counts, np.full(len(counts), -1), earlier, earlier)
