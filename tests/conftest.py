@@ -13,6 +13,9 @@ from hypothesis.internal.conjecture import providers
 
 from vbas.core.language import ENGLISH, speak
 
+# Garbage is searched for seldom: what tests leave is little beside what is loaded, which would be searched with it.
+gc.set_threshold(10_000, 20, 50)
+
 # Before anything that holds texts is imported.
 speak(os.environ.get("VBAS_LANGUAGE", ENGLISH))
 
