@@ -49,14 +49,14 @@ class AnonymizeLinked(Releasing, FollowsRules):
     def declare(self) -> None:
         self.addParameters(
             *area_parameters(),
-            *(one for one in record_parameters() if one.name() not in NOT_YET),
+            *(parameter for parameter in record_parameters() if parameter.name() not in NOT_YET),
             *linked_parameters(),
             k_parameter(),
             periods(),
             approaches.combination(),
             nested_levels.release_kind(),
             rule_parameter(),
-            *(one for one in released_fields() if one.name() not in NOT_YET),
+            *(parameter for parameter in released_fields() if parameter.name() not in NOT_YET),
             *shared.for_whom(tr("Custom only"), approaches.single_choices()),
             nested_levels.least_population(),
             *shared.for_whom(

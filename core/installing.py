@@ -128,7 +128,9 @@ def pip_line(where: Surroundings) -> str:
 
 
 def _beside_numpy(requirements: Sequence[str], where: Surroundings) -> list[str]:
-    alone = all(one.partition("=")[0] in ("shapely", "scipy") for one in requirements)  # all they need is numpy
+    alone = all(
+        requirement.partition("=")[0] in ("shapely", "scipy") for requirement in requirements
+    )  # all they need is numpy
     if alone:
         return ["--no-deps", *requirements]
     return [*([f"numpy=={where.numpy}"] if where.numpy else []), *requirements]

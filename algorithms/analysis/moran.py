@@ -59,42 +59,42 @@ class Moran(VbasAlgorithm):
         neighbours = neighbours_of(layer.areas)
         if not len(neighbours.pairs()[0]):
             raise InputError(tr("No area of REGIONS has a neighbour: Moran's I needs some."))
-        found = moran(neighbours, outcome, form.whole("DRAWS"), form.whole("SEED"), form.progress(40, 90))
+        statistics = moran(neighbours, outcome, form.whole("DRAWS"), form.whole("SEED"), form.progress(40, 90))
         form.info(
             tr(
                 "Moran's I is {index:.3f}; by chance, through this release, it would be {expected:.3f} (standard "
                 "deviation {deviation:.3f}): p = {p:.3f}.",
-                index=found.index,
-                expected=found.expected,
-                deviation=found.deviation,
-                p=found.p_value,
+                index=statistics.index,
+                expected=statistics.expected,
+                deviation=statistics.deviation,
+                p=statistics.p_value,
             )
         )
-        told = found.local_p <= form.number("SIGNIFICANCE")
+        significant = statistics.local_p <= form.number("SIGNIFICANCE")
         form.info(
             plural(
                 "{n} area has a local I that chance does not give.",
                 "{n} areas have a local I that chance does not give.",
-                int(told.sum()),
+                int(significant.sum()),
             )
         )
         shapes, _ = drawn_areas(layer)
         columns = {
             "cases": outcome.cases_by_area,
             "expected": outcome.expected,
-            "local_i": found.local,
-            "p_value": found.local_p,
-            "pattern": np.where(told, found.kind, NOT_TOLD).tolist(),
+            "local_i": statistics.local,
+            "p_value": statistics.local_p,
+            "pattern": np.where(significant, statistics.kind, NOT_TOLD).tolist(),
         }
         own = [(layer.id_field, layer.identifiers)]
-        form.outputs.add("LOCAL_MORAN", filled(LOCAL_MORAN, columns, found, own=own, shapes=shapes, crs=layer.crs))
+        form.outputs.add("LOCAL_MORAN", filled(LOCAL_MORAN, columns, statistics, own=own, shapes=shapes, crs=layer.crs))
         return {
             "N_RECORDS": outcome.n_at_risk,
             "N_CASES": outcome.n_cases,
-            "MORANS_I": found.index,
-            "EXPECTED_I": found.expected,
-            "SD_I": found.deviation,
-            "Z": found.z,
-            "P_VALUE": found.p_value,
-            "N_AREAS": int(told.sum()),
+            "MORANS_I": statistics.index,
+            "EXPECTED_I": statistics.expected,
+            "SD_I": statistics.deviation,
+            "Z": statistics.z,
+            "P_VALUE": statistics.p_value,
+            "N_AREAS": int(significant.sum()),
         }

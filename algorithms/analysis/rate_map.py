@@ -81,7 +81,7 @@ class RateMap(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         release, outcome = read_outcome(form, tested=False)
         layer, per = release.layer, form.number("PER")
-        found = rate_map(
+        rates = rate_map(
             layer.areas.points,
             outcome,
             form.text("SMOOTHING"),
@@ -91,26 +91,26 @@ class RateMap(VbasAlgorithm):
         )
         at_risk = outcome.denominator
         rate = outcome.n_cases / float(at_risk.sum())
-        if found.bandwidth:
-            form.info(tr("The kernel is {metres:.0f} m wide.", metres=found.bandwidth))
-        hidden = found.hidden_share[np.isfinite(found.hidden_share)]
-        told = (found.ratio_high < 1) | (found.ratio_low > 1)
+        if rates.bandwidth:
+            form.info(tr("The kernel is {metres:.0f} m wide.", metres=rates.bandwidth))
+        hidden = rates.hidden_share[np.isfinite(rates.hidden_share)]
+        significant = (rates.ratio_high < 1) | (rates.ratio_low > 1)
         form.info(
             tr(
                 "{told} of {n} areas are told from the rate of all. What the release hides makes up {percent:.0f} % of "
                 "the variance of the ratios, on average.",
-                told=int(told.sum()),
+                told=int(significant.sum()),
                 n=len(at_risk),
                 percent=100 * float(np.mean(hidden)) if len(hidden) else 0.0,
             )
         )
         shapes, surface = drawn_areas(layer)
-        columns = {"at_risk": at_risk, "rate": found.ratio * rate * per, "area_km2": surface / 1e6}
+        columns = {"at_risk": at_risk, "rate": rates.ratio * rate * per, "area_km2": surface / 1e6}
         own = [(layer.id_field, layer.identifiers)]
-        form.outputs.add("RATE_MAP", filled(RATE_MAP, columns, found, own=own, shapes=shapes, crs=layer.crs))
+        form.outputs.add("RATE_MAP", filled(RATE_MAP, columns, rates, own=own, shapes=shapes, crs=layer.crs))
         return {
             "N_RECORDS": outcome.n_at_risk,
             "N_CASES": outcome.n_cases,
             "OVERALL_RATE": per * rate,
-            "BANDWIDTH_USED": found.bandwidth,
+            "BANDWIDTH_USED": rates.bandwidth,
         }

@@ -153,7 +153,7 @@ def read_spread_of(form: Form) -> tuple[AnalysedRelease, Spread]:
             tr("RECORDS are spread already: take out {names}, or give the released records.", names=", ".join(idle))
         )
     layer = areas_of(form.job)
-    taken = {one.lower() for one in (area, *OF_SPREAD, "fid")}
+    taken = {field.lower() for field in (area, *OF_SPREAD, "fid")}
     own = [name for name in source.fields().names() if name.lower() not in taken]
     columns = read_columns(source, [area, ESTIMATE, *own], form.feedback)
     estimate = column_numbers(columns[ESTIMATE], ESTIMATE, "RECORDS")

@@ -11,7 +11,7 @@ from ...core.cells.partition import Partition, leave_out_branching
 from ...core.cells.units import FallBack, Units, fall_back, make_units, within_units
 from ...core.drawing import dissolve
 from ...core.language import as_data, plural, tr
-from ...core.report.partition import UnitsFound, official_areas, partition_report
+from ...core.report.partition import UnitsUsed, official_areas, partition_report
 from ...core.tables.cells import CELL_CROSSWALK
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -112,11 +112,11 @@ class PartitionCells(VbasAlgorithm):
                 (note,),
                 seconds,
                 official,
-                None if within is None else UnitsFound(within, fallen),
+                None if within is None else UnitsUsed(within, fallen),
             ),
         )
-        found = groups.partition_numbers(partition)
-        return found if fallen is None else {**found, "N_FALL_BACK": fallen.n_cells}
+        numbers = groups.partition_numbers(partition)
+        return numbers if fallen is None else {**numbers, "N_FALL_BACK": fallen.n_cells}
 
 
 def _add_tables(

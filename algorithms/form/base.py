@@ -130,7 +130,7 @@ class VbasAlgorithm(NamedAlgorithm):
             kept = [definition.clone() for definition in self.parameterDefinitions()]
             destinations = {definition.name() for definition in kept if definition.isDestination()}
             numbers = [output for output in self.outputDefinitions() if output.name() not in destinations]
-            _declared[self.ID] = of, kept, [(type(one), one.name(), one.description()) for one in numbers]
+            _declared[self.ID] = of, kept, [(type(number), number.name(), number.description()) for number in numbers]
         else:
             _, kept, outputs = _declared[self.ID]
             self.addParameters(*(definition.clone() for definition in kept))
@@ -154,14 +154,14 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def _taken(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         try:
-            given = understood(self, parameters, context)
+            inputs = understood(self, parameters, context)
         except QgsProcessingException as error:
             return False, with_labels(self, str(error))
-        taken, problem = super().checkParameterValues(given, context)
+        taken, problem = super().checkParameterValues(inputs, context)
         if not taken:
-            return taken, with_labels(self, refused_value(self, given, context) or problem)
+            return taken, with_labels(self, refused_value(self, inputs, context) or problem)
         try:
-            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, given, context))))
+            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, inputs, context))))
         except PrivacyError as error:
             return False, with_labels(self, str(error))
         except VbasError:

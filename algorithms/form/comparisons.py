@@ -38,7 +38,7 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBERS, SITE_LOCATIONS, AGGREGATIONS, CAPACITY_FACTORS, BASELINES."""
     which = tr("Which of these to compare.")
     own_sites = choosing_sites(AGGREGATIONS)
-    located = [name for name, one in AGGREGATIONS.items() if name not in own_sites and not one.starts_from]
+    located = [name for name, approach in AGGREGATIONS.items() if name not in own_sites and not approach.starts_from]
     unhurried = tr(
         "“anonymity exchange” is not among those chosen at first: it takes many times as long as all of them together."
     )

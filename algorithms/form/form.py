@@ -27,15 +27,19 @@ class FormJob(Job):
 
     def __init__(self, inputs: Inputs, layers: Layers | None = None, log: Log = QUIET) -> None:
         """layers : None where no table is read"""
-        definitions = [one for one in inputs.algorithm.parameterDefinitions() if not one.isDestination()]
+        definitions = [
+            definition for definition in inputs.algorithm.parameterDefinitions() if not definition.isDestination()
+        ]
         named = [name for name, value in inputs.parameters.items() if not is_blank(value)]
-        values = {one.name(): value_of(inputs, one, one.name() in named) for one in definitions}
-        table, told = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
-        super().__init__(values, named, table, log, told, inputs.rule_files())
+        values = {
+            definition.name(): value_of(inputs, definition, definition.name() in named) for definition in definitions
+        }
+        table, progress = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
+        super().__init__(values, named, table, log, progress, inputs.rule_files())
         object.__setattr__(self, "layers", layers)
 
 
-def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given: bool) -> object:
+def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, is_given: bool) -> object:
     """A parameter as a plain value: words, numbers, names of fields; None of what is a layer."""
     kind, name = definition.type(), definition.name()
     if kind in LAYERS or kind == "multilayer":
@@ -45,7 +49,7 @@ def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given
     if kind == "field" and definition.allowMultiple():
         return inputs.field_names(name)
     if kind == "matrix":
-        return inputs.cells(name) if given else []
+        return inputs.cells(name) if is_given else []
     if kind == "number":
         return inputs.whole(name) if definition.dataType() == INTEGER else inputs.number(name)
     return inputs.yes(name) if kind == "boolean" else inputs.text(name)

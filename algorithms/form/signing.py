@@ -52,7 +52,7 @@ def signing_conditions(report: bool = True) -> Conditions:
 
 def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """RECIPIENT, PURPOSE, PREPARED_BY: what was said last in this project is proposed."""
-    told = {
+    parameters = {
         RECIPIENT: (
             tr("To sign: for whom the release is"),
             tr("Who receives it, for the page that is signed and for the register. The project remembers it."),
@@ -69,7 +69,7 @@ def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             ),
         ),
     }
-    for name, (label, said) in told.items():
+    for name, (label, said) in parameters.items():
         yield text(name, label, remembered(name), said, advanced=True, optional=True)
 
 
@@ -163,9 +163,9 @@ def remember(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object]
     """Have the project propose what was said of a run to the next one."""
     for name in SAID:
         value = parameters.get(name)
-        given = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
+        is_kept = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
         said = visible(" ".join(str(value).split()))
-        if project is not None and given and said != (_of(project, name) or ""):
+        if project is not None and is_kept and said != (_of(project, name) or ""):
             project.writeEntry(PROJECT, name.lower(), said)
 
 

@@ -149,7 +149,7 @@ def best_areas(offered: Sequence[Offered], active: str, joins: Joins) -> Offered
         may_join = joined or (polygon and candidate.n_rows > joins.most)
         return may_join, polygon, joined, candidate.id == active, candidate.n_rows if may_join else 0
 
-    return max((one for one in offered if one.may_be_areas), key=rank, default=None)
+    return max((layer for layer in offered if layer.may_be_areas), key=rank, default=None)
 
 
 def best_records(
@@ -170,7 +170,7 @@ def best_records(
             (0.0, False, 0) if join is None else join.rank,
         )
 
-    best = max((one for one in offered if areas is None or one.id != areas.id), key=rank, default=None)
+    best = max((layer for layer in offered if areas is None or layer.id != areas.id), key=rank, default=None)
     return best if best is not None and (rank(best)[0] or not best.shape) else None
 
 
@@ -193,8 +193,8 @@ def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], most: int = MOS
         return ""
     named = usual_field(areas.fields().names(), usual)
     joins, offered, here = Joins(most), [] if named else offered_of(vector_layers()), Offered.of(areas)
-    found = (joins.best(here, table) for table in offered)
-    best = max((join for join in found if join is not None), key=lambda join: join.rank, default=None)
+    matches = (joins.best(here, table) for table in offered)
+    best = max((join for join in matches if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
 
 

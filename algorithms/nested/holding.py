@@ -102,6 +102,6 @@ def say_what_holds(job: FormJob, levels: Levels, tables: Sequence[Counted]) -> N
         "level, from the finest: {held}.",
         percent=holding.percent,
         least=holding.least,
-        held=", ".join(tr("{n} of {n_regions}", n=int(one.sum()), n_regions=len(one)) for one in held),
+        held=", ".join(tr("{n} of {n_regions}", n=int(of_level.sum()), n_regions=len(of_level)) for of_level in held),
     )
-    (job.info if all(np.all(one) for one in held) else job.warn)(said)
+    (job.info if all(np.all(of_level) for of_level in held) else job.warn)(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
 
-from ...core.job.rules import raised_by_rule, refusal
+from ...core.job.rules import refusal, with_rule_minimums
 from ...core.language import tr
 from ...core.privacy.rules import NO_RULE, Rule, list_rules
 from ..form.base import VbasAlgorithm
@@ -18,7 +18,7 @@ class FollowsRules(VbasAlgorithm):
     """A form with a RULE: its numbers are raised, and without a whole file of rules it does not start."""
 
     def with_rule_minimums(self, inputs: Inputs) -> Inputs:
-        return inputs.with_parameters(**raised_by_rule(FormJob(inputs)))
+        return inputs.with_parameters(**with_rule_minimums(FormJob(inputs)))
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         # A rule of a file that cannot be read is not in the list: this says why, before QGIS says that it is not.

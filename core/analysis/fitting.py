@@ -158,21 +158,23 @@ def fit(rows: ReleasedRows, spread: Spread, margin: Margin, if_different: str = 
     level, region = rows.level[one_row], rows.region[one_row]
     weights = spread.profiles[combinations[:, 0]]
     parts, order, contradictions, left_over = [], [], [], 0.0
-    for one in range(-1, len(names)):
-        here = np.flatnonzero((group == one) & (records > 0))
-        none = np.flatnonzero((group == one) & (records == 0))
+    for group_number in range(-1, len(names)):
+        here = np.flatnonzero((group == group_number) & (records > 0))
+        none = np.flatnonzero((group == group_number) & (records == 0))
         order += [here, none]
-        if one < 0 or not len(here):
+        if group_number < 0 or not len(here):
             parts += [weights[here], weights[none]]
             continue
-        fitted = _Group(rows, weights[here], records[here], level[here], region[here], people[one], names[one]).fit()
+        fitted = _Group(
+            rows, weights[here], records[here], level[here], region[here], people[group_number], names[group_number]
+        ).fit()
         if isinstance(fitted, Contradiction):
             if if_different == STOP:
                 raise InputError(_refusal(fitted))
             contradictions.append(fitted)
-            fitted = _as_weights(weights[here], people[one])
+            fitted = _as_weights(weights[here], people[group_number])
         else:
-            left_over += float(people[one].sum() - records[here].sum())
+            left_over += float(people[group_number].sum() - records[here].sum())
         parts += [fitted, weights[none]]
     back = np.argsort(np.concatenate(order), kind="stable")
     profiles = sparse.vstack(parts, format="csr")[back]
@@ -180,11 +182,11 @@ def fit(rows: ReleasedRows, spread: Spread, margin: Margin, if_different: str = 
     return Fitted(replace(spread, profiles=profiles, profile_of=profile_of), tuple(contradictions), left_over, unknown)
 
 
-def _refusal(found: Contradiction) -> str:
+def _refusal(contradiction: Contradiction) -> str:
     return tr(
         "MARGINS contradicts the release. {sentence} Correct the table, or choose “{as_weights}” where it tells of "
         "other people, such as those of another year.",
-        sentence=found.sentence,
+        sentence=contradiction.sentence,
         as_weights=AS_WEIGHTS,
     )
 
@@ -300,9 +302,9 @@ class _Group:
         stop = np.concatenate([n_rows + edges.col, np.arange(n_rows), np.full(n, sink)])
         sizes = np.concatenate([sizes, records, people]).astype(np.int32)
         shape = (sink + 1, sink + 1)
-        found = sparse.csgraph.maximum_flow(sparse.csr_matrix((sizes, (start, stop)), shape=shape), source, sink)
-        flow = getattr(found, "flow", None)
-        if found.flow_value < records.sum() or flow is None:
+        maximum = sparse.csgraph.maximum_flow(sparse.csr_matrix((sizes, (start, stop)), shape=shape), source, sink)
+        flow = getattr(maximum, "flow", None)
+        if maximum.flow_value < records.sum() or flow is None:
             return matrix
         raised = sparse.csr_matrix((np.ones(len(edges.row)), (edges.row, n_rows + edges.col)), shape=shape)
         lowered = (flow[:n_rows, n_rows : n_rows + n] > 0).tocoo()

@@ -12,7 +12,7 @@ from ..plan import Plan
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from .moving import move_by_donut
-from .planting import AnalysisMeasures, Found, Planted, Planting, measures_of, plant
+from .planting import AnalysisMeasures, Planted, Planting, ReadingAnalyses, measures_of, plant
 
 
 @dataclass(frozen=True)
@@ -44,31 +44,31 @@ class PlantedComparison:
         return plant(self.areas, self.profile, self.planting)
 
     @cached_property
-    def true(self) -> Found:
+    def true(self) -> ReadingAnalyses:
         """What is found in the true areas."""
         return self.planted.look(self.planted.true_areas())
 
     def of_release(self, plan: Plan, progress: Progress = silent) -> AnalysisMeasures:
         """What a researcher finds in a release, each record spread over the areas of its region."""
-        found = self.planted.look(self.planted.release(plan), progress)
-        return measures_of(found, self.true, self.planting)
+        analysis = self.planted.look(self.planted.release(plan), progress)
+        return measures_of(analysis, self.true, self.planting)
 
     def references(self, ks: Sequence[int], progress: Progress = silent) -> list[Reference]:
         """The true areas, and for each k points moved to where k to ten times k of the own class live nearer.
 
         Cancelling ends it with those so far.
         """
-        told = [Reference(None, 100.0 * self.true.suppressed, measures_of(self.true, self.true, self.planting))]
+        references = [Reference(None, 100.0 * self.true.suppressed, measures_of(self.true, self.true, self.planting))]
         try:
             for step, k in enumerate(ks):
-                told.append(self._masked(k, part(progress, step / len(ks), (step + 1) / len(ks))))
+                references.append(self._masked(k, part(progress, step / len(ks), (step + 1) / len(ks))))
         except Cancelled:
             pass
-        return told
+        return references
 
     def _masked(self, k: int, progress: Progress) -> Reference:
         moved = move_by_donut(self.areas, self.profile, k, self.planting.seed, part(progress, 0.0, 0.3))
         planted = plant(self.areas, self.profile, self.planting, moved)
         true = planted.look(planted.true_areas(), part(progress, 0.3, 0.6))
-        found = planted.look(planted.masked_points(), part(progress, 0.6, 1.0))
-        return Reference(k, 100.0 * found.suppressed, measures_of(found, true, self.planting))
+        analysis = planted.look(planted.masked_points(), part(progress, 0.6, 1.0))
+        return Reference(k, 100.0 * analysis.suppressed, measures_of(analysis, true, self.planting))

@@ -42,11 +42,11 @@ class ReleasedRows:
 
     def numbers(self, at: np.ndarray) -> np.ndarray:
         """The numbers that the regions of the rows at these positions have in the release, int64."""
-        found = np.empty(len(at), np.int64)
+        numbers = np.empty(len(at), np.int64)
         for level, crosswalk in enumerate(self.levels.crosswalks):
             here = self.level[at] == level
-            found[here] = crosswalk.numbers[self.region[at[here]]]
-        return found
+            numbers[here] = crosswalk.numbers[self.region[at[here]]]
+        return numbers
 
     def column(self, name: str) -> Column:
         """A field of the release. Raises InputError for one that there is not."""

@@ -120,9 +120,9 @@ def scan(
         done = len(best) / max(n_draws, 1)
         step = part(progress, 0.15 + 0.8 * done, 0.15 + 0.8 * (len(best) + len(drawn)) / n_draws)
         best = np.concatenate([best, circles.largest_of(drawn, step)])
-    found = circles.clusters(outcome.cases_by_area, at_most)
-    p = p_values(np.array([cluster[0] for cluster in found]), best)
-    clusters = [circles.told(llr, centre, size, float(at)) for (llr, centre, size), at in zip(found, p)]
+    likeliest = circles.clusters(outcome.cases_by_area, at_most)
+    p = p_values(np.array([cluster[0] for cluster in likeliest]), best)
+    clusters = [circles.cluster(llr, centre, size, float(at)) for (llr, centre, size), at in zip(likeliest, p)]
     progress(1.0)
     return ScanResult(tuple(clusters), best)
 
@@ -223,8 +223,8 @@ class Circles:
         """The likeliest circles that share no area: ratio, centre, number of areas; none with a ratio below `least`."""
         ratios = list(self.ratios(cases))
         taken = np.zeros(len(self.order), bool)
-        found: list[tuple[float, int, int]] = []
-        while len(found) < at_most:
+        likeliest: list[tuple[float, int, int]] = []
+        while len(likeliest) < at_most:
             best = (0.0, -1, 0)
             for centre, (near, ratio) in enumerate(zip(self.order, ratios)):
                 free = int(np.argmax(taken[near])) if taken[near].any() else len(near)
@@ -234,11 +234,11 @@ class Circles:
                         best = (float(ratio[size]), centre, size + 1)
             if best[1] < 0 or best[0] < least:
                 break
-            found.append(best)
+            likeliest.append(best)
             taken[self.order[best[1]][: best[2]]] = True
-        return found
+        return likeliest
 
-    def told(self, llr: float, centre: int, size: int, p_value: float) -> Cluster:
+    def cluster(self, llr: float, centre: int, size: int, p_value: float) -> Cluster:
         """What is known of a circle."""
         near, effective = self.order[centre][:size], float(self.effective[centre][size - 1])
         observed = float(self.outcome.cases_by_area[near].sum())

@@ -235,19 +235,21 @@ def _possible(
             )
         )
     possible = members[place]
-    shown = sparse.csr_matrix((n_classes, members.shape[1]))  # which areas are known to show a class more finely
+    known = sparse.csr_matrix((n_classes, members.shape[1]))  # which areas are known to show a class more finely
     parts = []
     for own_level in range(len(levels)):
         here = np.flatnonzero(level == own_level)
         there = possible[here]
         if own_level and own_level < plain:
-            there = (there - there.multiply(shown[class_of[here]])).tocsr()
+            there = (there - there.multiply(known[class_of[here]])).tocsr()
             there.eliminate_zeros()
         parts.append(there)
         if own_level == 0 or leave_out == IN_ZONES:
             marks = sparse.csr_matrix((np.ones(len(here)), (class_of[here], here)), shape=(n_classes, len(place)))
-            shown = ((shown + marks @ possible) > 0).astype(float)
-    order = np.argsort(np.concatenate([np.flatnonzero(level == one) for one in range(len(levels))]), kind="stable")
+            known = ((known + marks @ possible) > 0).astype(float)
+    order = np.argsort(
+        np.concatenate([np.flatnonzero(level == position) for position in range(len(levels))]), kind="stable"
+    )
     left = sparse.vstack(parts, format="csr")[order]
     nowhere = np.flatnonzero(np.diff(left.indptr) == 0)
     if len(nowhere):
@@ -268,7 +270,7 @@ def _possible(
     return left
 
 
-def alike(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_equal_weights(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The classes of rows that share level, region, these fields and their weights, sorted by them.
 
     Returns the position of one row of each, (Q,) int64, and the records of each, (Q,) int64.
@@ -277,6 +279,6 @@ def alike(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np
     most = max(crosswalk.n_regions for crosswalk in rows.levels.crosswalks)
     sizes = [len(rows.levels), most, len(groups), weights.profiles.shape[0]]
     class_of, classes = combine_codes([rows.level, rows.region, group_of, weights.profile_of], sizes)
-    one = np.empty(len(classes), np.int64)
-    one[class_of] = np.arange(len(class_of))
-    return one, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)
+    first_row = np.empty(len(classes), np.int64)
+    first_row[class_of] = np.arange(len(class_of))
+    return first_row, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)

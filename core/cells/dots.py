@@ -47,8 +47,8 @@ class GroupCounts:
     def smallest(self) -> np.ndarray:
         """The smallest count of each group that is not 0, (m,) int64; 0 where nobody is."""
         largest = np.iinfo(np.int64).max
-        found = np.where(self.counts > 0, self.counts, largest).min(axis=1, initial=largest)
-        return np.where(found == largest, 0, found)
+        smallest = np.where(self.counts > 0, self.counts, largest).min(axis=1, initial=largest)
+        return np.where(smallest == largest, 0, smallest)
 
     def may_be_shown(self, least: int) -> np.ndarray:
         """Whether every count of a group is 0 or at least `least`, (m,) bool (section 5)."""

@@ -112,7 +112,7 @@ def mend(
     mended, kept = number_compactly(search.group_of)
     mended = Crosswalk(mended.region_of, mended.n_regions, crosswalk.numbers[kept])
     recount(cells, minimums, mended, empty_years)
-    before, after = (np.append(one.numbers, 0)[one.region_of] for one in (crosswalk, mended))
+    before, after = (np.append(of_crosswalk.numbers, 0)[of_crosswalk.region_of] for of_crosswalk in (crosswalk, mended))
     return Mending(mended, before, after, faults, proven, crosswalk.n_regions - mended.n_regions)
 
 
@@ -170,7 +170,7 @@ class _Search:
         links = sparse.coo_matrix((np.ones(len(owner), np.int8), (owner, member)), (len(patches), len(self.cells)))
         shared = (links @ links.T).tocoo()
         cluster = connected_parts(shared.row, shared.col, len(patches))
-        return [failing[cluster == one].tolist() for one in np.unique(cluster)]
+        return [failing[cluster == number].tolist() for number in np.unique(cluster)]
 
     def mend_cluster(self, failing: Sequence[int], reach: int, progress: Progress = silent) -> bool:
         """Mend these groups; returns whether no mend has fewer moves. What it cannot do is left as it is."""
@@ -181,36 +181,38 @@ class _Search:
                 if self.fails(group):
                     self._mend_alone(group)
             return False
-        found = self._looking_farther(failing, reach, False) or self._looking_farther(failing, reach, True)
-        if found is None:
+        mended = self._looking_farther(failing, reach, False) or self._looking_farther(failing, reach, True)
+        if mended is None:
             return False
-        self.group_of[found.members] = found.group_of
-        return found.proven
+        self.group_of[mended.members] = mended.group_of
+        return mended.proven
 
     def _mend_alone(self, group: int) -> None:
         """Mend a group among others that fail, and may do so for now; where nothing near it helps, it is left."""
         members = self.patch([group], 1)
         near = np.unique(self.group_of[members])
         others = [other for other in to_list(near[near >= 0]) if other != group and self.fails(other)]
-        found = None if len(members) > MOST_CELLS else self._solve(members, 1, False, others)
-        if found is not None:
-            self.group_of[found.members] = found.group_of
+        mended = None if len(members) > MOST_CELLS else self._solve(members, 1, False, others)
+        if mended is not None:
+            self.group_of[mended.members] = mended.group_of
 
-    def _looking_farther(self, failing: Sequence[int], reach: int, leaving_out: bool) -> _Found | None:
+    def _looking_farther(self, failing: Sequence[int], reach: int, leaving_out: bool) -> _Solution | None:
         """The best mend of a patch that grows until nothing farther away can be better, or it is too large."""
-        best: _Found | None = None
+        best: _Solution | None = None
         while reach <= MOST_REACH:
             members = self.patch(failing, reach)
             if len(members) > MOST_CELLS:
                 break
-            found = self._solve(members, reach, leaving_out)
-            best = best if found is None else found
-            if found is not None and (found.proven or not found.optimal):
+            mended = self._solve(members, reach, leaving_out)
+            best = best if mended is None else mended
+            if mended is not None and (mended.proven or not mended.optimal):
                 break
-            reach = reach + 1 if found is None or leaving_out else min(found.moves, MOST_REACH + 1)
+            reach = reach + 1 if mended is None or leaving_out else min(mended.moves, MOST_REACH + 1)
         return best
 
-    def _solve(self, members: np.ndarray, reach: int, leaving_out: bool, may_fail: Sequence[int] = ()) -> _Found | None:
+    def _solve(
+        self, members: np.ndarray, reach: int, leaving_out: bool, may_fail: Sequence[int] = ()
+    ) -> _Solution | None:
         program = _Program(self, members, reach, leaving_out, may_fail)
         group_of = program.solve()
         if group_of is None:
@@ -220,7 +222,7 @@ class _Search:
         around = len(np.setdiff1d(self.cells.adjacency.matrix()[members].indices, members))
         all_seen = program.sees_all and not around
         proven = program.optimal and (all_seen or (not leaving_out and moves <= reach))
-        return _Found(members, group_of, moves, program.optimal, proven)
+        return _Solution(members, group_of, moves, program.optimal, proven)
 
     def join(self, group: int) -> None:
         """Join a failing group with the neighbour that has the fewest people; without one, leave it out."""
@@ -234,7 +236,7 @@ class _Search:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Solution:
     """members : cells; group_of : of each; moves : how many; optimal : in the patch; proven : none is better"""
 
     members: np.ndarray
@@ -369,7 +371,8 @@ class _Program:
         broken = False
         for group in to_list(np.unique(group_of[group_of >= 0])):
             pieces = [
-                np.flatnonzero((group_of == group) & (piece == one)) for one in np.unique(piece[group_of == group])
+                np.flatnonzero((group_of == group) & (piece == number))
+                for number in np.unique(piece[group_of == group])
             ]
             if len(pieces) == 1 or group in self._may_fail:
                 continue
@@ -394,5 +397,5 @@ def _targets(
     for _ in range(reach):
         near = step @ near
         near.data[:] = 1
-    found = near.tocoo()
-    return found.row.astype(np.int64), groups[found.col]
+    pairs = near.tocoo()
+    return pairs.row.astype(np.int64), groups[pairs.col]

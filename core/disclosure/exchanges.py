@@ -69,15 +69,15 @@ def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
     """The counts of some classes, (u,) bool, in what is left of regions without smaller ones that show the class."""
     covered = np.zeros((block.n, block.u), bool)
     for level in block.as_they_are:
-        region, shown = block.storeys.region_of[level], block.shown[level]
-        left = np.zeros(shown.shape, bool)
+        region, released = block.storeys.region_of[level], block.released[level]
+        left = np.zeros(released.shape, bool)
         at, of = np.nonzero(covered & (region[:, None] >= 0))
         left[region[at], of] = True
         if left.any():
-            found = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
-            yield found.some(np.flatnonzero(left[found.part, found.class_of]))
+            small = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
+            yield small.some(np.flatnonzero(left[small.part, small.class_of]))
         inside = np.flatnonzero(region >= 0)
-        covered[inside] |= shown[region[inside]] > 0
+        covered[inside] |= released[region[inside]] > 0
 
 
 def _small(
@@ -167,9 +167,9 @@ def exchange_fits(
             & (family.up[there, own] >= few)
         )
         at = at[~moved | fits]
-    found = np.zeros(len(area), bool)
-    found[at] = True
-    return found
+    possible = np.zeros(len(area), bool)
+    possible[at] = True
+    return possible
 
 
 class Exchanges:
@@ -186,7 +186,7 @@ class Exchanges:
         steps = _steps(block)
         self.given = np.zeros((len(steps), block.n, block.u), np.int32)
         self.taken = np.zeros_like(self.given)
-        alike = [np.flatnonzero(like) for like in _alike(block, asked)]
+        in_same_totals = [np.flatnonzero(like) for like in _counted_in_the_same_totals(block, asked)]
         # What an area can lose and gain without a change of any sum of the levels so far, in the order of the block.
         down = np.minimum(block.people[:-1, :-1], block.k).astype(np.int32)[block.order]
         up = np.full(down.shape, block.k, np.int32)
@@ -203,16 +203,16 @@ class Exchanges:
             if len(starts) < 2 or not (np.bincount(group) > 1).any():
                 continue
             own = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(part)))
-            for class_of, company in zip(asked.tolist(), alike):
+            for class_of, company in zip(asked.tolist(), in_same_totals):
                 if len(company):
                     self._exchange(number, down, up, class_of, company, starts, group, own)
-        for class_of, company in zip(asked.tolist(), alike):
+        for class_of, company in zip(asked.tolist(), in_same_totals):
             if len(company):  # what no level knows of can change alone
-                for mine, other, found in ((down, up, self.given), (up, down, self.taken)):
+                for mine, other, most in ((down, up, self.given), (up, down, self.taken)):
                     alone = np.minimum(mine[:, class_of], other[:, company].max(axis=1))
-                    found[-1, block.order, class_of] = np.maximum(found[-1, block.order, class_of], alone)
-        for found in (self.given, self.taken):
-            np.maximum.accumulate(found[::-1], axis=0, out=found[::-1])
+                    most[-1, block.order, class_of] = np.maximum(most[-1, block.order, class_of], alone)
+        for most in (self.given, self.taken):
+            np.maximum.accumulate(most[::-1], axis=0, out=most[::-1])
 
     def _exchange(
         self,
@@ -229,9 +229,9 @@ class Exchanges:
         less, more = down[:, [class_of]], up[:, [class_of]]
         gives = np.minimum(less, up[:, company])  # of the class, and takes company
         takes = np.minimum(more, down[:, company])
-        for best, mine, found in ((takes, gives, self.given), (gives, takes, self.taken)):
+        for best, mine, result in ((takes, gives, self.given), (gives, takes, self.taken)):
             others = _best_of_others(np.maximum.reduceat(best, starts, axis=0), group)
-            found[number, self._order, class_of] = np.minimum(mine, others[own]).max(axis=1)
+            result[number, self._order, class_of] = np.minimum(mine, others[own]).max(axis=1)
 
 
 def _best_of_others(best: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -252,13 +252,13 @@ def _steps(block: Block) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(parts, [*regions, np.zeros(block.n, np.int64)]))
 
 
-def _alike(block: Block, asked: np.ndarray) -> np.ndarray:
+def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
     """For classes, which others count in the very same totals of all tables, (c, u) bool."""
-    alike = np.arange(block.u) != asked[:, None]
+    in_same_totals = np.arange(block.u) != asked[:, None]
     for table in block.tables:
         group = table.group[:-1]
-        alike &= group == group[asked][:, None]
-    return alike
+        in_same_totals &= group == group[asked][:, None]
+    return in_same_totals
 
 
 def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarray:

@@ -237,15 +237,15 @@ def _missed(
     each = cost / k
     missed = None
     for _ in range(PASSES):
-        found = optimize.milp(
+        solution = optimize.milp(
             np.concatenate([np.zeros(n), each, each]),
             integrality=np.zeros(n + 2 * m),
             bounds=optimize.Bounds(0.0, np.inf),
             constraints=[optimize.LinearConstraint(rows, low, high)],
         )
-        if found.status != SOLVED or found.x is None:
+        if solution.status != SOLVED or solution.x is None:
             return missed
-        by = found.x[n : n + m] + found.x[n + m :]
+        by = solution.x[n : n + m] + solution.x[n + m :]
         before, missed = missed, np.flatnonzero(by > MISSED)
         if before is not None and np.array_equal(before, missed):
             break

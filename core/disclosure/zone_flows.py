@@ -183,10 +183,10 @@ class Tables:
         graph = sparse.csr_matrix(
             (most[there].astype(np.int32), (start[there], end[there])), shape=(sink + 1, sink + 1)
         )
-        found = sparse.csgraph.maximum_flow(graph, source, sink)
-        if found.flow_value < count.sum():
+        maximum = sparse.csgraph.maximum_flow(graph, source, sink)
+        if maximum.flow_value < count.sum():
             return None
-        records = np.asarray(found.flow[zone_at[from_zone], n_zones + area_at[to_area]]).reshape(-1)
+        records = np.asarray(maximum.flow[zone_at[from_zone], n_zones + area_at[to_area]]).reshape(-1)
         other = np.zeros(len(self.zone), np.int64) if self.table is None else self.table.copy()
         other[among] = records
         return other

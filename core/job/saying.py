@@ -38,16 +38,16 @@ SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 INPUTS = ("REGIONS",)
 
 
-def said_of(given: Job) -> tuple[str, ...]:
+def said_of(job: Job) -> tuple[str, ...]:
     """The settings that may be said of this run."""
-    counted = given.has("POPULATION") and given.given("POPULATION")
+    counted = job.has("POPULATION") and job.given("POPULATION")
     return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID
 
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
 
 
-def crosswalk_sentence(given: Job, looking: Collection[str]) -> str:
+def crosswalk_sentence(job: Job, looking: Collection[str]) -> str:
     """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
 
     looking : the approaches in use that look at the classes of suppressed records
@@ -60,10 +60,10 @@ def crosswalk_sentence(given: Job, looking: Collection[str]) -> str:
         "records can tell some of them from it.",
         names=names,
     )
-    why = tr("REGISTER is given") if given.has("REGISTER") and given.given("REGISTER") else ""
-    why = tr("a RULE is followed") if rule_of(given) is not None else why
+    why = tr("REGISTER is given") if job.has("REGISTER") and job.given("REGISTER") else ""
+    why = tr("a RULE is followed") if rule_of(job) is not None else why
     if why:
-        given.warn(
+        job.warn(
             tr(
                 "{names} makes the crosswalk depend on the classes of suppressed records, and {why}: the combination "
                 "“all-rounder” makes one that does not.",

@@ -168,13 +168,13 @@ def refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
     )
 
 
-def understood(given: Mapping[str, object]) -> dict[str, object]:
+def understood(inputs: Mapping[str, object]) -> dict[str, object]:
     """The values of settings by name, those that say nothing left out; raises InputError for values that are none.
 
-    given : by name; tables are taken as they are
+    inputs : by name; tables are taken as they are
     """
     values = {}
-    for name, value in given.items():
+    for name, value in inputs.items():
         setting = SETTINGS[name]
         if setting.kind == TABLE:
             if value is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..errors import InputError, first_values
 from ..job.job import Job, no_table
-from ..job.rules import raised_by_rule
+from ..job.rules import with_rule_minimums
 from ..job.settings import FIELD, FIELDS, SETTINGS, TABLE, Setting, understood
 from ..job.values import field_named
 from ..language import tr
@@ -16,14 +16,16 @@ from ..progress import Progress, silent
 from .frames import Frame
 
 
-def job_of(given: Mapping[str, object], tables: Mapping[str, Frame], log: Log, progress: Progress = silent) -> Job:
+def job_of(inputs: Mapping[str, object], tables: Mapping[str, Frame], log: Log, progress: Progress = silent) -> Job:
     """A job, its settings understood, its fields spelled as the tables spell them, and raised to what a rule asks for.
 
-    given : settings by name, without tables. Raises InputError for what is needed and missing, unknown or wrong.
+    inputs : settings by name, without tables. Raises InputError for what is needed and missing, unknown or wrong.
     """
-    values = understood(given)
+    values = understood(inputs)
     missing = [
-        one.name for one in SETTINGS.values() if one.needed and one.name not in values and one.name not in tables
+        needed.name
+        for needed in SETTINGS.values()
+        if needed.needed and needed.name not in values and needed.name not in tables
     ]
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
@@ -35,8 +37,8 @@ def job_of(given: Mapping[str, object], tables: Mapping[str, Frame], log: Log, p
         return tables[name] if name in tables else no_table(name)
 
     job = Job({**defaults, **spelled}, named, table, log, progress)
-    raised = raised_by_rule(job)
-    return replace(job, values={**job.values, **raised}, named={*named, *raised})
+    minimums = with_rule_minimums(job)
+    return replace(job, values={**job.values, **minimums}, named={*named, *minimums})
 
 
 def _spelled(setting: Setting, value: object, tables: Mapping[str, Frame]) -> object:
@@ -62,6 +64,6 @@ def _spelled(setting: Setting, value: object, tables: Mapping[str, Frame]) -> ob
     return own
 
 
-def tables_of(given: Mapping[str, object]) -> list[str]:
+def tables_of(inputs: Mapping[str, object]) -> list[str]:
     """The names of the settings that are tables, of those that are given."""
-    return [name for name, value in given.items() if SETTINGS[name].kind == TABLE and value is not None]
+    return [name for name, value in inputs.items() if SETTINGS[name].kind == TABLE and value is not None]

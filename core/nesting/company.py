@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..disclosure.zone_tables import Found, proven_small, records_of, shown_by
+from ..disclosure.zone_tables import ProvenSmall, proven_small, records_of, released_classes
 from ..errors import PrivacyError
 from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
@@ -36,23 +36,23 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """
     asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
-        shown, at = shown_by(plan)
-        found = proven_small(shown, people, plan.k, records_of(plan), asked, every=False)
-        telling = np.concatenate([found.parts, found.rests, found.open_parts, found.open_rests])
+        released, at = released_classes(plan)
+        proof = proven_small(released, people, plan.k, records_of(plan), asked, every=False)
+        telling = np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
         if not len(telling):
             return plan if not turn or requirement is None else holding(plan, requirement)
-        zones, first = np.unique(found.of.zone[telling], return_index=True)
+        zones, first = np.unique(proof.of.zone[telling], return_index=True)
         chosen = np.zeros(len(plan.records), bool)
         for zone, part in zip(zones.tolist(), telling[first].tolist()):
             company: tuple[int, ...] = ()
             if turn <= MOST_ROUNDS // 2:
-                company = _company(plan, found, at, zone, part, requirement)
-                company = company or _beneath(plan, int(at[found.zones.shown[zone]]), requirement)
-            chosen[list(company) if company else at[found.zones.shown[zone]]] = True
-        told = np.zeros(len(plan.records), bool)
-        told[at[found.zones.shown[zones]]] = True
+                company = _company(plan, proof, at, zone, part, requirement)
+                company = company or _beneath(plan, int(at[proof.zones.released[zone]]), requirement)
+            chosen[list(company) if company else at[proof.zones.released[zone]]] = True
+        disclosing = np.zeros(len(plan.records), bool)
+        disclosing[at[proof.zones.released[zones]]] = True
         new = _given_up(plan, chosen)
-        asked = _changed(plan, new, told)
+        asked = _changed(plan, new, disclosing)
         plan = new
     raise PrivacyError(
         tr(
@@ -62,19 +62,19 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     )
 
 
-def _changed(before: Plan, after: Plan, told: np.ndarray) -> np.ndarray:
-    """Which of what a plan shows was not shown so before, or told something; told : (L,) bool, before."""
+def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:
+    """Which of what a plan shows was not shown so before, or told something; disclosing : (L,) bool, before."""
     at = np.flatnonzero(after.released)
     same = np.full(len(at), SUPPRESSED)
     for level in range(len(after.levels)):
         here = np.flatnonzero(after.level[at] == level)
         same[here] = before.equivalence_classes_of_places(level, after.region[at[here]], after.class_of[at[here]])
-    stays = np.append(before.released & ~told, False)[same]
+    stays = np.append(before.released & ~disclosing, False)[same]
     return ~(stays & (np.append(before.records, SUPPRESSED)[same] == after.records[at]))
 
 
 def _company(
-    plan: Plan, found: Found, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
+    plan: Plan, proof: ProvenSmall, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
 ) -> tuple[int, ...]:
     """The equivalence classes of another class that are to be given up to keep a zone company; none where none can.
 
@@ -83,29 +83,29 @@ def _company(
     so that both join the same; first those of the fewest records. Where there is none of these and the zone would be
     suppressed: one beside the part, which is then shown around both.
     """
-    level, region = int(found.of.level[part]), int(found.of.region[part])
+    level, region = int(proof.of.level[part]), int(proof.of.region[part])
     if level < 0:
         level, region = 0, int(plan.levels.crosswalks[0].region_of[region])
-    own = int(at[found.zones.shown[zone]])
-    areas = np.zeros(len(found.zones.room), bool)
-    areas[found.zones.area[found.zones.zone == zone]] = True
+    own = int(at[proof.zones.released[zone]])
+    areas = np.zeros(len(proof.zones.room), bool)
+    areas[proof.zones.area[proof.zones.zone == zone]] = True
     beside_part = areas & (plan.levels.crosswalks[level].region_of != region)
     inside = _within(plan, level, region, int(plan.class_of[own]))
     beside = np.setdiff1d(_within(plan, int(plan.level[own]), int(plan.region[own]), int(plan.class_of[own])), inside)
     inside, beside = _touching(plan, inside, areas & ~beside_part), _touching(plan, beside, beside_part)
     joins, others_join = _around_each(plan, inside), _around_each(plan, beside)
-    reach = np.unique(at[found.zones.shown[found.zones.zone[beside_part[found.zones.area]]]])
-    choices: list[tuple[int, ...]] = [(one,) for one in inside[np.isin(joins, reach)].tolist()]
+    reach = np.unique(at[proof.zones.released[proof.zones.zone[beside_part[proof.zones.area]]]])
+    choices: list[tuple[int, ...]] = [(cell,) for cell in inside[np.isin(joins, reach)].tolist()]
     smallest: dict[tuple[int, int], int] = {}  # of each class beside the part, by what it would join
     for of in np.argsort(-plan.records[beside], kind="stable").tolist():
         smallest[int(plan.class_of[beside[of]]), int(others_join[of])] = int(beside[of])
-    for one, target in zip(inside.tolist(), joins.tolist()):
-        other = smallest.get((int(plan.class_of[one]), target))
-        choices += [] if other is None else [(one, other)]
+    for cell, target in zip(inside.tolist(), joins.tolist()):
+        other = smallest.get((int(plan.class_of[cell]), target))
+        choices += [] if other is None else [(cell, other)]
     if not choices and plan.level[own] == len(plan.levels) - 1:  # or else the class would be suppressed there
         finer = plan.level[beside] < plan.level[own]
         choices = [
-            (one,) for one in beside[finer & (others_join < 0)].tolist()
+            (cell,) for cell in beside[finer & (others_join < 0)].tolist()
         ]  # which goes to all areas of that region
     choices.sort(key=lambda some: int(plan.records[list(some)].sum()))
     return next((some for some in choices[:MOST_TRIED] if _holds(plan, some, requirement)), ())

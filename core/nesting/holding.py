@@ -74,8 +74,8 @@ def held_percent(tables: Sequence[Counted], crosswalk: Crosswalk, least: int) ->
         key = region * n_periods + table.period_of[counts.indices]
         n_keys = crosswalk.n_regions * n_periods
         there = np.bincount(key, counts.data, n_keys)
-        shown = np.bincount(key, np.where(counts.data >= least, counts.data, 0), n_keys)
-        percent = 100.0 * np.divide(shown, there, out=np.ones(n_keys), where=there > 0)
+        held = np.bincount(key, np.where(counts.data >= least, counts.data, 0), n_keys)
+        percent = 100.0 * np.divide(held, there, out=np.ones(n_keys), where=there > 0)
         worst = np.minimum(worst, percent.reshape(crosswalk.n_regions, n_periods).min(axis=1))
     return worst
 
@@ -134,19 +134,19 @@ def _joined(areas: Areas, crosswalk: Crosswalk, short: np.ndarray) -> Crosswalk:
     to = np.arange(crosswalk.n_regions)
     taken = np.zeros(crosswalk.n_regions, bool)
     for at in np.lexsort((short, way)).tolist():
-        one, other = int(short[at]), int(nearest[at])
-        if not taken[one] and not taken[other]:
-            taken[[one, other]] = True
-            to[max(one, other)] = min(one, other)
+        region, other = int(short[at]), int(nearest[at])
+        if not taken[region] and not taken[other]:
+            taken[[region, other]] = True
+            to[max(region, other)] = min(region, other)
     _, region_of = np.unique(to, return_inverse=True)
     return Crosswalk(region_of.reshape(-1), int(region_of.max()) + 1)
 
 
 def _nearest(regions: Areas, short: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of some regions the nearest other one, a neighbour where there is one, and how far it is."""
-    way, found = spatial.cKDTree(regions.points).query(regions.points[short], 2)
-    own = found[:, 0] == short
-    nearest, away = np.where(own, found[:, 1], found[:, 0]), np.where(own, way[:, 1], way[:, 0])
+    way, candidates = spatial.cKDTree(regions.points).query(regions.points[short], 2)
+    own = candidates[:, 0] == short
+    nearest, away = np.where(own, candidates[:, 1], candidates[:, 0]), np.where(own, way[:, 1], way[:, 0])
     if regions.neighbours is not None:
         first, second = regions.neighbours.pairs()
         owner, other = np.concatenate([first, second]), np.concatenate([second, first])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..elementary import log2, norms
-from ..evaluation import Measures, mean_distance_shown, mean_distances
+from ..evaluation import Measures, mean_distance_released, mean_distances
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 
 
@@ -18,8 +18,8 @@ class LevelAudit:
 
     level, region, parent : 0-based; parent is the region of the next level, -1 at the last
     areas, population, records : of the region, whatever is shown of them
-    shown, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one, or
-    not at all; they add up to `records`
+    shown, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one,
+    or not at all; they add up to `records`
     classes, smallest : the classes that are shown here, and the records of the smallest, 0 where there are none
     distance : mean distance of its people from its centre, metres
     """
@@ -81,7 +81,7 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
         compactness=compactness,
         discernibility=float((plan.records[plan.released].astype(float) ** 2).sum()),
         non_uniform_entropy=entropy,
-        mean_distance=mean_distance_shown(areas, plan),
+        mean_distance=mean_distance_released(areas, plan),
     )
     return measures, LevelAudit(*(np.concatenate(columns) for columns in zip(*parts)))
 

@@ -54,9 +54,9 @@ def narrow(
         areas[here], persons[here] = (of_regions[region[here]] for of_regions in sizes[at])
         order = here[np.argsort(region[here] * n_classes + class_of[here])]
         keys = region[order] * n_classes + class_of[order]
-        found = np.searchsorted(keys, within * n_classes + class_of[pending])
-        inside = np.append(keys, -1)[found] == within * n_classes + class_of[pending]
-        around = order[found[inside]]
+        position = np.searchsorted(keys, within * n_classes + class_of[pending])
+        inside = np.append(keys, -1)[position] == within * n_classes + class_of[pending]
+        around = order[position[inside]]
         np.add.at(gone_areas, around, areas[pending[inside]])
         np.add.at(gone_people, around, persons[pending[inside]])
         join = here if in_zones or (at == 0 and _own_regions(levels)) else here[:0]

@@ -80,8 +80,8 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
 def _linked_of(ours: Mapping[str, Any]) -> dict[str, Looked]:
     """How each linked table is looked at, by its name."""
     return {
-        str(one["table"]): Looked(bool(one["count_known"]), one.get("rows_known") == ONE_ROW, int(one["k"]))
-        for one in ours.get("linked", [])
+        str(table["table"]): Looked(bool(table["count_known"]), table.get("rows_known") == ONE_ROW, int(table["k"]))
+        for table in ours.get("linked", [])
     }
 
 
@@ -104,6 +104,18 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
     ------
     InputError
         Where it is no folder of a release.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas import anonymize
+    >>> from vbas.core.package.checking import check_folder
+    >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    >>> _ = anonymize(areas, people, area="area", quasi_identifiers="sex").write("release")
+    >>> checked = check_folder(Path("release"), k=20)
+    >>> checked.smallest, [claim.name for claim in checked.claims if not claim.holds]
+    (12, ['k'])
     """
     package = read_descriptor(folder)
     ours, claims, tables = package[OURS], [], {}
@@ -177,12 +189,17 @@ def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[
     return table, Claim(claim, True, tr("The fields of “{table}” have the names and types of its schema.", table=name))
 
 
-def _content_claim(table: DataTable, resource: Mapping[str, Any], found: str) -> Claim:
-    same = found == resource.get("content_sha256") and len(table) == resource.get("rows")
+def _content_claim(table: DataTable, resource: Mapping[str, Any], content_hash: str) -> Claim:
+    same = content_hash == resource.get("content_sha256") and len(table) == resource.get("rows")
     return Claim(
         f"content {table.name}",
         same,
-        tr("“{table}”: content hash {content_hash} of {n:,} rows.", table=table.name, content_hash=found, n=len(table)),
+        tr(
+            "“{table}”: content hash {content_hash} of {n:,} rows.",
+            table=table.name,
+            content_hash=content_hash,
+            n=len(table),
+        ),
     )
 
 
@@ -315,7 +332,7 @@ class _Places:
         records, crosswalk, regions = (tables[name] for name in TABLES)
         nested = bool(records.of_role(LEVEL))
         names = [f"vbas_region_{level + 1}" for level in range(n_levels)] if nested else ["vbas_region"]
-        if [one.name for one in crosswalk.fields if one.role != AREA] != names or len(names) != n_levels:
+        if [field.name for field in crosswalk.fields if field.role != AREA] != names or len(names) != n_levels:
             raise ValueError(", ".join(crosswalk.names))
         self.of_areas = [np.repeat(_numbers(crosswalk, name), crosswalk.copies) for name in names]
         self.nested, self.n_levels = nested, n_levels

@@ -156,19 +156,19 @@ def fields_of(resource: Mapping[str, Any]) -> list[DataField]:
     try:
         fields = [
             DataField(
-                str(one["name"]),
-                str(one["type"]),
-                str(one.get("title", "")),
-                str(one.get("description", "")),
-                str(one.get("unit", "")),
-                str(one.get("role", "")),
-                int(one.get("coarser", 0)),
+                str(field["name"]),
+                str(field["type"]),
+                str(field.get("title", "")),
+                str(field.get("description", "")),
+                str(field.get("unit", "")),
+                str(field.get("role", "")),
+                int(field.get("coarser", 0)),
             )
-            for one in resource["schema"]["fields"]
+            for field in resource["schema"]["fields"]
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(tr("{file} has no schema that can be read: {error}", file=FILE, error=repr(error))) from error
-    unknown = [one.type for one in fields if one.type not in TYPES]
+    unknown = [field.type for field in fields if field.type not in TYPES]
     if unknown:
         raise InputError(tr("{file} has fields of a type that is not known: {type}.", file=FILE, type=unknown[0]))
     return fields
@@ -210,21 +210,21 @@ def _of_file(file: Path) -> dict[str, Any]:
 
 def _schema(table: DataTable, written: str) -> dict[str, Any]:
     fields = [_field(field, table) for field in table.fields]
-    keys = [one.name for one in table.fields if one.role in (LEVEL, REGION)] if table.name == REGIONS else []
+    keys = [column.name for column in table.fields if column.role in (LEVEL, REGION)] if table.name == REGIONS else []
     schema: dict[str, Any] = {"fields": fields, "missingValues": [missing_of(table) if written == CSV else ""]}
     if table.name == RECORDS:
-        places = [one.name for one in table.fields if one.role in (LEVEL, REGION)]
+        places = [column.name for column in table.fields if column.role in (LEVEL, REGION)]
         schema["foreignKeys"] = [{"fields": places, "reference": {"resource": REGIONS, "fields": places}}]
     return {**schema, "primaryKey": keys} if keys else schema
 
 
 def _field(field: DataField, table: DataTable) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": field.name, "type": field.type, "title": field.title}
+    described: dict[str, Any] = {"name": field.name, "type": field.type, "title": field.title}
     if field.type == DATETIME:
-        told["format"] = "any"
+        described["format"] = "any"
     for name in ("description", "unit", "role", "coarser"):
         if getattr(field, name):
-            told[name] = getattr(field, name)
+            described[name] = getattr(field, name)
     values = [value for value in to_list(table.column(field.name).categories) if value is not None]
     constraints: dict[str, Any] = {}
     if field.role in (LEVEL, REGION):
@@ -232,7 +232,7 @@ def _field(field: DataField, table: DataTable) -> dict[str, Any]:
     known = field.role in (QUASI, SENSITIVE, LEVEL) or (field.role == KEPT and field.type in (STRING, BOOLEAN))
     if known and field.type in (STRING, INTEGER, BOOLEAN) and 0 < len(values) <= MOST_CATEGORIES:
         constraints["enum"] = values
-    return {**told, "constraints": constraints} if constraints else told
+    return {**described, "constraints": constraints} if constraints else described
 
 
 def _levels(account: Account) -> list[dict[str, Any]]:

@@ -59,7 +59,9 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
                 path=folder,
             )
         ) from error
-    others = sorted(there - known) + sorted(one for one in there & known if not _is_plain(folder / one, files))
+    others = sorted(there - known) + sorted(
+        name_there for name_there in there & known if not _is_plain(folder / name_there, files)
+    )
     if others:
         raise InputError(
             tr(
@@ -70,8 +72,8 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
                 other=others[0],
             )
         )
-    for one in sorted(there):  # of which Windows moves none, nor the folder, while another program has it open
-        refuse_if_not_replaceable(folder / one, name, files)
+    for name_there in sorted(there):  # of which Windows moves none, nor the folder, while another program has it open
+        refuse_if_not_replaceable(folder / name_there, name, files)
 
 
 class FolderPlace:

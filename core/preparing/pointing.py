@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from ..language import plural, tr
+from .column_values import DATE, NUMBER, TEXT, WHOLE, ColumnValues, plain_letters
 from .person_names import are_names
-from .seen import DATE, NUMBER, TEXT, WHOLE, Seen, plain_letters
 
 LONG_TEXT = 40  # characters on average
 FEW_RECORDS = 20
@@ -81,79 +81,79 @@ _AREA_CODE = re.compile(
 )
 
 
-def why_it_points_at_persons(seen: Seen) -> str:
+def why_it_points_at_persons(column: ColumnValues) -> str:
     """The reason, in a sentence; empty for a column that does not, or of which nothing tells."""
-    return _of_values(seen) or _of_name(seen) or _of_places_and_days(seen) or _of_own_values(seen)
+    return _of_values(column) or _of_name(column) or _of_places_and_days(column) or _of_own_values(column)
 
 
-def _of_values(seen: Seen) -> str:
+def _of_values(column: ColumnValues) -> str:
     """What the shape of the values tells."""
-    if seen.mostly(_MAIL):
+    if column.mostly(_MAIL):
         return tr("E-mail addresses name persons.")
-    if seen.kind in (TEXT, WHOLE) and not seen.known and not _AREA_CODE.search(seen.name):
-        long = not seen.few and seen.mostly(_LONG_NUMBER) and not _are_bands(seen) and not _are_days(seen)
-        if long or (seen.kind == TEXT and seen.mostly(_TELEPHONE) and not _are_bands(seen)):
+    if column.kind in (TEXT, WHOLE) and not column.known and not _AREA_CODE.search(column.name):
+        long = not column.few and column.mostly(_LONG_NUMBER) and not _are_bands(column) and not _are_days(column)
+        if long or (column.kind == TEXT and column.mostly(_TELEPHONE) and not _are_bands(column)):
             return tr("Telephone numbers, or other long numbers, point at persons.")
-    if seen.kind == TEXT and not seen.few and seen.mostly(_INITIALS):
+    if column.kind == TEXT and not column.few and column.mostly(_INITIALS):
         return tr("Initials point at persons.")
-    if seen.kind == TEXT and are_names([plain_letters(text) for text in seen.texts]):
+    if column.kind == TEXT and are_names([plain_letters(text) for text in column.texts]):
         return tr("Many of its values are frequent names of persons.")
     return ""
 
 
-def _of_name(seen: Seen) -> str:
+def _of_name(column: ColumnValues) -> str:
     """What the name of the column tells, where its values may be what it says."""
-    if _ABOUT.search(seen.name):
+    if _ABOUT.search(column.name):
         return ""
-    if seen.kind == TEXT and (_A_NAME.search(seen.name) or _names_persons(seen.words)):
+    if column.kind == TEXT and (_A_NAME.search(column.name) or _names_persons(column.words)):
         return tr("By its name it holds names of persons.")
-    if seen.kind == TEXT and _INITIALLED.search(seen.name):
+    if column.kind == TEXT and _INITIALLED.search(column.name):
         return tr("Initials point at persons.")
-    if seen.kind not in (TEXT, WHOLE):
+    if column.kind not in (TEXT, WHOLE):
         return ""
-    telling = seen.mostly(_LONG_DIGITS) if seen.few else seen.kind == TEXT or seen.mostly(_DIGITS)
-    if _DIRECT.search(seen.name) and telling:
+    telling = column.mostly(_LONG_DIGITS) if column.few else column.kind == TEXT or column.mostly(_DIGITS)
+    if _DIRECT.search(column.name) and telling:
         return tr("By its name and values it points at single persons.")
-    if seen.kind == TEXT and _REMARKS.search(seen.name) and (not seen.few or _is_long(seen)):
+    if column.kind == TEXT and _REMARKS.search(column.name) and (not column.few or _is_long(column)):
         return tr("Remarks in free text can name persons.")
     return ""
 
 
-def _of_places_and_days(seen: Seen) -> str:
+def _of_places_and_days(column: ColumnValues) -> str:
     """Places beside that of the release, and days of birth."""
     named = {
-        _STREET: not seen.few
-        if seen.kind == WHOLE
-        else seen.kind == TEXT and (seen.n_values > 2 or _with_digits(seen)),
-        _POSTCODE: seen.mostly(_OF_POSTCODES),
-        _COORDINATE: seen.kind in (NUMBER, WHOLE) and not seen.few,
-        _SMALL_PLACE: not seen.few,
+        _STREET: not column.few
+        if column.kind == WHOLE
+        else column.kind == TEXT and (column.n_values > 2 or _with_digits(column)),
+        _POSTCODE: column.mostly(_OF_POSTCODES),
+        _COORDINATE: column.kind in (NUMBER, WHOLE) and not column.few,
+        _SMALL_PLACE: not column.few,
     }
-    place = not _ABOUT.search(seen.name) and any(fits and words.search(seen.name) for words, fits in named.items())
-    if place or seen.mostly(_POSTAL):
+    place = not _ABOUT.search(column.name) and any(fits and words.search(column.name) for words, fits in named.items())
+    if place or column.mostly(_POSTAL):
         return tr("It is a place by itself: the region is released in its stead.")
-    if (_BIRTH.search(seen.name) and _are_days(seen)) or (seen.kind == DATE and seen.n_values > MOST_DAYS):
+    if (_BIRTH.search(column.name) and _are_days(column)) or (column.kind == DATE and column.n_values > MOST_DAYS):
         return tr("Exact dates point at persons: show years or age groups instead.")
     return ""
 
 
-def _of_own_values(seen: Seen) -> str:
+def _of_own_values(column: ColumnValues) -> str:
     """What hardly two records share."""
-    varied = not seen.few and (seen.n_values > MOST_VALUES or seen.n_values * 5 > seen.filled)
-    if seen.kind == TEXT and _is_long(seen) and varied:
+    varied = not column.few and (column.n_values > MOST_VALUES or column.n_values * 5 > column.filled)
+    if column.kind == TEXT and _is_long(column) and varied:
         return tr("Remarks in free text can name persons.")
-    of_person = _PERSON_ID.search(seen.name) is not None and not seen.few
-    if of_person and seen.kind == TEXT and not _with_digits(seen):
+    of_person = _PERSON_ID.search(column.name) is not None and not column.few
+    if of_person and column.kind == TEXT and not _with_digits(column):
         return tr("By its name and values it points at single persons.")
-    if of_person or (_IDENTIFIER.search(seen.name) and not seen.known and seen.n_values > MOST_VALUES):
+    if of_person or (_IDENTIFIER.search(column.name) and not column.known and column.n_values > MOST_VALUES):
         return tr("It looks like the number of a person or of a record.")
-    an_amount = seen.kind == NUMBER or (seen.kind == WHOLE and seen.known)
-    if seen.filled >= FEW_RECORDS and seen.alone > NEARLY_ALL * seen.filled and not an_amount:
+    an_amount = column.kind == NUMBER or (column.kind == WHOLE and column.known)
+    if column.filled >= FEW_RECORDS and column.alone > NEARLY_ALL * column.filled and not an_amount:
         return plural(
             "{n} of {filled:,} records has a value of its own: an identifier.",
             "{n} of {filled:,} records have a value of their own: an identifier.",
-            seen.alone,
-            filled=seen.filled,
+            column.alone,
+            filled=column.filled,
         )
     return ""
 
@@ -163,28 +163,23 @@ def _names_persons(words: tuple[str, ...]) -> bool:
     return bool(_NAMES & {*words}) and all(word in _NAMES or _OF_PERSONS.fullmatch(word) for word in words)
 
 
-def _with_digits(seen: Seen) -> bool:
-    return seen.mostly(_WITH_DIGITS)
+def _with_digits(column: ColumnValues) -> bool:
+    return column.mostly(_WITH_DIGITS)
 
 
-def _is_long(seen: Seen) -> bool:
-    return sum(map(len, seen.texts)) > LONG_TEXT * len(seen.texts)
+def _is_long(column: ColumnValues) -> bool:
+    return sum(map(len, column.texts)) > LONG_TEXT * len(column.texts)
 
 
-def _are_days(seen: Seen) -> bool:
-    return seen.kind == DATE or (seen.kind in (WHOLE, TEXT) and seen.mostly(_DAY))
+def _are_days(column: ColumnValues) -> bool:
+    return column.kind == DATE or (column.kind in (WHOLE, TEXT) and column.mostly(_DAY))
 
 
-def _are_bands(seen: Seen) -> bool:
+def _are_bands(column: ColumnValues) -> bool:
     """Whether values are from one number to a larger one, such as years or incomes."""
-    found = [_BAND.fullmatch(text) for text in seen.texts]
-    ordered = [match for match in found if match and _value(match[1]) < _value(match[2]) and _alike(match[1], match[2])]
-    return len(ordered) > 0.8 * len(seen.texts)
+    bands = [match for text in column.texts if (match := _BAND.fullmatch(text)) and _is_band(match[1], match[2])]
+    return len(bands) > 0.8 * len(column.texts)
 
 
-def _value(digits: str) -> int:
-    return int(digits.replace(" ", ""))
-
-
-def _alike(one: str, other: str) -> bool:
-    return abs(len(one) - len(other)) <= 1
+def _is_band(low: str, high: str) -> bool:
+    return int(low.replace(" ", "")) < int(high.replace(" ", "")) and abs(len(low) - len(high)) <= 1

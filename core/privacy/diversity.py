@@ -155,10 +155,10 @@ def several_values_of(equivalence_class_of: np.ndarray, shares: Shares, n_equiva
     """
     equivalence_class = equivalence_class_of_entries(equivalence_class_of, shares.cell)
     equivalence_class[equivalence_class < 0] = n_equivalence_classes
-    one = np.zeros(n_equivalence_classes + 1, np.int64)
-    one[equivalence_class] = shares.value
+    any_value = np.zeros(n_equivalence_classes + 1, np.int64)
+    any_value[equivalence_class] = shares.value
     several = np.zeros(n_equivalence_classes + 1, bool)
-    several[equivalence_class[shares.value != one[equivalence_class]]] = True
+    several[equivalence_class[shares.value != any_value[equivalence_class]]] = True
     return several[:-1]
 
 

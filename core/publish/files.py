@@ -86,9 +86,9 @@ class FileSystem:
             return stat.S_ISDIR(self.status_behind(path).st_mode)
         return False
 
-    def are_same(self, one: Path, other: Path) -> bool:
+    def are_same(self, path: Path, other: Path) -> bool:
         """Whether two names lead to one file."""
-        return os.path.samestat(self.status_behind(one), self.status_behind(other))
+        return os.path.samestat(self.status_behind(path), self.status_behind(other))
 
     def is_as_made_there(self, path: Path, made: Path) -> bool:
         """Whether a file is, but for its mode, as one that was just made in another folder: on the same file system,

@@ -86,9 +86,9 @@ class _Width:
         other = np.flatnonzero(~self._are(number, length, words)) if len(self._keys) else np.arange(len(key))
         if len(other):
             unique, first, which = np.unique(key[other], return_index=True, return_inverse=True)
-            for one, row in zip(unique.tolist(), other[first].tolist()):
-                if one not in self._number:
-                    self._learn(one, buffer[start[row] : start[row] + length[row]].tobytes())
+            for code, row in zip(unique.tolist(), other[first].tolist()):
+                if code not in self._number:
+                    self._learn(code, buffer[start[row] : start[row] + length[row]].tobytes())
             self._keep()
             numbers = np.fromiter(map(self._number.__getitem__, unique.tolist()), np.int32, len(unique))
             number[other] = numbers[which.reshape(-1)]

@@ -71,8 +71,8 @@ def _separator_of(file: TableFile) -> str | None:
     except UnicodeDecodeError:
         return None
     names = list(file.fields)
-    found = next((separator for separator in SEPARATORS if header.split(separator) == names), None)
-    return found if len({name.lower() for name in names}) == len(names) else None
+    separator = next((sign for sign in SEPARATORS if header.split(sign) == names), None)
+    return separator if len({name.lower() for name in names}) == len(names) else None
 
 
 def _stretches(path: Path) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from .certificate import certificate_section
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
 from .linked import linked_section
 from .map_data import MapData, before_and_after, lost_map
-from .numbers import shown
+from .numbers import formatted
 from .page import Report, Section, render
 from .periods import periods_section
 from .pictures import histogram
@@ -111,8 +111,8 @@ def evaluation_report(
         "At k = {k} a release by this crosswalk would suppress {n} of {n_records} records ({suppression_percent} %).",
         measures.n_suppressed,
         k=account.plan.k,
-        n_records=shown(measures.n_records),
-        suppression_percent=shown(measures.suppression_percent),
+        n_records=formatted(measures.n_records),
+        suppression_percent=formatted(measures.suppression_percent),
     )
     sections = [*_what_it_cost(account, audit, map_data, costs), *how_it_was_done(notes, provenance)]
     good = measures.n_suppressed < measures.n_records
@@ -163,10 +163,10 @@ def verdict_of(account: Account) -> str:
             "Suppressed: {n_suppressed} of {n_records} records ({suppression_percent} %).",
             k - 1,
             k=k,
-            released=shown(released),
+            released=formatted(released),
             smallest_class=account.smallest,
-            n_suppressed=shown(measures.n_suppressed),
-            n_records=shown(measures.n_records),
-            suppression_percent=shown(measures.suppression_percent),
+            n_suppressed=formatted(measures.n_suppressed),
+            n_records=formatted(measures.n_records),
+            suppression_percent=formatted(measures.suppression_percent),
         )
     return NOTHING_RELEASED

@@ -30,11 +30,11 @@ def periods_section(account: Account) -> Section:
     ask = account.ask
     if not ask.period:
         return Section("")
-    found = evaluate_by_value(account.areas, account.by_value)
+    measures = evaluate_by_value(account.areas, account.by_value)
     rows: list[tuple[object, ...]] = [
         (value_text(value), int(records), int(lost), 100.0 * float(lost) / max(int(records), 1), float(metres))
         for name, value, records, lost, metres in zip(
-            found.quasi_identifiers, found.values, found.records, found.suppressed, found.mean_distance
+            measures.quasi_identifiers, measures.values, measures.records, measures.suppressed, measures.mean_distance
         )
         if name == ask.period
     ]

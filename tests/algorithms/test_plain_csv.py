@@ -57,7 +57,9 @@ def source_of(provider, path):
 
 def plainly(source, names, n_rows):
     layer = source.plain_layer
-    return read_plain_csv(described(layer, layer_file(layer), names), n_rows)
+    file = layer_file(layer)
+    assert file is not None
+    return read_plain_csv(described(layer, file, names), n_rows)
 
 
 @settings(max_examples=40, deadline=None)

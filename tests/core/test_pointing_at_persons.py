@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.preparing.column_values import ColumnValues
 from vbas.core.preparing.pointing import why_it_points_at_persons
-from vbas.core.preparing.roles import LEAVE_OUT, QUASI, SENSITIVE, looks_like
-from vbas.core.preparing.seen import Seen
+from vbas.core.preparing.roles import LEAVE_OUT, QUASI, SENSITIVE, column_summary
 from vbas.core.records.columns import column_from_values
 
 FIRST = (
@@ -116,7 +116,7 @@ def test_drawn_people_are_proposed_to_be_left_out_in_red_with_a_reason_that_fits
     rows = [persons[i] for i in rng.integers(0, n_persons, n_persons * data.draw(st.sampled_from([1, 8, 40])))]
     missing = data.draw(st.sampled_from([0, 7]))
     rows = [None if missing and i % missing == 0 else row for i, row in enumerate(rows)]
-    look = looks_like(name, column_from_values(rows))
+    look = column_summary(name, column_from_values(rows))
     assert (look.role, look.alarming) == (LEAVE_OUT, True), look
     if not (look.n_values > 20 and look.reason.endswith("an identifier.")):
         assert look.reason in reasons, look
@@ -160,12 +160,12 @@ HARMLESS = [
 def test_what_only_looks_or_sounds_like_it_is_no_alarm(name, values, role):
     rng = np.random.default_rng(3)
     rows = [values[i] for i in rng.permutation(np.arange(1_200) % len(values))]
-    look = looks_like(name, column_from_values(rows))
+    look = column_summary(name, column_from_values(rows))
     assert (look.role, look.alarming) == (role, False), look
 
 
 def test_a_name_that_is_no_name_of_a_person_is_judged_by_its_values():
     held = np.ones(3, int)
     for name in ("area_name", "drug name", "nom_du_quartier"):
-        assert why_it_points_at_persons(Seen.of(name, "text", 300, ["a", "b", "c"], held, False)) == ""
-    assert why_it_points_at_persons(Seen.of("name", "whole numbers", 300, [1, 2, 3], held, False)) == ""
+        assert why_it_points_at_persons(ColumnValues.of(name, "text", 300, ["a", "b", "c"], held, False)) == ""
+    assert why_it_points_at_persons(ColumnValues.of("name", "whole numbers", 300, [1, 2, 3], held, False)) == ""

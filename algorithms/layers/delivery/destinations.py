@@ -87,12 +87,12 @@ def _no_place(name: str, definition: QgsProcessingParameterDefinition) -> str:
 
 def _shown_files() -> list[tuple[str, str]]:
     """The files that this project shows, as paths, and the layers that show them."""
-    registry, found = QgsProviderRegistry.instance(), []
+    registry, files = QgsProviderRegistry.instance(), []
     for layer in QgsProject.instance().mapLayers().values():
         path = registry.decodeUri(layer.providerType(), layer.source()).get("path")
         if path:
-            found.append((DISK.compared(Path(str(path)).absolute()), layer.name()))
-    return found
+            files.append((DISK.compared(Path(str(path)).absolute()), layer.name()))
+    return files
 
 
 def _refuse_shown(name: str, written: Iterable[Path], shown: list[tuple[str, str]]) -> None:

@@ -82,7 +82,7 @@ def plain_target(file: Path, table: str, names: Sequence[str]) -> Target | None:
     # Something is kept back at the end of a page, or texts are not in UTF-8.
     if header[AT_KEPT_BACK] or int.from_bytes(header[AT_ENCODING : AT_ENCODING + 4], "big") != UTF_8:
         return None
-    return Target(int(roots[0][0]), int(page_size), [one for one in affinities if one])
+    return Target(int(roots[0][0]), int(page_size), [affinity for affinity in affinities if affinity])
 
 
 def cells_of(
@@ -95,7 +95,7 @@ def cells_of(
     """
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for (codes, values), affinity in zip(coded, target.affinities):
-        held = [one for one in (_held(value, affinity) for value in values) if one is not None]
+        held = [cell for cell in (_held(value, affinity) for value in values) if cell is not None]
         if len(held) < len(values):
             return None
         columns.append((codes, objects([kind for kind, _ in held]), objects([text for _, text in held])))
@@ -180,8 +180,8 @@ def compare_some(
         for i, (row, values) in enumerate(zip(to_list(number), expected)):
             if not i % READ_AT_ONCE:
                 progress(0.5 + 0.5 * i / len(number))
-            found = connection.execute(statement, (row,)).fetchone()
-            if found != values or list(map(type, found)) != list(map(type, values)):
+            stored = connection.execute(statement, (row,)).fetchone()
+            if stored != values or list(map(type, stored)) != list(map(type, values)):
                 raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
 
 

@@ -23,7 +23,7 @@ _DATE = re.compile(
 
 
 @dataclass(frozen=True)
-class Seen:
+class ColumnValues:
     """A column.
 
     name : in plain letters; kind : WHOLE, NUMBER, DATE, TEXT, YES_NO; texts : some of its values, from first to last
@@ -40,7 +40,9 @@ class Seen:
     known: bool
 
     @classmethod
-    def of(cls, name: str, kind: str, filled: int, values: Sequence[object], held: np.ndarray, known: bool) -> Seen:
+    def of(
+        cls, name: str, kind: str, filled: int, values: Sequence[object], held: np.ndarray, known: bool
+    ) -> ColumnValues:
         """held : how many records have each of the values."""
         texts = tuple(str(value).strip() for value in values[:: len(values) // LOOKED_THROUGH + 1])
         return cls(plain_name(name), kind, texts, filled, int((held > 0).sum()), int((held == 1).sum()), known)
@@ -57,8 +59,8 @@ class Seen:
 
     def mostly(self, pattern: re.Pattern[str]) -> bool:
         """Whether nearly all values have a shape."""
-        found = sum(pattern.fullmatch(text) is not None for text in self.texts)
-        return bool(self.texts) and found > 0.8 * len(self.texts)
+        fitting = sum(pattern.fullmatch(text) is not None for text in self.texts)
+        return bool(self.texts) and fitting > 0.8 * len(self.texts)
 
 
 def plain_name(name: str) -> str:
