@@ -239,3 +239,39 @@ def test_of_rows_at_several_k_the_one_at_this_k_is_recommended(town):
     _, profile, _ = town
     found, _ = with_recommendation(with_pareto([outcome(0.5, 9, k=10), outcome(0.5, 100)]), profile, 5, 1.0)
     assert [bool(one.recommended) for one in found] == [False, True]
+
+
+def lost_in_all_periods(profile, region_of, k, period):
+    """Per cent suppressed, counted one by one: all of a class of a region that has 1 to k - 1 in some period."""
+    at, names = profile.quasi_identifiers.index(period), [list(of) for of in profile.categories]
+    counts, held = profile.counts.toarray(), {}
+    for area, class_of in zip(*np.nonzero(counts)):
+        values = [names[i][code] for i, code in enumerate(profile.classes[class_of])]
+        when = values.pop(at)
+        of_class = held.setdefault((region_of[area], tuple(values)), {})
+        of_class[when] = of_class.get(when, 0) + int(counts[area, class_of])
+    lost = sum(sum(of.values()) for of in held.values() if any(n < k for n in of.values()))
+    return 100 * lost / counts.sum()
+
+
+@pytest.mark.parametrize("how", ["iterative Voronoi", "anonymity exchange"])
+def test_what_is_the_same_in_all_periods_is_searched_for_so(town, how):
+    areas, profile, hierarchies = town
+    few = {name: hierarchies[name] for name in ("age",)}
+    settings_ = Configuration(aggregation=how)
+    search = Search(areas, profile, few, settings_, (5, 8), (10.0, 30.0), period="group")
+    chosen = list(search.choices())
+    assert {choice.node for choice in chosen} == {(0, 0, 0), (1, 0, 0), (2, 0, 0)}
+    assert any(choice.n_sites > 1 for choice in chosen)
+    by_itself = {
+        (c.node, c.k, c.budget): c for c in Search(areas, profile, few, settings_, (5, 8), (10.0, 30.0)).choices()
+    }
+    assert any(c.percent != by_itself[c.node, c.k, c.budget].percent for c in chosen)
+    for choice in chosen:
+        if choice.aggregation is not None:
+            of = choice.aggregation.crosswalk.region_of
+            assert choice.percent == pytest.approx(lost_in_all_periods(choice.profile, of, choice.k, "group"))
+            assert choice.percent <= choice.budget
+    for outcome, choice in zip(trade_off_outcomes(search), chosen):
+        if outcome.measures is not None:
+            assert outcome.measures.suppression_percent == pytest.approx(choice.percent)
