@@ -14,7 +14,15 @@ import numpy as np
 from ..anonymity import DEFAULT_K, check_k
 from ..errors import InputError
 from ..language import tr
-from .diversity import Diversity, Shares, Tally, diversity_of, equivalence_class_of_entries, tallies_of
+from .diversity import (
+    Diversity,
+    Shares,
+    Tally,
+    diversity_of,
+    equivalence_class_of_entries,
+    several_values_of,
+    tallies_of,
+)
 from .series import Series
 
 
@@ -93,6 +101,9 @@ class Requirement:
             fulfilled &= _distinct(equivalence_class_of, members, n_equivalence_classes) >= self.k
         if self.asks_for_values:
             for shares in self.shares:
+                if self.l_diversity == 2 and self.max_share == 100 and not shares.held:
+                    fulfilled &= several_values_of(equivalence_class_of, shares, n_equivalence_classes)
+                    continue
                 for tally in tallies_of(equivalence_class_of, shares, n_equivalence_classes):
                     fulfilled &= self.values_hold(tally)
         return fulfilled
