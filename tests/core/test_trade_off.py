@@ -254,23 +254,29 @@ def lost_in_all_periods(profile, region_of, k, period):
     return 100 * lost / counts.sum()
 
 
-@pytest.mark.parametrize("how", ["iterative Voronoi", "anonymity exchange"])
-def test_what_is_the_same_in_all_periods_is_searched_for_so(town, how):
-    areas, profile, hierarchies = town
-    few = {name: hierarchies[name] for name in ("age",)}
+@pytest.mark.parametrize(
+    ("how", "ks", "budgets", "height"),
+    [("iterative Voronoi", (5, 8), (10.0, 40.0), 1), ("anonymity exchange", (5,), (40.0,), 0)],
+)
+def test_what_is_the_same_in_all_periods_is_searched_for_so(how, ks, budgets, height):
+    rng, n = np.random.default_rng(5), 12
+    points = np.argwhere(np.ones((4, 3))) * 100.0
+    values = {"age": rng.integers(0, 4, 900).tolist(), "year": rng.integers(2020, 2023, 900).tolist()}
+    columns = {name: column_from_values(column) for name, column in values.items()}
+    profile, _ = profile_records(rng.integers(0, n, 900), columns, n)
+    areas = make_areas([f"{i:02d}" for i in range(n)], points, profile.area_sizes)
+    few = {"age": make_hierarchy("age", profile.categories[0], [["0-1", "0-1", "2-3", "2-3"]] * height)}
     settings_ = Configuration(aggregation=how)
-    search = Search(areas, profile, few, settings_, (5, 8), (10.0, 30.0), period="group")
+    search = Search(areas, profile, few, settings_, ks, budgets, period="year")
     chosen = list(search.choices())
-    assert {choice.node for choice in chosen} == {(0, 0, 0), (1, 0, 0), (2, 0, 0)}
+    assert {choice.node for choice in chosen} == {(level, 0) for level in range(height + 1)}
     assert any(choice.n_sites > 1 for choice in chosen)
-    by_itself = {
-        (c.node, c.k, c.budget): c for c in Search(areas, profile, few, settings_, (5, 8), (10.0, 30.0)).choices()
-    }
+    by_itself = {(c.node, c.k, c.budget): c for c in replace(search, period="").choices()}
     assert any(c.percent != by_itself[c.node, c.k, c.budget].percent for c in chosen)
     for choice in chosen:
         if choice.aggregation is not None:
             of = choice.aggregation.crosswalk.region_of
-            assert choice.percent == pytest.approx(lost_in_all_periods(choice.profile, of, choice.k, "group"))
+            assert choice.percent == pytest.approx(lost_in_all_periods(choice.profile, of, choice.k, "year"))
             assert choice.percent <= choice.budget
     for outcome, choice in zip(trade_off_outcomes(search), chosen):
         if outcome.measures is not None:
