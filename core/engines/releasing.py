@@ -258,7 +258,8 @@ def tables_of_plan(
 ) -> tuple[Expression, Expression]:
     """The places of the areas and the equivalence classes that are shown, in the engine, for `steps.placed`.
 
-    examined : (L,) the equivalence classes whose rows are looked at; None where nothing is kept
+    examined : (L,) the equivalence classes whose rows are examined; None where nothing is kept. A nested plan has a row
+    for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
     """
     upload = matched.in_place.engine.upload
     return (
