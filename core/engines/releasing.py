@@ -258,8 +258,7 @@ def tables_of_plan(
 ) -> tuple[Expression, Expression]:
     """The places of the areas and the equivalence classes that are shown, in the engine, for `steps.placed`.
 
-    examined : (L,) the equivalence classes whose rows are examined; None where nothing is kept. A nested plan has a row
-    for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
+    examined : (L,) the equivalence classes whose rows are looked at; None where nothing is kept
     """
     upload = matched.in_place.engine.upload
     return (
@@ -354,7 +353,7 @@ def _equivalence_classes(
     """The equivalence class of each place and class that is shown: of cells in a nested plan, else of regions.
 
     examined : (L,) the equivalence classes whose rows are examined; None where nothing is kept. A nested plan has a
-    row for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
+    row for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at once.
     """
     keys = _narrow(matched.in_place.class_keys)
     of_equivalence_classes = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
