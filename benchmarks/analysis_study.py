@@ -241,8 +241,8 @@ def nested_levels(plan: Plan) -> np.ndarray:
 
 def flattened(profile: Profile, level_of: np.ndarray) -> np.ndarray:
     """Cells at the finest level that has the share of the rows that the settings say, or not shown, (m,)."""
-    shown = np.cumsum(np.bincount(level_of[level_of >= 0], profile.counts.data[level_of >= 0]))
-    target = int(np.searchsorted(shown / shown[-1], SETTINGS["flattened_share"]))
+    released = np.cumsum(np.bincount(level_of[level_of >= 0], profile.counts.data[level_of >= 0]))
+    target = int(np.searchsorted(released / released[-1], SETTINGS["flattened_share"]))
     return np.where((level_of >= 0) & (level_of <= target), target, SUPPRESSED)
 
 

@@ -52,15 +52,15 @@ class Attack:
         last = len(plan.levels) - 1
         for level, region_of in enumerate(plan.levels.region_of):
             n_regions = plan.levels.crosswalks[level].n_regions
-            shown = np.zeros((n_regions, u), np.int64)
+            released = np.zeros((n_regions, u), np.int64)
             here = np.flatnonzero(plan.released & (plan.level == level) & np.isin(plan.class_of, self.classes))
-            shown[plan.region[here], np.searchsorted(self.classes, plan.class_of[here])] = plan.records[here]
-            total = shown.copy()
+            released[plan.region[here], np.searchsorted(self.classes, plan.class_of[here])] = plan.records[here]
+            total = released.copy()
             if level:
                 np.add.at(total, plan.levels.parents(level - 1), below)
             below = total
             key = region_of[areas] * u + columns
-            alone = (np.bincount(region_of, minlength=n_regions) == 1)[:, None] & (shown > 0)
+            alone = (np.bincount(region_of, minlength=n_regions) == 1)[:, None] & (released > 0)
             known = (total > 0) if level == last else alone
             equal.append((key, np.flatnonzero(known), total[known]))
             least.append((key, np.flatnonzero((total > 0) & ~known), total[(total > 0) & ~known]))

@@ -84,9 +84,9 @@ class Town:
             parts.append(people @ member)
         return np.column_stack(parts)
 
-    def within(self, shown: np.ndarray) -> np.ndarray:
+    def within(self, released: np.ndarray) -> np.ndarray:
         """(N, K) shown with labels -> (N, K) with labels and those within."""
-        sums, first = shown.copy(), np.cumsum([0, *self.sizes])
+        sums, first = released.copy(), np.cumsum([0, *self.sizes])
         for level in range(len(self.levels) - 1):
             for region, parent in enumerate(self.parents(level)):
                 sums[:, first[level + 1] + parent] += sums[:, first[level] + region]
@@ -103,18 +103,18 @@ class Town:
         profile = Profile(sparse.csr_matrix(self.people.T), np.arange(number)[:, None], (names,), ("q",))
         crosswalks = (Crosswalk(np.array(regions), size) for regions, size in zip(self.levels, self.sizes))
         plan = nest(areas, profile, Levels(tuple(crosswalks)), self.k, "mean distance")
-        shown, first = np.zeros((number, sum(self.sizes)), np.int64), np.cumsum([0, *self.sizes])
+        released, first = np.zeros((number, sum(self.sizes)), np.int64), np.cumsum([0, *self.sizes])
         in_use = plan.released
         at = first[plan.level[in_use]] + plan.region[in_use]
-        shown[plan.class_of[in_use], at] = plan.records[in_use]
-        return shown
+        released[plan.class_of[in_use], at] = plan.records[in_use]
+        return released
 
     def update(
         self, people: np.ndarray, earlier: Sequence[np.ndarray], chances: Chances | None, rng: np.random.Generator
     ) -> np.ndarray:
         """What the next month shows of each number of people, (N, K), after what earlier ones show, (N, K) each."""
         number, first = len(people), np.cumsum([0, *self.sizes])
-        there, sums = self.in_regions(people), [self.within(shown) for shown in earlier]
+        there, sums = self.in_regions(people), [self.within(released) for released in earlier]
         levels = []
         for level, size in enumerate(self.sizes):
             here = slice(first[level], first[level + 1])
@@ -127,7 +127,7 @@ class Town:
             ]
             levels.append(Places(np.arange(number * size), there[:, here].reshape(-1), parent, *columns))
         fewer = levels if chances is None else held_back(levels, rng, chances)
-        return np.column_stack([shown.reshape(number, -1) for shown in kept(fewer, self.k, rng).released])
+        return np.column_stack([released.reshape(number, -1) for released in kept(fewer, self.k, rng).released])
 
 
 def proven(
@@ -164,8 +164,8 @@ def _next_month(
     earlier = [series[before, month] for month in range(series.shape[1])]
     histories = np.empty((0, 2 + series.shape[2]), np.int64)
     for _ in range(draws):
-        shown = town.update(town.people[of_people], earlier, chances, rng)
-        histories = np.unique(np.vstack([histories, np.column_stack([before, of_people, shown])]), axis=0)
+        released = town.update(town.people[of_people], earlier, chances, rng)
+        histories = np.unique(np.vstack([histories, np.column_stack([before, of_people, released])]), axis=0)
     pairs, seen = np.unique(np.delete(histories, 1, axis=1), axis=0, return_inverse=True)
     longer = np.concatenate([series[pairs[:, 0]], pairs[:, None, 1:]], axis=1)
     return longer, pairs[:, 0], _Ranges.of(town.people[histories[:, 1]], seen.reshape(-1), len(pairs))
@@ -213,8 +213,8 @@ def _read(town: Town, firsts: np.ndarray, by_method: _Ranges) -> _Ranges:
     in all, but for a few of a class that is not shown."""
     there, sums = town.in_regions(town.people), town.within(firsts)
     fits = (there[None] >= sums[:, None]).all(axis=2)
-    total, shown = town.people.sum(axis=1), sums[:, -1:]
-    fits &= np.where(shown > 0, total == shown, total < town.k)
+    total, released = town.people.sum(axis=1), sums[:, -1:]
+    fits &= np.where(released > 0, total == released, total < town.k)
     which, people = np.nonzero(fits)
     return _Ranges.of(town.people[people], which, len(firsts))
 

@@ -339,15 +339,17 @@ class Film:
         frame = QPixmap(FRAME_WIDTH, FRAME_HEIGHT + CAPTION)
         frame.fill(Qt.GlobalColor.white)
         iface.messageBar().clearWidgets()
-        shown = self._window.grab()
-        painter = QPainter(shown)
+        picture = self._window.grab()
+        painter = QPainter(picture)
         if over is not None:
-            painter.drawPixmap((shown.width() - over.width()) // 2, (shown.height() - over.height()) // 2, over.grab())
+            painter.drawPixmap(
+                (picture.width() - over.width()) // 2, (picture.height() - over.height()) // 2, over.grab()
+            )
         painter.end()
         smooth = Qt.TransformationMode.SmoothTransformation
-        shown = shown.scaled(FRAME_WIDTH, FRAME_HEIGHT, Qt.AspectRatioMode.KeepAspectRatio, smooth)
+        picture = picture.scaled(FRAME_WIDTH, FRAME_HEIGHT, Qt.AspectRatioMode.KeepAspectRatio, smooth)
         painter = QPainter(frame)
-        painter.drawPixmap((FRAME_WIDTH - shown.width()) // 2, 0, shown)
+        painter.drawPixmap((FRAME_WIDTH - picture.width()) // 2, 0, picture)
         font = painter.font()
         font.setPointSize(14)
         painter.setFont(font)
