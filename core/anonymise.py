@@ -29,7 +29,6 @@ from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
 from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
-from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.series import check_series
 from .nesting.views import CoarserLevels, as_shown
@@ -213,7 +212,7 @@ class Account:
         What was asked of the classes.
     measures : Measures
         What the release costs.
-    audit : RegionAudit or LevelAudit
+    audit : RegionAudit
         The same by region, or by level. Internal.
     rows : ReleasedRows, optional
         What is released, recounted.
@@ -255,7 +254,7 @@ class Account:
     plan: Plan
     requirement: Requirement
     measures: Measures
-    audit: RegionAudit | LevelAudit
+    audit: RegionAudit
     rows: ReleasedRows | None = None
     protection: Protection = field(default_factory=lambda: Protection({}))
     weights: str = ""
@@ -606,9 +605,9 @@ def _held_against_published(
 
 def _measured(
     areas: Areas, plan: Plan, sites: np.ndarray | None, nested: bool, n_unmatched: int
-) -> tuple[Measures, RegionAudit | LevelAudit]:
+) -> tuple[Measures, RegionAudit]:
     if nested:
-        return evaluate_levels(areas, plan, n_unmatched)
+        return evaluate(areas, plan, n_unmatched=n_unmatched)
     return evaluate(areas, plan, plan.crosswalk.mean_centres(areas.points) if sites is None else sites, n_unmatched)
 
 

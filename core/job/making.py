@@ -14,7 +14,7 @@ from ..baselines import BASELINES
 from ..configuration import Configuration, Run, aggregate, joined_to_least_population
 from ..convergence import Convergence
 from ..errors import InputError
-from ..evaluation import Measures, RegionAudit, evaluate_by_value, worst_group
+from ..evaluation import Measures, evaluate_by_value, worst_group
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
@@ -155,7 +155,7 @@ def with_costs(
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
     say_who_is_lost(log, account.areas, account.by_value, account.measures)
-    if not isinstance(account.audit, RegionAudit):
+    if account.nested:
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
     costs = costs_of(account.plan, hierarchies, terms)
