@@ -504,23 +504,20 @@ def _planned(
     hierarchies = ask.hierarchies
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
-    requirement, ties = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share), ties_of(ask.ties)
+    requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
     _check_period(ask, at_hand.profile.quasi_identifiers)
     if ask.the_same_in_all:
         requirement = with_series(requirement, at_hand.profile, ask.period)
-    conditions = ask.conditions(areas.population)
+    if not levels.coarser and not ask.is_nested(levels):
+        return at_hand, requirement, suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement), None
+    conditions, ties = ask.conditions(areas.population), ties_of(ask.ties)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
         at_hand.check_no_area_shown(places, areas)
         plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties, conditions)
         before = {name: column.level for name, column in at_hand.values().coarsened.items()}
         return at_hand, requirement, as_shown(plan, places), CoarserLevels(plan, places, before)
-    if ask.is_nested(levels):
-        plan = nest(
-            areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions
-        )
-    else:
-        plan = suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
+    plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions)
     return at_hand, requirement, plan, None
 
 

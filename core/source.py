@@ -185,7 +185,7 @@ class RecordSource:
             release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
             check_coarser(release, coarser.places, whole)
             return ReleasedRows(release, kept)
-        kept = examine_kept_fields(plan, records)
+        kept = examine_kept_fields(plan, records) if records.table.kept else []
         release = apply(plan, records, kept, requirement)
         if nested:
             check_where_shown(release, records, plan.levels, whole)

@@ -41,6 +41,12 @@ NUMBERS = {
     "N_LEVELS": tr("Levels"),
     "MEAN_DISTANCE": tr("Mean distance of the people of a record's region from its middle, metres"),
 }
+# Where these parameters have an effect, with RELEASE.
+OF_LEVELS: Condition = {"RELEASE": [NESTED]}
+CONDITIONS: Conditions = {
+    **{name: [OF_LEVELS] for name in ("LEVEL_FIELDS", "LOSS")},
+    **{name: [OF_LEVELS, {"LEVEL_FIELDS": NOT_GIVEN}] for name in ("FINEST", "COARSEST", "RATIO")},
+}
 
 
 def release_kind() -> QgsProcessingParameterDefinition:
@@ -135,14 +141,6 @@ def loss() -> QgsProcessingParameterDefinition:
         sentences=sentences(LOSSES),
     )
     return choice("LOSS", tr("Measure of loss"), LOSSES, "mean distance", text, advanced=True)
-
-
-def conditions() -> Conditions:
-    """Where these parameters have an effect, with RELEASE."""
-    nested: Condition = {"RELEASE": [NESTED]}
-    always = ((name, [nested]) for name in ("LEVEL_FIELDS", "LOSS"))
-    made = ((name, [nested, {"LEVEL_FIELDS": NOT_GIVEN}]) for name in ("FINEST", "COARSEST", "RATIO"))
-    return dict((*always, *made))
 
 
 def layer_for_levels(job: FormJob, layer: AreaLayer, aggregation: str) -> AreaLayer:

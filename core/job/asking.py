@@ -38,14 +38,14 @@ def ask_of(
     table : the records, whose fields are looked at; nested : whether rows say their level; hierarchies : of their
     values, for levels that show coarser ones
     """
-    rule = rule_of(given)
+    rule = rule_of(given) if given.follows_rule else None
     people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
     return replace(
         rated(given, nested),
         least_population=max(people, rule.least_population if rule else 0.0),
         published_margins=given.text("PUBLISHED_MARGINS") if given.has("PUBLISHED_MARGINS") else "",
-        published_counts=published_counts_of(given, table),
-        earlier=earlier_of(given, table),
+        published_counts=published_counts_of(given, table) if given.given("PUBLISHED_COUNTS") else None,
+        earlier=earlier_of(given, table) if given.given("REGISTER") else None,
         ties=given.text("TIES") if given.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
         at_once=cells_within(given.whole("MEMORY"), given.whole("K")) if given.has("MEMORY") else CELLS_AT_ONCE,

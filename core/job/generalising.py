@@ -59,7 +59,7 @@ def asks_for_coarser(given: Job) -> bool:
     """Whether last levels with coarser values are asked for. Raises InputError with what cannot go with them."""
     if not any(str(cell).strip() for cell in given.several(LEVELS_COARSER)):
         return False
-    refuse_with_coarser([name for name in NOT_WITH if given.has(name) and given.given(name)])
+    refuse_with_coarser([name for name in NOT_WITH if given.given(name)])
     refuse_left_with_coarser(given.whole(LEFT_AREAS), given.number(LEFT_PEOPLE))
     return True
 

@@ -49,7 +49,7 @@ class Linking:
 def linked_source(given: Job, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
     """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
     for name in REFUSED:
-        if given.has(name) and given.given(name):
+        if given.given(name):
             raise refused_together(name)
     if not linking.tables:
         raise InputError(tr("LINKED_TABLES is empty: choose the tables that belong to the persons."))

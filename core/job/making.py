@@ -112,10 +112,11 @@ def released(
     nested, configuration = given.text("RELEASE") == NESTED, configuration_of(given)
     seconds = {tr("reading"): given.seconds()}
     made = _levels_made(given, areas, records, configuration)
-    notes = (*made.notes, *rule_sentences(given, nested), crosswalk_sentence(given, made.looking))
+    of_rule = rule_sentences(given, nested) if given.follows_rule else ()
+    notes = (*made.notes, *of_rule, crosswalk_sentence(given, made.looking))
     given.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
-    hierarchies = still_coarser() if not nested or asks_for_coarser(given) else {}
+    hierarchies = still_coarser() if given.generalises and (not nested or asks_for_coarser(given)) else {}
     levels = with_levels_asked(given, made.levels, records.values(), hierarchies) if nested else made.levels
     sites = None if made.aggregation is None else made.aggregation.sites
     ask, progress = ask_of(given, records.values(), nested, hierarchies), given.progress(45, 65)

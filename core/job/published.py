@@ -16,13 +16,11 @@ from .job import Job
 from .values import field_named, position_of
 
 
-def published_counts_of(given: Job, table: RecordTable) -> CountRows | None:
-    """PUBLISHED_COUNTS, read; None where it is not given. table : the records, whose quasi-identifiers are looked at.
+def published_counts_of(given: Job, table: RecordTable) -> CountRows:
+    """PUBLISHED_COUNTS, read. table : the records, whose quasi-identifiers are looked at.
 
     Raises InputError for fields that there are not.
     """
-    if not (given.has("PUBLISHED_COUNTS") and given.given("PUBLISHED_COUNTS")):
-        return None
     fields = given.fields("PUBLISHED_COUNTS")
     area, number = (
         field_named(fields, given.text(name), name, "PUBLISHED_COUNTS")
@@ -55,7 +53,7 @@ def published_counts_of(given: Job, table: RecordTable) -> CountRows | None:
 
 def _units(given: Job, name: str) -> dict[str, object] | None:
     """The value that each area has in the field of REGIONS of this name; None where the counts are of the areas."""
-    if not (given.has("REGIONS") and given.given("REGIONS")):
+    if not given.given("REGIONS"):
         return None
     fields = given.fields("REGIONS")
     position, own = position_of(fields, name), position_of(fields, given.text("REGION_ID"))
@@ -65,10 +63,8 @@ def _units(given: Job, name: str) -> dict[str, object] | None:
     return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}
 
 
-def earlier_of(given: Job, table: RecordTable) -> Earlier | None:
-    """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
-    if not (given.has("REGISTER") and given.given("REGISTER")):
-        return None
+def earlier_of(given: Job, table: RecordTable) -> Earlier:
+    """The releases of REGISTER; table : the records, whose quasi-identifiers are looked at."""
     asked = generalising_of(given, tuple(table.quasi_identifiers))
     path = Path(given.text("REGISTER"))
     return earlier_releases(path, given.text("REGISTER_ACTION"), answers_in(given), asked.tables, asked.rules)

@@ -26,14 +26,14 @@ def fields_of_records(given: Job) -> RecordFields:
         for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     )
     quasi_identifiers, period = quasi_identifiers_of(given, named)
-    members = {kind: given.text(name) for kind, name in MEMBER_FIELDS.items() if given.has(name) and given.given(name)}
+    members = {kind: given.text(name) for kind, name in MEMBER_FIELDS.items() if given.given(name)}
     area, kept = given.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
     count = given.text("RECORD_COUNT") if given.has("RECORD_COUNT") else ""
     return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
 
 
 def table_of(given: Job) -> tuple[RecordTable, Generalising]:
-    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where there are such. Raises
+    """RECORDS and its fields, read, and shown as coarse as is asked; and what is asked of coarser values. Raises
     InputError."""
     fields = fields_of_records(given)
     fields.check(given.text("REGION_ID") if given.has("REGION_ID") else None)
@@ -43,8 +43,11 @@ def table_of(given: Job) -> tuple[RecordTable, Generalising]:
         for name in names:
             field_named(there, name, parameter, "RECORDS")
     columns = given.columns("RECORDS", list(dict.fromkeys(name for names in named.values() for name in names)))
+    shown = fields.table(columns)
+    if not given.generalises:
+        return shown, Generalising()
     asked = generalising_of(given, fields.quasi_identifiers)
-    shown = asked.shown(fields.table(columns))
+    shown = asked.shown(shown)
     given.info(*(column.sentence for column in shown.coarsened.values()))
     return shown, asked
 
@@ -58,7 +61,7 @@ def records_of(given: Job, areas: Areas, k: int | None, aside: str = "") -> Reco
     table, asked = table_of(given)
     if k is not None:
         persons = table.members.get(PERSONS)
-        given.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
+        given.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, {*asked.tables, *asked.rules}))
     unmatched = given.text("UNMATCHED") if given.has("UNMATCHED") else STOP
     field = given.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)

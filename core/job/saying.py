@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from ..language import all_of, tr
 from .job import Job
-from .rules import rule_of
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
@@ -40,8 +39,7 @@ INPUTS = ("REGIONS",)
 
 def said_of(given: Job) -> tuple[str, ...]:
     """The settings that may be said of this run."""
-    counted = given.has("POPULATION") and given.given("POPULATION")
-    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID
+    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if given.given("POPULATION") else MAY_BE_SAID
 
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
@@ -60,8 +58,8 @@ def crosswalk_sentence(given: Job, looking: Collection[str]) -> str:
         "records can tell some of them from it.",
         names=names,
     )
-    why = tr("REGISTER is given") if given.has("REGISTER") and given.given("REGISTER") else ""
-    why = tr("a RULE is followed") if rule_of(given) is not None else why
+    why = tr("REGISTER is given") if given.given("REGISTER") else ""
+    why = tr("a RULE is followed") if given.follows_rule else why
     if why:
         given.warn(
             tr(

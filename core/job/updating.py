@@ -110,7 +110,7 @@ def _asked(given: Job, table: RecordTable, release: Published) -> Ask:
         period=period_of(given),
         periods=EACH_BY_ITSELF,
         published_margins=given.text("PUBLISHED_MARGINS"),
-        published_counts=published_counts_of(given, table),
+        published_counts=published_counts_of(given, table) if given.given("PUBLISHED_COUNTS") else None,
         rule=rule.name if rule else NO_RULE,
         disclosure=NO_SMALL_COUNT if rule and rule.nor_derivable and release.nested else disclosure,
     )
