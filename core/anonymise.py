@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .anonymity import DEFAULT_K
 from .areas import Areas
 from .disclosure.certificate import Family
 from .disclosure.count_tables import published_table
@@ -27,11 +26,12 @@ from .linked.saying import linked_sentences
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
-from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
+from .nesting.decoys import LEAST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.series import check_series
 from .nesting.views import CoarserLevels, as_shown
+from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE, check_choice
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
 from .privacy.beside import TablesBeside, hold_beside_and_together, tables_beside
@@ -144,7 +144,7 @@ class Ask:
     loss: str = MEAN_DISTANCE
     ties: str = FIXED
     disclosure: str = CLASS_HAS_K
-    closed_by_chance: float = CLOSED_BY_CHANCE
+    closed_by_chance: float = CLOSED_BY_CHANCE.default
     least_left_areas: int = 0
     least_left_people: float = 0.0
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
@@ -168,24 +168,10 @@ class Ask:
 
         Raises InputError for an unknown choice and numbers outside their range.
         """
-        if self.disclosure not in DISCLOSURES:
-            raise InputError(
-                tr(
-                    "DISCLOSURE “{disclosure}” is unknown: choose one of {choices}.",
-                    disclosure=self.disclosure,
-                    choices=", ".join(DISCLOSURES),
-                )
-            )
-        if not 0 <= self.closed_by_chance <= MOST_CLOSED:
-            raise InputError(
-                tr(
-                    "CLOSED_BY_CHANCE is {share:g}: give per cent from 0 to {most:g}.",
-                    share=self.closed_by_chance,
-                    most=MOST_CLOSED,
-                )
-            )
-        if self.least_left_areas < 0 or not 0 <= self.least_left_people < np.inf:
-            raise InputError(tr("LEAST_LEFT_AREAS and LEAST_LEFT_PEOPLE must be 0 or more."))
+        check_choice("DISCLOSURE", self.disclosure, DISCLOSURES)
+        CLOSED_BY_CHANCE.check(self.closed_by_chance)
+        LEAST_LEFT_AREAS.check(self.least_left_areas)
+        LEAST_LEFT_PEOPLE.check(self.least_left_people)
         secrets = None
         if self.disclosure == NO_SMALL_COUNT:
             secrets = Secrets(np.random.default_rng(), closed=max(self.closed_by_chance, LEAST_CLOSED) / 100)
@@ -700,14 +686,7 @@ def _check_period(ask: Ask, names: Sequence[str]) -> None:
 
 def _refuse_periods(levels: Levels, ask: Ask) -> None:
     """Refuse what does not know yet of classes that are the same in all periods. Raises InputError."""
-    if ask.periods not in PERIODS:
-        raise InputError(
-            tr(
-                "PERIODS “{periods}” is unknown: choose one of {choices}.",
-                periods=ask.periods,
-                choices=", ".join(PERIODS),
-            )
-        )
+    check_choice("PERIODS", ask.periods, PERIODS)
     if not ask.the_same_in_all:
         return
     if levels.coarser:

@@ -15,6 +15,7 @@ from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .elementary import norms
 from .errors import InputError, first_values
 from .language import plural, tr
+from .parameters import LEAST_POPULATION
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,20 +296,8 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
     >>> joined.crosswalks[0].totals(areas.population).tolist()
     [70.0, 60.0]
     """
-    if least < 0 or not np.isfinite(least):
-        raise InputError(tr("LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.", least=least))
-    if not least or all(crosswalk.totals(areas.population).min() >= least for crosswalk in levels.crosswalks):
+    if not some_have_fewer(areas, levels.crosswalks, least):
         return levels
-    people = float(levels.crosswalks[-1].totals(areas.population).sum())
-    if people < least:
-        raise InputError(
-            tr(
-                "LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a "
-                "smaller one.",
-                least=least,
-                people=people,
-            )
-        )
     within = np.zeros(len(areas), np.int64)
     crosswalks: list[Crosswalk] = []
     names: list[np.ndarray | None] = []
@@ -321,6 +310,27 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
         names.insert(0, None if old is None else _joined_names(old, crosswalk, joined))
         within = joined.region_of
     return make_levels(areas, crosswalks, names)
+
+
+def some_have_fewer(areas: Areas, crosswalks: Sequence[Crosswalk], least: float) -> bool:
+    """Whether a region of some crosswalk has fewer people than are asked for; the last has the largest regions.
+
+    Raises InputError for a number below 0, and where all areas together have fewer people.
+    """
+    LEAST_POPULATION.check(least)
+    if not least or all(crosswalk.totals(areas.population).min() >= least for crosswalk in crosswalks):
+        return False
+    people = float(crosswalks[-1].totals(areas.population).sum())
+    if people < least:
+        raise InputError(
+            tr(
+                "LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a "
+                "smaller one.",
+                least=least,
+                people=people,
+            )
+        )
+    return True
 
 
 def _joined_to(areas: Areas, crosswalk: Crosswalk, within: np.ndarray, least: float) -> np.ndarray:

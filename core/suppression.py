@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .anonymity import DEFAULT_K
 from .crosswalk import Crosswalk
 from .errors import InputError
 from .language import tr
+from .parameters import DEFAULT_K
 from .plan import area_of_cells
 from .privacy.requirement import Requirement
 from .privacy.series import whole_coarser_series, whole_series

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import counted
-from ..anonymity import SMALLEST_K
 from ..areas import Areas
 from ..generalising.asked import Generalising
 from ..language import plural, tr
+from ..parameters import SMALLEST_K
 from ..privacy.series import EACH_BY_ITSELF
 from ..records.fields import RecordFields
 from ..records.identifiers import refuse_identifiers

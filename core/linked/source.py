@@ -19,6 +19,7 @@ from ..nesting.coarser import check_coarser, examine_coarser_rows, release_coars
 from ..nesting.coarser_places import Places
 from ..nesting.recount import check_where_shown
 from ..nesting.views import CoarserLevels
+from ..parameters import check_choice
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.diversity import Shares, shares_of, tallies_of
 from ..privacy.kept_field import KeptField
@@ -260,14 +261,7 @@ def link(
             position = areas.codes_of(texts)
             if len(home) and (position >= 0).any() and np.mean(position[column.codes[inside]] == home) > 0.5:
                 raise area_copy(f"{linked.name}.{name}")
-    if rows_known not in ROWS_KNOWN:
-        raise InputError(
-            tr(
-                "ROWS_KNOWN “{rows_known}” is unknown: choose one of {choices}.",
-                rows_known=rows_known,
-                choices=", ".join(ROWS_KNOWN),
-            )
-        )
+    check_choice("ROWS_KNOWN", rows_known, ROWS_KNOWN)
     return LinkedSource(records, tuple(tables), new_key, k, rows_known)
 
 
