@@ -11,12 +11,12 @@ import shapely
 from .crosswalk import Crosswalk
 from .errors import first_values
 from .language import plural, tr
-from .scientific import spatial
 
 # A strip as long has five times its width: longer than any shape that anybody would call round.
 ELONGATED = 2.0
 # Per cent of the people: as many as may be suppressed by default. Fewer of them move no measure.
 MENTIONED = 1.0
+PAIRS_AT_ONCE = 1 << 18  # of corners
 # What the region audit says of the areas of each region.
 OF_AREAS = ("least_area_hull", "most_elongation", "distorting")
 
@@ -58,9 +58,21 @@ def diameters(surface: np.ndarray) -> np.ndarray:
 def outlines_of(shapes: np.ndarray) -> Outlines:
     """What is measured of the outlines of polygons, (m,) array, in a plane; one may have shrunk to a point there."""
     hulls = shapely.convex_hull(shapes)
-    # The two points that are farthest from each other are corners of the hull.
-    longest = [spatial.distance.pdist(shapely.get_coordinates(hull)).max(initial=0.0) for hull in hulls.tolist()]
-    return Outlines(shapely.area(shapes), shapely.area(hulls), np.array(longest, float))
+    return Outlines(shapely.area(shapes), shapely.area(hulls), _longest(hulls))
+
+
+def _longest(hulls: np.ndarray) -> np.ndarray:
+    """The longest distance between two points of each hull, (m,): they are corners of it. Hulls of as many corners are
+    looked at together."""
+    corners, n_corners = shapely.get_coordinates(hulls), shapely.get_num_coordinates(hulls)
+    starts, longest = np.cumsum(n_corners) - n_corners, np.zeros(len(hulls))
+    for n in np.unique(n_corners[n_corners > 1]).tolist():
+        of_n = np.flatnonzero(n_corners == n)
+        for some in np.array_split(of_n, len(of_n) * n * n // PAIRS_AT_ONCE + 1):
+            points = corners[starts[some][:, None] + np.arange(n)]
+            offsets = points[:, :, None] - points[:, None]
+            longest[some] = np.sqrt((offsets * offsets).sum(axis=-1).max(axis=(1, 2)))
+    return longest
 
 
 def distorting(areas: Outlines, crosswalk: Crosswalk) -> np.ndarray:

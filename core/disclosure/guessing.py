@@ -29,6 +29,7 @@ PLACE_WEIGHTS = (1.0, 0.3, 0.1, 0.02, 1e-3)
 NONE_WEIGHTS = (1.0, 0.3, 0.1, 0.01, 0.0)
 SUREST = (1.0, 5.0, 20.0)  # per cent of the guesses
 CLASS_SIZES = (50, 500)  # records of a class in all, that part small, middling and large classes
+NEVER = 1e-60  # numbers of records in an area that are less likely are left out
 LEAST_GUESSES = 20  # by which a share of right ones is told
 SEED = 0  # of the sample: nothing that is released depends on it
 
@@ -217,7 +218,7 @@ def _weights() -> Iterator[tuple[float, float]]:
 
 
 _Node = Union[int, "list[_Node]"]  # an area of a zone, or parts of it
-Marginals = tuple[np.ndarray, np.ndarray]  # (areas,): the weight of tables in all, and of those with 1 to k - 1 there
+Marginals = tuple[float, np.ndarray]  # the weight of all tables, and (areas,) of those with 1 to k - 1 there
 
 
 class _Tree:
@@ -228,8 +229,9 @@ class _Tree:
         self.count, self.k = count, k
         counts = np.arange(count + 1)
         rate = np.log(count * people / people.sum())
-        self.chance = np.exp(counts * rate[:, None] - _log_factorials(count))
-        self.chance /= self.chance.sum(axis=1, keepdims=True)
+        chance = np.exp(counts * rate[:, None] - _log_factorials(count))
+        chance /= chance.sum(axis=1, keepdims=True)
+        self.chance = [of_area[: max(int(np.flatnonzero(of_area > NEVER)[-1]) + 1, k)] for of_area in chance]
         self.root = _grouped(np.arange(len(people)), parts)
         self.none = self._marginals(0.0, 0.0)
 
@@ -243,50 +245,46 @@ class _Tree:
 
     def combined(self, every: Marginals, none: float) -> np.ndarray:
         """The chance of 1 to k - 1, tables without any place of k or more counting `none`."""
-        total, small = (of_all - (1 - none) * of_none for of_all, of_none in zip(every, self.none))
-        return np.where(total > 0, small / np.where(total > 0, total, 1.0), 0.5)
+        total = every[0] - (1 - none) * self.none[0]
+        small: np.ndarray = every[1] - (1 - none) * self.none[1]
+        return small / total if total > 0 else np.full(len(self.chance), 0.5)
 
     def _marginals(self, place: float, part: float) -> Marginals:
-        total, small = np.zeros((2, len(self.chance)))
-        few = np.arange(self.count + 1) < self.k
-        of_area, of_parts = list(self.chance * np.where(few, 1.0, place)), np.where(few, 1.0, part)
-        of_part: dict[int, np.ndarray] = {}  # by the part: it is asked for once with all that it is in
+        """By derivatives: what all tables weigh is linear in the weight of each number of records of each area."""
+        size = self.count + 1
+        few = np.arange(size) < self.k
+        of_area = [np.where(few[: len(of_one)], of_one, of_one * place) for of_one in self.chance]
+        of_parts, small = np.where(few, 1.0, part), np.zeros(len(of_area))
+        products: dict[int, list[np.ndarray]] = {}  # by the node: of its first 0, 1, 2, … children
 
-        def inside(node: _Node) -> np.ndarray:
+        def weight(node: _Node) -> np.ndarray:
             """The weight of 0, 1, 2, … records in a node."""
             if isinstance(node, int):
                 return of_area[node]
-            if id(node) not in of_part:
-                of_node = inside(node[0])
+            product = up_to(node)[-1]
+            return product * of_parts[: len(product)]
+
+        def up_to(node: list[_Node]) -> list[np.ndarray]:
+            if id(node) not in products:
+                products[id(node)] = own = [weight(node[0])]
                 for child in node[1:]:
-                    of_node = np.convolve(of_node, inside(child))[: self.count + 1]
-                of_part[id(node)] = of_node * of_parts
-            return of_part[id(node)]
+                    own.append(np.convolve(own[-1], weight(child))[:size])
+            return products[id(node)]
 
-        def hand_down(node: list[_Node], around: np.ndarray) -> None:
-            """around : the weight of all else where the node holds 0, 1, 2, …"""
-            own = [inside(child) for child in node]
-            for child, of_child, left, right in zip(node, own, *_products(own, self.count)):
-                others = np.convolve(left, right)[: self.count + 1]
-                beside = np.convolve(around[::-1], others)[: self.count + 1][::-1]
+        def hand_down(node: list[_Node], around: np.ndarray) -> float:
+            """The weight of all tables; around : (size,) of all else where the node holds …, 2, 1, 0."""
+            own = [np.ones(1), *up_to(node)]
+            for child, before in zip(node[::-1], own[-2::-1]):
+                of_child = weight(child)
+                beside = np.convolve(around, before)[:size]
                 if isinstance(child, int):
-                    weights = of_child * beside
-                    total[child], small[child] = weights.sum(), weights[1 : self.k].sum()
+                    small[child] = of_child[1 : self.k] @ beside[::-1][1 : min(self.k, len(of_child))]
                 else:
-                    hand_down(child, beside * of_parts)
+                    hand_down(child, beside * of_parts[::-1])
+                around = np.convolve(around, of_child)[:size]
+            return float(around[-1])
 
-        hand_down(self.root, (np.arange(self.count + 1) == self.count).astype(float))
-        return total, small
-
-
-def _products(polynomials: list[np.ndarray], most: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Of each the product of those before it, and of those after it."""
-    before, after = [np.ones(1)], [np.ones(1)]
-    for some in polynomials[:-1]:
-        before.append(np.convolve(before[-1], some)[: most + 1])
-    for some in polynomials[:0:-1]:
-        after.append(np.convolve(after[-1], some)[: most + 1])
-    return before, after[::-1]
+        return hand_down(self.root, (np.arange(size) == 0).astype(float)), small
 
 
 def _grouped(areas: np.ndarray, parts: list[np.ndarray]) -> list[_Node]:

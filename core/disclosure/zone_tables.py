@@ -164,11 +164,33 @@ def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def too_many_pairs(shown: Shown, most: int = MOST_LISTED) -> int:
     """The number of areas that all zones together have, where that is too large for them to be looked at; else 0."""
     sizes = [np.bincount(of.region_of[of.region_of >= 0], minlength=of.n_regions) for of in shown.levels.crosswalks]
-    at_most = sum(int(size[shown.region[shown.level == level]].sum()) for level, size in enumerate(sizes))
-    if at_most <= most:
+    of_shown = np.empty(len(shown.level), np.int64)
+    for level, size in enumerate(sizes):
+        here = shown.level == level
+        of_shown[here] = size[shown.region[here]]
+    if of_shown.sum() <= most:
         return 0
-    n_pairs = sum(len(area) for _, area in _pairs_of(shown))
+    if shown.in_zones:
+        n_pairs = int(of_shown[_n_around(shown, np.arange(len(of_shown)), 1) == 0].sum())
+    else:
+        alone = np.flatnonzero((shown.level == 0) & (of_shown == 1))
+        n_pairs = int(of_shown.sum() - _n_around(shown, alone, len(sizes)).sum())
     return n_pairs if n_pairs > most else 0
+
+
+def _n_around(shown: Shown, some: np.ndarray, most: int) -> np.ndarray:
+    """How many regions around some of what is shown show the same class, (len(some),), counted up to `most`."""
+    n_classes, number = int(shown.class_of.max(initial=-1)) + 1, np.zeros(len(some), np.int64)
+    region = shown.region[some].astype(np.int64)
+    for level in range(1, len(shown.levels)):
+        within = np.flatnonzero((shown.level[some] < level) & (region >= 0) & (number < most))
+        region[within] = shown.levels.parents(level - 1)[region[within]]
+        own = shown.level == level
+        keys = np.sort(shown.region[own].astype(np.int64) * n_classes + shown.class_of[own])
+        key = region[within] * n_classes + shown.class_of[some[within]]
+        at = np.searchsorted(keys, key)
+        number[within] += (np.append(keys, -1)[at] == key) & (key >= 0)
+    return number
 
 
 def parts_of(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..anonymise import Account
 from ..arrays import to_list
+from ..crosswalk import Crosswalk
 from ..language import tr
 from ..levels import Levels
 from ..linked.rows import LinkedRows
@@ -148,10 +149,14 @@ def _crosswalk(account: Account, area_field: str) -> DataTable:
     columns = [column_of(account.areas.identifiers)]
     for level, crosswalk in enumerate(levels.crosswalks):
         name = f"vbas_region_{level + 1}" if nested else "vbas_region"
-        numbers = np.array([*crosswalk.numbers.tolist(), None], dtype=object)  # the last, -1, is for areas left out
         fields.append(_own(declared.CROSSWALK, name, REGION))
-        columns.append(column_of(numbers[crosswalk.region_of]))
+        columns.append(_numbers_of(crosswalk, crosswalk.region_of))
     return _table(CROSSWALK, declared.CROSSWALK, fields, columns, np.ones(len(columns[0]), np.int64))
+
+
+def _numbers_of(crosswalk: Crosswalk, regions: np.ndarray) -> Column:
+    """The numbers of some regions by their positions, missing where these are below 0."""
+    return column_of_numbers(np.append(crosswalk.numbers, 0)[regions], regions < 0)
 
 
 def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) -> DataTable:
@@ -163,7 +168,7 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
         columns["vbas_level"] = column_of_numbers(np.repeat(np.arange(len(levels)) + 1, n_regions))
     columns["vbas_region"] = column_of_numbers(np.concatenate([crosswalk.numbers for crosswalk in levels.crosswalks]))
     if nested:
-        columns["vbas_parent"] = column_of(_parents(levels))
+        columns["vbas_parent"] = _parents(levels)
     columns["areas"] = column_of_numbers(np.concatenate(of_level).astype(np.int64))
     if account.coarser is not None:
         shown = zip(account.coarser.values, n_regions)
@@ -179,10 +184,12 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
     return _table(REGIONS, declared.RELEASED_REGIONS, fields, list(columns.values()), copies, drawn, crs)
 
 
-def _parents(levels: Levels) -> list[object]:
-    """The number of the region of the next level that holds each, None at the last."""
-    above = [[*crosswalk.numbers.tolist(), None] for crosswalk in levels.crosswalks[1:]] + [[None]]
-    return [numbers[parent] for level, numbers in enumerate(above) for parent in to_list(levels.parents(level))]
+def _parents(levels: Levels) -> Column:
+    """The number of the region of the next level that holds each, missing at the last."""
+    parents = [levels.parents(level) for level in range(len(levels))]
+    numbers = [np.append(of.numbers, 0)[above] for of, above in zip(levels.crosswalks[1:], parents)]
+    numbers.append(np.zeros(len(parents[-1]), np.int64))
+    return column_of_numbers(np.concatenate(numbers), np.concatenate(parents) < 0)
 
 
 def _names(levels: Levels) -> list[object]:

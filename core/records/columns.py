@@ -192,13 +192,17 @@ def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
     return builder.column()
 
 
-def column_of_numbers(values: np.ndarray) -> Column:
-    """A column of whole numbers, none of which is missing."""
-    distinct = np.unique(values)
-    codes = np.empty(len(values), np.min_scalar_type(-max(len(distinct), 1)))
+def column_of_numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Column:
+    """A column of whole numbers; missing : (N,) bool, of those that are not known, None for none."""
+    known = values if missing is None else values[~missing]
+    distinct = np.unique(known)
+    categories = distinct.tolist() + [None] * (len(known) < len(values))
+    codes = np.empty(len(values), np.min_scalar_type(-max(len(categories), 1)))
     for rows in stretches(len(values)):
         codes[rows] = np.searchsorted(distinct, values[rows])
-    return Column(codes, objects(distinct.tolist()))
+    if missing is not None:
+        codes[missing] = len(distinct)
+    return Column(codes, objects(categories))
 
 
 def codes_of_labels(labels: Sequence[object]) -> np.ndarray:

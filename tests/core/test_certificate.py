@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
@@ -23,7 +24,7 @@ from vbas.core.disclosure.certificate import (
     certify,
 )
 from vbas.core.disclosure.published import publish
-from vbas.core.disclosure.zone_tables import records_of, shown_by, too_many_pairs
+from vbas.core.disclosure.zone_tables import _pairs_of, records_of, shown_by, too_many_pairs
 from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest, nest_by_losses
@@ -35,7 +36,7 @@ from vbas.core.report.releases import certificate_of_all, nested_by_nobody_knows
 from vbas.core.synthetic.hamlet import hamlet
 
 from . import zone_attacker
-from .nested_cases import profile_of
+from .nested_cases import nested_cases, profile_of
 from .test_zone_attacker import territories, written
 from .test_zone_tables import two_halves
 
@@ -85,6 +86,17 @@ def test_what_is_too_much_to_look_at_is_not_decided(monkeypatch):
     assert "1234 further counts could not be decided: take them for ones that do." in verdict(found)
     text = section_of(found, False, "x").paragraphs
     assert not any("unknowns" in paragraph for paragraph in text)
+
+
+@given(nested_cases(), st.sampled_from([2, 3]), st.booleans())
+@settings(max_examples=60)
+def test_how_much_there_is_to_look_at_is_counted_without_looking(case, k, in_zones):
+    areas, profile, levels = case
+    conditions = Conditions(areas.population, Secrets(np.random.default_rng(0))) if in_zones else None
+    shown, _ = shown_by(nest(areas, profile, levels, k, conditions=conditions))
+    n_pairs = sum(len(area) for _, area in _pairs_of(shown))
+    assert too_many_pairs(shown, -1) == n_pairs
+    assert too_many_pairs(shown, n_pairs) == 0
 
 
 def test_a_report_says_who_is_taken_to_know_what():

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "a819c3cdf3e7caea64d38cf821640c81784c94ebcc0a5e6a0bf9ab13163086e2"
+FROZEN = "da2a3e8a127e27b5caee17ef6d5ecfb312f0d1b2c0515c0e8d5f6691d657f329"
 
 
 def modules() -> list[Path]:

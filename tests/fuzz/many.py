@@ -7,10 +7,12 @@ import gc
 import json
 import os
 import shutil
+import signal
+import subprocess
 import tempfile
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +24,13 @@ from .frozen import oracle
 from .judge import complaints
 from .running import run_case
 
-LONGEST = 150.0  # seconds that a case may take
+try:
+    import resource
+except ImportError:  # on Windows, where a case that never ends is ended by hand
+    resource = None
+
+LONGEST = 150  # seconds of the processor that a case may take, whatever else the machine does
+AT_ONCE = 50  # cases, after which is written what came of them
 
 
 @dataclass
@@ -52,26 +60,39 @@ class Tally:
         yield f"{self.n_cases} cases, {len(self.findings)} findings, {self.seconds:.0f} s of the processor"
 
 
+def commit():
+    """The commit that is run, with a mark where files of it were changed; empty outside of a repository."""
+    words = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    with suppress(OSError):
+        return subprocess.run(
+            words, cwd=Path(__file__).parent, capture_output=True, check=False, text=True
+        ).stdout.strip()
+    return ""
+
+
 class Kept:
     """What came of the cases so far, in a file, so that a million of them can be gone on with.
 
+    commits : from which case on which commit of the program was run
     Raises ValueError where the file is of another seed, of another form, or of cases that another oracle recounted.
     """
 
     def __init__(self, file, seed, only=None):
         self.file, self.of, self.next, self.tally = Path(file).absolute(), [seed, only, oracle()], 0, Tally()
+        self.commits = []
         if self.file.exists():
             told = json.loads(self.file.read_text(encoding="utf-8"))
             if told["of"] != self.of:
                 raise ValueError(f"{file} is of seed, form and oracle {told['of']}, not of {self.of}")
             findings = {int(number): found for number, found in told["findings"].items()}
             self.tally = Tally(Counter(told["results"]), Counter(told["sentences"]), findings, told["seconds"])
-            self.next = told["next"]
+            self.next, self.commits = told["next"], told.get("commits", [])
+        self.commits = [*self.commits, [self.next, commit()]]
 
     def keep(self, following):
         """Write it, whole or not at all; following : the number of the first case that has not been run."""
         self.next = following
-        told = {"of": self.of, "next": following, **vars(self.tally)}
+        told = {"of": self.of, "next": following, "commits": self.commits, **vars(self.tally)}
         del told["interrupted"]
         coming = self.file.with_name(f"{self.file.name}.new")
         coming.write_text(json.dumps(told), encoding="utf-8")
@@ -123,8 +144,10 @@ def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, onl
                 tell(number, case, outcome, found)
             following = number + 1
             tally.seconds = time.process_time() - began
-            if number % 50 == 0:
+            if number % AT_ONCE == 0:
                 gc.collect()
+                if not gc.get_freeze_count():  # what is loaded by now is not searched for garbage again and again
+                    gc.freeze()
                 if kept is not None:
                     kept.keep(following)
     except KeyboardInterrupt:
@@ -137,8 +160,14 @@ def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, onl
 
 def _within_limits(case):
     """What is `judged`; a case that never ends is seen, with where it is."""
-    faulthandler.dump_traceback_later(LONGEST, exit=True)
+    if resource is None:
+        return judged(case)
+    most = resource.getrlimit(resource.RLIMIT_CPU)
+    # Told by the system, and within whatever it is in: a library may never come back to Python.
+    faulthandler.register(signal.SIGXCPU, chain=True)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + LONGEST, most[1]))
     try:
         return judged(case)
     finally:
-        faulthandler.cancel_dump_traceback_later()
+        resource.setrlimit(resource.RLIMIT_CPU, most)
+        faulthandler.unregister(signal.SIGXCPU)

@@ -15,11 +15,15 @@ from qgis.PyQt.QtCore import QDate, QDateTime, QTime, QVariant
 # How QGIS writes them as text.
 MOMENTS = {QDate: "yyyy-MM-dd", QTime: "HH:mm:ss", QDateTime: "yyyy-MM-ddTHH:mm:ss.zzz"}
 
+PLAIN = {type(None), str, int, bool}
+
 MOMENT = re.compile(r"^(?:(\d{4}[-/]\d\d[-/]\d\d)[T ])?(\d\d:\d\d:\d\d)(?:\.0*)?$")
 
 
 def plain(value):
     """A value of a layer as Python has it; None for a missing one."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, QVariant):
         return None if value.isNull() else plain(value.value())
     for kind, written in MOMENTS.items():

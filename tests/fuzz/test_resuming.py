@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -78,6 +80,26 @@ def test_whatever_recounts_is_in_the_hash_of_the_oracle(tmp_path, monkeypatch):
         file.write_bytes(before + b"# more\r\n")
         assert frozen.oracle() != frozen.FROZEN
         file.write_bytes(before)
+
+
+def test_a_file_says_which_cases_were_run_on_which_commit(run, tmp_path, monkeypatch):
+    for commit, n in (("one", 3), ("two", 120)):
+        monkeypatch.setattr(many, "commit", lambda commit=commit: commit)
+        run_cases("seed", range(n), kept=Kept(tmp_path / "kept.json", "seed"))
+    assert json.loads((tmp_path / "kept.json").read_text())["commits"] == [[0, "one"], [3, "two"]]
+
+
+@pytest.mark.skipif(many.resource is None, reason="limits of the processor are those of POSIX")
+def test_a_case_that_never_ends_is_ended_with_where_it_was():
+    """By the time of the processor, and though it never comes back to Python's own signals."""
+    code = (
+        "from types import SimpleNamespace; from vbas.tests.fuzz import many; many.LONGEST = 1\n"
+        "many.case_of = lambda *_: SimpleNamespace(algorithm='form')\n"
+        "def judged(case):\n    return sum(range(10**12))\n"
+        "many.judged = judged; many.run_cases('seed', range(1))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert ended.returncode == -signal.SIGXCPU and "in judged" in ended.stderr
 
 
 def test_who_interrupts_it_has_what_was_found_so_far(run, tmp_path):

@@ -145,7 +145,8 @@ class NestedLevels:
         name = field_of(layer, self.field)
         if name is None:
             return None
-        levels, n_regions = np.unique(_numbers(layer, f'"{name}"'), return_counts=True)
+        at = _numbers(layer, f'"{name}"')
+        levels, n_regions = np.unique(at, return_counts=True)
         if not levels.size:
             return None
         titles = [
@@ -154,7 +155,7 @@ class NestedLevels:
         ]
         titles = [
             tr("{title}, about {records} in each", title=title, records=counted.records(records)) if records else title
-            for title, records in zip(titles, _records_within(layer, name, levels, n_regions))
+            for title, records in zip(titles, _records_within(layer, at, levels, n_regions))
         ]
         root = QgsRuleBasedRenderer.Rule(None)
         fill = self._finest(
@@ -325,13 +326,13 @@ def _hatch(symbol: QgsSymbol, condition: str) -> None:
     symbol.appendSymbolLayer(lines)
 
 
-def _records_within(layer: QgsVectorLayer, level: str, levels: np.ndarray, n_regions: np.ndarray) -> list[int]:
+def _records_within(layer: QgsVectorLayer, at: np.ndarray, levels: np.ndarray, n_regions: np.ndarray) -> list[int]:
     """The released records that a region of each level, or a smaller one within it, shows on average, to two digits; 0
-    where the layer does not say. Of released numbers alone."""
+    where the layer does not say. Of released numbers alone. at : the level of each feature."""
     released = field_of(layer, "released")
     if released is None:
         return [0] * len(levels)
-    at, records = _numbers(layer, f'"{level}"'), np.nan_to_num(_numbers(layer, f'"{released}"'))
+    records = np.nan_to_num(_numbers(layer, f'"{released}"'))
     shown = np.cumsum([records[at == place].sum() for place in levels])
     return [int(float(f"{mean:.2g}")) for mean in shown / n_regions]
 
@@ -339,8 +340,10 @@ def _records_within(layer: QgsVectorLayer, level: str, levels: np.ndarray, n_reg
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
     """Values of all features, NaN for none, (n,) float."""
     values, _ = QgsVectorLayerUtils.getValues(layer, expression)
-    plain_values = (python_value(value) for value in values)
-    return np.array([np.nan if value is None else value for value in plain_values], dtype=float)
+    try:
+        return np.array(values, dtype=float)  # None becomes NaN
+    except (TypeError, ValueError):
+        return np.array([python_value(value) for value in values], dtype=float)
 
 
 def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:
