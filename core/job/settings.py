@@ -170,6 +170,24 @@ def refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
     )
 
 
+def by_name(keywords: Mapping[str, object], always: Sequence[str] = ()) -> dict[str, object]:
+    """The settings that keywords of the library give, by name, without those that are at their default.
+
+    always : names of those that count at their default too
+    """
+    return {
+        name: value
+        for name, setting in SETTINGS.items()
+        for value in [keywords.get(setting.keyword)]
+        if value is not None and not (setting.kind != TABLE and name not in always and value == setting.default)
+    }
+
+
+def refuse_unknown_keywords(keywords: Sequence[str], *other: str) -> None:
+    """Raise InputError for keywords that are no setting, or that are given otherwise; other : names of the latter"""
+    refuse_unknown(keywords, [one.keyword for name, one in SETTINGS.items() if name not in other])
+
+
 def understood(given: Mapping[str, object]) -> dict[str, object]:
     """The values of settings by name, those that say nothing left out; raises InputError for values that are none.
 
