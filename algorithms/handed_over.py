@@ -89,9 +89,9 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     step = ""
     if layer is not None:
         remarks, step = with_costs(form, account, remarks, handed.made.hierarchies)
-        seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
-        seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
-        remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
+        remarks = remarks.with_those_of(account)
+        drawing = form.seconds() - sum(remarks.seconds.values())
+        remarks = replace(remarks, seconds={**remarks.seconds, tr("drawing and writing"): drawing})
     of_release = partial(public_page, form, account, layer, shapes, tables=tables)
     page, page_of_folder = cache(of_release), cache(partial(of_release, left_out=INPUTS))
     said, named = None, "" if entry is None else entry.in_words

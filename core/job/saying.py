@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+import shlex
+from collections.abc import Collection, Mapping
+from datetime import datetime, timezone
 
 from ..language import all_of, tr
+from ..package.descriptor import Said
+from ..version import commit, version
 from .job import Job
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
@@ -40,6 +45,29 @@ INPUTS = ("REGIONS",)
 def said_of(given: Job) -> tuple[str, ...]:
     """The settings that may be said of this run."""
     return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if given.given("POPULATION") else MAY_BE_SAID
+
+
+def what_is_said(algorithm: str, values: Mapping[str, object], licence: str, register: str) -> Said:
+    """What a release's folder says of the run that made it.
+
+    values : of the settings that may be said, by name; register : the name of the release there, empty for none
+    """
+    settings = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()}
+    words = [
+        shlex.quote(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+        for name, value in settings.items()
+    ]
+    return Said(
+        version=version(),
+        commit=commit(),
+        time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        algorithm=algorithm,
+        settings=settings,
+        command=" ".join(["qgis_process", "run", algorithm, "--", *words]),
+        licence=licence.strip(),
+        rule=str(values.get("RULE", "")),
+        register=register,
+    )
 
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..anonymise import Account
 from ..attribute_costs import AttributeCost
@@ -44,6 +44,11 @@ class Remarks:
     costs: tuple[float, Sequence[AttributeCost]] | None = None
     convergence: Sequence[Convergence] = ()
     single: tuple[str, Measures] | None = None
+
+    def with_those_of(self, account: Account) -> Remarks:
+        """With what the account says, and its seconds."""
+        seconds = {**self.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
+        return replace(self, seconds=seconds, notes=(*account.notes, *self.notes))
 
 
 def verdict_of(account: Account) -> str:
