@@ -27,10 +27,10 @@ class Levels:
     crosswalks : tuple of Crosswalk
         Of each level.
     names : tuple of ndarray of shape (n_regions,), object
-        Of each level, what its regions are called; None where they have numbers only.
+        Of each level, what its regions are called; None where they have numbers only, as all do where none is given.
     heights : tuple of mappings
         Of each level, by quasi-identifier, how much coarser than elsewhere it is shown there, as a level of its
-        hierarchy; one that is not named is shown as it is. Empty where no level shows coarser values.
+        hierarchy; one that is not named is shown as it is, as all are where none is given.
 
     Examples
     --------
@@ -45,6 +45,10 @@ class Levels:
     crosswalks: tuple[Crosswalk, ...]
     names: tuple[np.ndarray | None, ...] = ()
     heights: tuple[Mapping[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", self.names or (None,) * len(self.crosswalks))
+        object.__setattr__(self, "heights", self.heights or ({},) * len(self.crosswalks))
 
     @property
     def coarser(self) -> tuple[str, ...]:
@@ -186,7 +190,7 @@ def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Lev
         of_levels.append(heights)
     more = len(steps)
     names = (*levels.names, *(levels.names[-1:] * more))
-    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(of_levels) if more else ())
+    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(of_levels))
 
 
 def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Sequence[object]]) -> Levels:
@@ -305,7 +309,7 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
         crosswalk = levels.crosswalks[level]
         joined, _ = number_compactly(_joined_to(areas, crosswalk, within, least)[crosswalk.region_of])
         joined = Crosswalk(np.where(crosswalk.region_of < 0, LEFT_OUT, joined.region_of), joined.n_regions)
-        old = levels.names[level] if levels.names else None
+        old = levels.names[level]
         crosswalks.insert(0, joined)
         names.insert(0, None if old is None else _joined_names(old, crosswalk, joined))
         within = joined.region_of
