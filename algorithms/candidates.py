@@ -126,7 +126,7 @@ def rules_to_follow() -> dict[str, str]:
 def _sentences(account: Account) -> list[str]:
     """What is said of a candidate beside its numbers in the table."""
     measures = account.measures
-    told = [
+    sentences = [
         plural(
             "{n} of {records:,} records is suppressed.",
             "{n} of {records:,} records are suppressed.",
@@ -135,18 +135,18 @@ def _sentences(account: Account) -> list[str]:
         )
     ]
     if len(account.levels) > 1:
-        told.append(plural("{n} level.", "{n} levels.", len(account.levels)))
+        sentences.append(plural("{n} level.", "{n} levels.", len(account.levels)))
     worst = worst_group(evaluate_by_value(account.areas, account.by_value), account.ask.k)
     if measures.n_suppressed and worst is not None:
-        told.append(worst.sentence(measures.suppression_percent))
-    return [*told, *_lost_for_research(account), *(policy.sentence for policy in policies())]
+        sentences.append(worst.sentence(measures.suppression_percent))
+    return [*sentences, *_lost_for_research(account), *(policy.sentence for policy in policies())]
 
 
 def _lost_for_research(account: Account) -> list[str]:
     """What whoever works with the release does without."""
     half, most = people_shown(account.areas, account.by_value, (0.5, 0.9))
     people = float(account.areas.population.mean())
-    told = [
+    sentences = [
         tr(
             "What a researcher loses: in place of areas of about {people:,.0f} people, half of the records show a "
             "region of at most {half:,.0f} people, nine of ten one of at most {most:,.0f}.",
@@ -155,5 +155,5 @@ def _lost_for_research(account: Account) -> list[str]:
             most=most,
         )
     ]
-    told += [column.sentence for column in account.source.values().coarsened.values()]
-    return told
+    sentences += [column.sentence for column in account.source.values().coarsened.values()]
+    return sentences

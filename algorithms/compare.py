@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.approach import looking_at
+from ..core.approach import using_setting
 from ..core.baselines import BASELINES
 from ..core.language import as_data, tr
 from .baselines import settings
@@ -70,7 +70,7 @@ class Compare(VbasAlgorithm):
 
     def conditions(self) -> Conditions:
         single = dict(approaches.conditions(*comparisons.CHOICES))
-        cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
+        cutoff = [{**single["CUTOFF"][0], "BASELINES": using_setting(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
         of_baselines = settings.compared_conditions()
         # Two things have a budget, the number of regions and merging; FAIR looks at one, or at those searched for.

@@ -22,7 +22,7 @@ from ..core.evaluation import ByValue, Measures, RegionAudit, evaluate_by_value
 from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
-from ..core.job.making import READ, aggregations_used, look_at_neighbours, looked_at
+from ..core.job.making import READ, aggregations_used, looked_at, need_neighbours
 from ..core.job.rules import hold_before_a_place
 from ..core.job.values import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
@@ -68,7 +68,7 @@ class Choices:
     def parameters(self, n_sites: int) -> dict[str, object]:
         """What the main algorithm is given to make so many regions."""
         chosen = RECOMMENDED.get(self.favour, self)
-        given: dict[str, object] = {
+        values: dict[str, object] = {
             "K": self.k,
             "COMBINATION": CUSTOM,
             "SITE_NUMBER": "given number",
@@ -77,10 +77,10 @@ class Choices:
             "RELEASE": NESTED if self.nested else ONE_LEVEL,
         }
         if chosen.aggregation not in choosing_sites(AGGREGATIONS):
-            given["SITE_LOCATION"] = chosen.site_location
+            values["SITE_LOCATION"] = chosen.site_location
         if self.nested:
-            given["FINEST"] = CONFIGURATION
-        return given
+            values["FINEST"] = CONFIGURATION
+        return values
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Reading:
         VbasError for what it refuses, and for what a policy of the house does not have."""
         form = self._form(feedback, spelled=True)
         hold_before_a_place(form.job)
-        if look_at_neighbours(aggregations_used(form.job)):
+        if need_neighbours(aggregations_used(form.job)):
             explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
         return looked_at(form.job, explorer_data.areas, RecordSource(explorer_data.records))
 

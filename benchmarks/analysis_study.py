@@ -44,10 +44,10 @@ from vbas.core.analysis.moving import Moved, moved_people
 from vbas.core.analysis.outcome import Outcome, p_values
 from vbas.core.analysis.planting import (
     NORMAL,
-    Found,
     Planted,
     Planting,
     Reading,
+    ReadingAnalyses,
     an_exposure,
     exact_cases,
     exposure_effect,
@@ -285,8 +285,8 @@ class Read:
     """What is found in a release of one population, and in its true areas. fits, true_fits : (F, 2), coefficients of
     exposures and their standard errors."""
 
-    found: Found
-    true: Found
+    found: ReadingAnalyses
+    true: ReadingAnalyses
     fits: np.ndarray
     true_fits: np.ndarray
 
@@ -339,8 +339,14 @@ def figures(read: Sequence[Read]) -> dict[str, tuple[float, float]]:
     true = [measures_of(one.true, one.true, PLANTING) for one in read]
     fits, true_fits = (np.concatenate([getattr(one, name) for one in read]) for name in ("fits", "true_fits"))
     covered = np.abs(fits[:, 0] - PLANTING.effect) <= NORMAL * fits[:, 1]
-    found, told = (sum(float(getattr(one.found, name).sum()) for one in read) for name in ("found", "told"))
-    true_found, true_told = (sum(float(getattr(one.true, name).sum()) for one in read) for name in ("found", "told"))
+    found, told = (
+        sum(float(getattr(one.found, name).sum()) for one in read)
+        for name in ("planted_in_clusters", "people_in_clusters")
+    )
+    true_found, true_told = (
+        sum(float(getattr(one.true, name).sum()) for one in read)
+        for name in ("planted_in_clusters", "people_in_clusters")
+    )
     sensitivity = [one.cluster_found / max(other.cluster_found, 1e-9) for one, other in zip(measures, true)]
     right = found / told / (true_found / true_told) if told else np.nan
     return {

@@ -40,7 +40,7 @@ from vbas.core.areas import Areas, make_areas
 from vbas.core.disclosure.certificate import BY_THE_METHOD, Certificate
 from vbas.core.disclosure.guessing import Guesses, guesses
 from vbas.core.disclosure.method_bounds import MethodBounds, method_bounds
-from vbas.core.disclosure.zone_tables import shown_by
+from vbas.core.disclosure.zone_tables import released_classes
 from vbas.core.neighbours import point_neighbours
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.making import build_levels
@@ -288,11 +288,11 @@ def made(place: Place, k: int, disclosure: str) -> Made:
 
 def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
     """What the bounds of the method claim to be 1 to k - 1, and the share of these claims that is right."""
-    shown, at = shown_by(plan)
+    shown, at = released_classes(plan)
     losses = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in plan.levels.crosswalks]
     claims = method_bounds(shown, areas.population, losses, plan.k)
     small = np.flatnonzero(claims.small)
-    level = shown.level[claims.shown]
+    level = shown.level[claims.released]
     right = 0
     for of_level in range(1, len(plan.levels)):
         some = small[level[small] == of_level]
@@ -302,7 +302,7 @@ def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
         part = below.region_of[area_of_cells(plan.profile)[cells]]
         keys, number = np.unique(shown_by_cell[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
         records = np.append(np.bincount(number.reshape(-1), plan.profile.counts.data[cells], len(keys)), 0)
-        wanted = at[claims.shown[some]].astype(np.int64) * below.n_regions + claims.part[some]
+        wanted = at[claims.released[some]].astype(np.int64) * below.n_regions + claims.part[some]
         where = np.searchsorted(keys, wanted)
         truth = records[np.where(np.append(keys, -1)[where] == wanted, where, -1)]
         right += int(((truth >= 1) & (truth < plan.k)).sum())

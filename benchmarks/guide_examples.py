@@ -26,7 +26,7 @@ from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coars
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.views import as_shown
+from vbas.core.nesting.views import as_released
 from vbas.core.plan import Plan, suppress
 from vbas.core.privacy.requirement import Requirement, measure
 from vbas.core.records.matching import Records, match_records, requirement_of
@@ -161,7 +161,7 @@ def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str
     places = places_of(records.profile, with_coarser_values(build_levels(areas, records.profile), LAST_LEVELS), coarser)
     plan = nest_coarser(areas, places, K_SIX)
     check_coarser(release_coarser(plan, places, records), places)
-    return Try("nested levels, coarser values last", evaluate(areas, as_shown(plan, places))[0])
+    return Try("nested levels, coarser values last", evaluate(areas, as_released(plan, places))[0])
 
 
 def hierarchies_of(records: Records) -> dict[str, Hierarchy]:

@@ -16,7 +16,7 @@ import numpy as np
 from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.evaluation import Measures, RegionAudit, evaluate, evaluate_by_value, mean_distance_shown
+from vbas.core.evaluation import Measures, RegionAudit, evaluate, evaluate_by_value, mean_distance_released
 from vbas.core.levels import Levels
 from vbas.core.nesting.decoys import Conditions, Secrets, hold_decoys
 from vbas.core.nesting.making import build_levels
@@ -92,10 +92,10 @@ def result_table(example: Example) -> list[str]:
 def levels_table(example: Example) -> list[str]:
     """What each level shows."""
     audit, lines = example.audit, ["| level | regions | people in each | records shown here |", "|---|---|---|---|"]
-    released = audit.shown.sum()
+    released = audit.released.sum()
     for level in range(len(example.levels)):
         here = audit.level == level
-        share = 100 * audit.shown[here].sum() / released
+        share = 100 * audit.released[here].sum() / released
         cells = (level + 1, whole(here.sum()), whole(audit.population[here].mean()), f"{share:.2f} %")
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
@@ -171,7 +171,7 @@ def zones_table(example: Example) -> list[str]:
         on_finest = 100 * plan.records[here][~above].sum() / plan.n_released
         cells = (
             whole(plan.profile.n_records - plan.n_released),
-            f"{mean_distance_shown(example.areas, plan):.1f} m",
+            f"{mean_distance_released(example.areas, plan):.1f} m",
             f"{on_finest:.1f} %",
             whole(left.left_areas[above].min()),
             whole(left.left_people[above].min()),

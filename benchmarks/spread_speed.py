@@ -17,7 +17,7 @@ import numpy as np
 from vbas.benchmarks import attack_places
 from vbas.core.analysis.fitting import fit, margin_of
 from vbas.core.analysis.released import ReleasedRows, released_rows
-from vbas.core.analysis.spreading import AT_LEVEL_1, alike, spread
+from vbas.core.analysis.spreading import AT_LEVEL_1, rows_of_equal_weights, spread
 from vbas.core.areas import Areas, make_areas
 from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
@@ -98,7 +98,7 @@ def printed() -> Iterator[str]:
     lines = {
         "spread, counts by area and age": counted,
         "the same, areas that show the class left out": lambda: counted(AT_LEVEL_1),
-        "weights by class and area": lambda: alike(shown, spread(shown, AT_LEVEL_1, quasi), quasi),
+        "weights by class and area": lambda: rows_of_equal_weights(shown, spread(shown, AT_LEVEL_1, quasi), quasi),
         "fitted to people by area and age": lambda: fit(shown, weights, margin),
         "mean exposure and its spread": lambda: weights.exposure(traffic),
         "a weight for each row and area (a matrix)": weights.row_weights,

@@ -125,7 +125,7 @@ class Town:
             columns = [np.column_stack([one[:, here].reshape(-1) for one in of]) for of in (earlier, sums)]
             levels.append(Places(np.arange(number * size), there[:, here].reshape(-1), parent, *columns))
         fewer = levels if chances is None else held_back(levels, rng, chances)
-        return np.column_stack([shown.reshape(number, -1) for shown in kept(fewer, self.k, rng).shown])
+        return np.column_stack([shown.reshape(number, -1) for shown in kept(fewer, self.k, rng).released])
 
 
 def proven(

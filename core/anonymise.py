@@ -16,7 +16,7 @@ from .areas import Areas
 from .disclosure.certificate import Family
 from .disclosure.count_tables import published_table
 from .disclosure.published import Published
-from .disclosure.shown_rows import fields_in_new_words, n_that_can_be_followed
+from .disclosure.row_values import fields_in_new_words, n_that_can_be_followed
 from .errors import InputError, PrivacyError
 from .evaluation import Measures, RegionAudit, evaluate
 from .generalising.hierarchies import Hierarchy
@@ -30,7 +30,7 @@ from .nesting.decoys import LEAST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.series import check_series
-from .nesting.views import CoarserLevels, as_shown
+from .nesting.views import CoarserLevels, as_released
 from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE, check_choice
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
@@ -372,7 +372,7 @@ def anonymise(
             levels,
             ask.earlier,
             ask.update,
-            Wanted(ask.k, ask.l_diversity, ask.max_share, ask.update.alike),
+            Wanted(ask.k, ask.l_diversity, ask.max_share, ask.update.identical_rows),
             ask.loss if ask.is_nested(levels) else None,
             part(progress, 0.0, PLANNED),
         )
@@ -409,7 +409,7 @@ def anonymise(
         published = replace(published, updates=(ask.update.entry, ask.update.kind))
     if published is not None and carried is not None and what_changed and ask.earlier and ask.update:
         others = [ask.earlier.releases[at] for at in carried.positions]
-        if ask.update.alike:
+        if ask.update.identical_rows:
             said = (*said, *say_who_is_held_back(published, what_changed.n_rare, ask.k, log))
         else:
             n_followed = n_that_can_be_followed(published, others, ask.k)
@@ -499,10 +499,10 @@ def _planned(
     conditions, ties = ask.conditions(areas.population), ties_of(ask.ties)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
-        at_hand.check_no_area_shown(places, areas)
+        at_hand.check_no_area_released(places, areas)
         plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties, conditions)
         before = {name: column.level for name, column in at_hand.values().coarsened.items()}
-        return at_hand, requirement, as_shown(plan, places), CoarserLevels(plan, places, before)
+        return at_hand, requirement, as_released(plan, places), CoarserLevels(plan, places, before)
     plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions)
     return at_hand, requirement, plan, None
 
@@ -635,12 +635,12 @@ def _refuse_small_regions(areas: Areas, levels: Levels, ask: Ask) -> None:
         )
 
 
-def refuse_with_coarser(given: Sequence[str]) -> None:
+def refuse_with_coarser(parameters: Sequence[str]) -> None:
     """Refuse what does not know yet that one release may show a value finer and coarser. Raises InputError.
 
-    given : names of parameters that are given beside LEVELS_COARSER
+    parameters : names of parameters that are given beside LEVELS_COARSER
     """
-    for name in given:
+    for name in parameters:
         raise InputError(
             tr(
                 "{parameter} and {name} do not go together: what a release with finer and coarser values "

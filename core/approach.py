@@ -65,7 +65,7 @@ def described(function: Callable[..., object]) -> tuple[str, str]:
     return (f"{paragraph[: source.start()]}.", source["source"]) if source else (paragraph, "")
 
 
-def looking_at(approaches: Mapping[str, Approach[Result]], setting: str) -> tuple[str, ...]:
+def using_setting(approaches: Mapping[str, Approach[Result]], setting: str) -> tuple[str, ...]:
     """The names of the approaches that look at a setting."""
     return tuple(name for name, approach in approaches.items() if setting in approach.settings)
 

@@ -42,10 +42,10 @@ class BestApproach:
     @property
     def in_words(self) -> str:
         """The approach and how often it won, or that it is inconclusive."""
-        told = {"names": ", ".join(self.names), "n_wins": self.n_wins, "n_contests": self.n_contests}
+        words = {"names": ", ".join(self.names), "n_wins": self.n_wins, "n_contests": self.n_contests}
         if self.is_clear:
-            return tr("{names} ({n_wins} of {n_contests})", **told)
-        return tr("inconclusive ({names}: {n_wins} of {n_contests})", **told)
+            return tr("{names} ({n_wins} of {n_contests})", **words)
+        return tr("inconclusive ({names}: {n_wins} of {n_contests})", **words)
 
 
 def best_approaches(runs: Sequence[Sequence[Outcome]]) -> list[BestApproach]:

@@ -9,7 +9,7 @@ from typing import Union
 
 from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
-from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, looking_at
+from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, using_setting
 from .areas import Areas
 from .convergence import Convergence
 from .language import as_data, plural, tr, written
@@ -63,10 +63,10 @@ class Configuration:
     @property
     def has_capacities(self) -> bool:
         """Whether the aggregation looks at the capacity factor."""
-        return self.aggregation in looking_at(aggregation.APPROACHES, "capacity_factor")
+        return self.aggregation in using_setting(aggregation.APPROACHES, "capacity_factor")
 
     @property
-    def looking_at_classes(self) -> tuple[str, ...]:
+    def using_attribute_counts(self) -> tuple[str, ...]:
         """The approaches of this configuration whose results depend on the classes of suppressed records."""
         parts = (
             (self.site_number, depending_on_attribute_counts(site_number.APPROACHES)),
@@ -220,11 +220,11 @@ class Trials:
         # An exchange that may spend the budget itself starts from what is tried.
         self.exchanges = self.number_approach.runs_candidates and bool(approach.starts_from)
         self._aggregate = aggregation.APPROACHES[approach.starts_from] if self.exchanges else approach
-        self._found: dict[int, Parts] = {}
+        self._parts: dict[int, Parts] = {}
 
     def parts(self, n_sites: int, progress: Progress = silent) -> Parts:
         """Where so many sites go, None where the aggregation chooses them, and which area joins which."""
-        if n_sites not in self._found:
+        if n_sites not in self._parts:
             configuration, located = self._configuration, None
             seconds = {LOCATION: 0.0}
             if not configuration.chooses_sites:
@@ -238,9 +238,9 @@ class Trials:
                 progress if located is None else part(progress, 0.5, 1.0),
             )
             seconds[AGGREGATION] = time.perf_counter() - started
-            self._found[n_sites] = located, result, seconds
+            self._parts[n_sites] = located, result, seconds
         progress(1.0)
-        return self._found[n_sites]
+        return self._parts[n_sites]
 
     def exchanged(self, start: Aggregation, progress: Progress = silent) -> tuple[Aggregation, float]:
         """What an exchange within the budget makes of a start, and the seconds it takes; the start where none does."""
@@ -269,8 +269,8 @@ class Trials:
     def number(self, progress: Progress = silent) -> SiteNumber:
         """How many sites. Raises InputError for settings the approach refuses."""
         approach = self.number_approach
-        given = self._profile, self._areas.identifiers, self._configuration.number_options
-        return approach(*given, self.suppression, progress) if approach.runs_candidates else approach(*given)
+        inputs = self._profile, self._areas.identifiers, self._configuration.number_options
+        return approach(*inputs, self.suppression, progress) if approach.runs_candidates else approach(*inputs)
 
     def _locate(self, n_sites: int, progress: Progress) -> tuple[SiteLocation, float]:
         name, options = self._configuration.site_location, self._configuration.location_options

@@ -122,10 +122,10 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
                 first=first_values(wrong),
             )
         )
-    given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
+    numbers_given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
     region_of = np.full(len(areas), LEFT_OUT, np.int64)
     region_of[codes[inside]] = position.reshape(-1)
-    return Crosswalk(region_of, len(given), given)
+    return Crosswalk(region_of, len(numbers_given), numbers_given)
 
 
 def _is_number(label: str) -> bool:

@@ -78,8 +78,8 @@ def exp(values: Floats) -> np.ndarray:
     >>> float(exp(1.0))
     2.718281828459045
     """
-    given = np.asarray(values, float)
-    x = np.clip(given, _LEAST_EXPONENT, _LARGEST_EXPONENT)
+    exponents = np.asarray(values, float)
+    x = np.clip(exponents, _LEAST_EXPONENT, _LARGEST_EXPONENT)
     doublings = np.rint(x * _ONE_OVER_LN2)
     high, low = x - doublings * _LN2_HIGH, doublings * _LN2_LOW
     rest = high - low
@@ -87,7 +87,9 @@ def exp(values: Floats) -> np.ndarray:
     even = rest - _polynomial(_OF_EXP, squared)
     result = 1.0 - ((low - rest * even / (2.0 - even)) - high)
     result = np.ldexp(result, doublings.astype(np.int64))
-    return np.asarray(np.where(given > _LARGEST_EXPONENT, np.inf, np.where(given < _LEAST_EXPONENT, 0.0, result)))
+    return np.asarray(
+        np.where(exponents > _LARGEST_EXPONENT, np.inf, np.where(exponents < _LEAST_EXPONENT, 0.0, result))
+    )
 
 
 def power(base: Floats, exponent: Floats) -> np.ndarray:
@@ -104,11 +106,11 @@ def power_of(base: float, exponent: float) -> float:
     ratio = beyond / (2.0 + beyond)
     half = 0.5 * beyond * beyond
     near_one = beyond - (half - ratio * (half + _polynomial_of(_OF_LOG, ratio * ratio)))
-    given = exponent * (doublings * _LN2_HIGH + (doublings * _LN2_LOW + near_one))
-    if not _LEAST_EXPONENT <= given <= _LARGEST_EXPONENT:
-        return math.inf if given > _LARGEST_EXPONENT else 0.0 if given < _LEAST_EXPONENT else math.nan
-    whole = round(given * _ONE_OVER_LN2)
-    high, low = given - whole * _LN2_HIGH, whole * _LN2_LOW
+    power = exponent * (doublings * _LN2_HIGH + (doublings * _LN2_LOW + near_one))
+    if not _LEAST_EXPONENT <= power <= _LARGEST_EXPONENT:
+        return math.inf if power > _LARGEST_EXPONENT else 0.0 if power < _LEAST_EXPONENT else math.nan
+    whole = round(power * _ONE_OVER_LN2)
+    high, low = power - whole * _LN2_HIGH, whole * _LN2_LOW
     rest = high - low
     even = rest - _polynomial_of(_OF_EXP, rest * rest)
     return math.ldexp(1.0 - ((low - rest * even / (2.0 - even)) - high), whole)

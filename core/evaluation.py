@@ -120,7 +120,7 @@ def distance_of_equivalence_classes(areas: Areas, plan: Plan) -> np.ndarray:
     return distances
 
 
-def mean_distance_shown(areas: Areas, plan: Plan) -> float:
+def mean_distance_released(areas: Areas, plan: Plan) -> float:
     """The mean over the released records of `mean_distances` of the region that each shows, metres; 0 for none."""
     released = plan.released
     metres = plan.records[released] * distance_of_equivalence_classes(areas, plan)[released]
@@ -341,7 +341,7 @@ def evaluate(
         compactness=compactness,
         discernibility=float((plan.records[plan.released].astype(float) ** 2).sum()),
         non_uniform_entropy=entropy,
-        mean_distance=mean_distance_shown(areas, plan),
+        mean_distance=mean_distance_released(areas, plan),
     )
     return measures, audit
 

@@ -41,7 +41,23 @@ def speak(locale: str) -> str:
     """Let texts be in the language of a locale such as `fr_CA`, or in English where there is no catalogue of it.
 
     Many texts are looked up when the module that holds them is imported, so a program says this before it imports
-    others of the package. Returns the language chosen.
+    others of the package.
+
+    Parameters
+    ----------
+    locale : str
+        A language, with or without a country.
+
+    Returns
+    -------
+    str
+        The language chosen, a code of two letters.
+
+    Examples
+    --------
+    >>> from vbas.core.language import speak
+    >>> speak("fr_CA"), speak("xx"), speak("en")
+    ('fr', 'en', 'en')
     """
     global _catalogue, _language
     chosen = locale.replace("-", "_").split("_")[0].lower()

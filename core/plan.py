@@ -234,10 +234,10 @@ def around(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
     that shows the class, or else the coarsest, so that zones stay zones; of another the next level. Other cells stay.
     """
     equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
-    shown = equivalence_class_of != SUPPRESSED
-    before = np.zeros(len(shown), np.int8) if plan.level_of is None else plan.level_of
-    level_of = np.where(shown, before, SUPPRESSED).astype(np.int8)
-    cells = np.flatnonzero(shown & equivalence_classes[equivalence_class_of])
+    released = equivalence_class_of != SUPPRESSED
+    before = np.zeros(len(released), np.int8) if plan.level_of is None else plan.level_of
+    level_of = np.where(released, before, SUPPRESSED).astype(np.int8)
+    cells = np.flatnonzero(released & equivalence_classes[equivalence_class_of])
     if not plan.in_zones:
         level_of[cells] += 1
         return level_of

@@ -121,9 +121,9 @@ class Policy:
                 )
             )
 
-    def refuse_without_register(self, given: bool) -> None:
+    def refuse_without_register(self, has_register: bool) -> None:
         """Raise PrivacyError for a release that is held against no register where the policy asks for one."""
-        if self.register and not given:
+        if self.register and not has_register:
             raise PrivacyError(
                 tr("REGISTER is not given, and the policy {path} asks for one: name a register.", path=self.path)
             )
@@ -143,9 +143,9 @@ class Policy:
                 )
             )
 
-    def refuse_without_folder(self, given: bool) -> None:
+    def refuse_without_folder(self, has_folder: bool) -> None:
         """Raise PrivacyError for a release that is not written as a folder where the policy asks for that."""
-        if self.release_folder and not given:
+        if self.release_folder and not has_folder:
             raise PrivacyError(
                 tr(
                     "RELEASE_FOLDER is not given, and the policy {path} asks for one: name a folder.",
@@ -236,20 +236,20 @@ def read_policy(path: Path) -> Policy:
             raise _wrong(path, tr("Python before 3.11 needs the package tomli to read it")) from error
     try:
         content = path.read_bytes()
-        told = tomllib.loads(content.decode("utf-8-sig"))
+        values = tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise _wrong(path, str(error.strerror)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise _wrong(path, str(error).rstrip(".")) from error
-    unknown = [key for key in told if key not in KEYS]
+    unknown = [key for key in values if key not in KEYS]
     if unknown:
         raise _wrong(
             path, tr("“{key}” is no key of a policy, which are {keys}", key=unknown[0], keys=all_of(sorted(KEYS)))
         )
-    return Policy(path.absolute(), hashlib.sha256(content).hexdigest(), **_terms(told, path))
+    return Policy(path.absolute(), hashlib.sha256(content).hexdigest(), **_terms(values, path))
 
 
-def _terms(told: Mapping[str, object], path: Path) -> dict[str, Any]:
+def _terms(values: Mapping[str, object], path: Path) -> dict[str, Any]:
     readers: dict[str, Callable[[object], dict[str, object] | None]] = {
         "least_k": _least_k,
         "rules": _rules,
@@ -259,7 +259,7 @@ def _terms(told: Mapping[str, object], path: Path) -> dict[str, Any]:
         "hidden": lambda value: None if _names(value) is None else {"hidden": _names(value)},
     }
     terms: dict[str, Any] = {}
-    for key, value in told.items():
+    for key, value in values.items():
         read = readers[key](value)
         if read is None:
             raise _wrong(path, tr("“{key}” is {value}, which it cannot be", key=key, value=repr(value)))

@@ -147,8 +147,8 @@ def apply(
             raise PrivacyError(
                 tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
             )
-    if requirement is not None and len(result.counts) and int(result.counts.min()) < requirement.rows_alike:
-        raise fewer_alike(requirement.rows_alike)
+    if requirement is not None and len(result.counts) and int(result.counts.min()) < requirement.rows_identical:
+        raise fewer_identical(requirement.rows_identical)
     if requirement is not None and values_count:
         class_of, n_classes = _classes_of_rows(result, len(table.quasi_identifiers))
         _check_values(requirement, table, rows, class_of[shown_as], n_classes)
@@ -173,7 +173,7 @@ def _check_values(
         raise values_in_common(wrong)
 
 
-def fewer_alike(k: int) -> PrivacyError:
+def fewer_identical(k: int) -> PrivacyError:
     """What is said of a release whose second count finds a row that too few others look like."""
     return PrivacyError(
         tr("The release would hold a row that fewer than {k} rows of its class look like: nothing was written.", k=k)

@@ -103,11 +103,11 @@ def values_of(addresses: Iterable[str]) -> list[str]:
     ways: set[str] = set()
     for address in addresses:
         spans = _spans(address, whole=True)
-        shown = _masked(address, spans)
+        masked = _masked(address, spans)
         for start, end in spans:
             for reading in _readings(address[start:end].strip()):
                 ways |= {way for way in (reading, quote(reading, safe=""), escape(reading)) if len(way) >= SHORTEST}
-        ways = {way for way in ways if not re.search(rf"(?<![^\W_]){re.escape(way)}(?![^\W_])", shown)}
+        ways = {way for way in ways if not re.search(rf"(?<![^\W_]){re.escape(way)}(?![^\W_])", masked)}
     return sorted(ways, key=lambda way: (-len(way), way))
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .areas import Areas
-from .disclosure.shown_rows import rows_beside
+from .disclosure.row_values import rows_beside
 from .disclosure.values import KeptValues, kept_values
 from .generalising.hierarchies import Hierarchy
 from .generalising.texts import with_values_as_text
-from .nesting.coarser import check_coarser, check_no_area_shown, examine_coarser, release_coarser
+from .nesting.coarser import check_coarser, check_no_area_released, examine_coarser, release_coarser
 from .nesting.coarser_places import Places
-from .nesting.recount import check_where_shown
+from .nesting.recount import check_where_released
 from .nesting.views import CoarserLevels
 from .plan import SUPPRESSED, Plan, area_of_cells
 from .privacy.kept_field import KeptField
@@ -85,7 +85,7 @@ class Source(Protocol):
     ) -> tuple[Source, dict[str, Hierarchy]]:
         """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
 
-    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+    def check_no_area_released(self, places: Places, areas: Areas) -> None:
         """Refuse coarser values that repeat the area. Raises InputError."""
 
     def to_update(self) -> Records:
@@ -152,10 +152,10 @@ class RecordSource(Source):
         records, own_hierarchies = with_values_as_text(self.records, hierarchies, names, areas)
         return replace(self, records=records), own_hierarchies
 
-    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+    def check_no_area_released(self, places: Places, areas: Areas) -> None:
         """Refuse coarser values that repeat the area. Raises InputError."""
         area = np.append(area_of_cells(self.profile), SUPPRESSED)[self.records.cell_of]
-        check_no_area_shown(places, self.records.table, areas, area)
+        check_no_area_released(places, self.records.table, areas, area)
 
     def to_update(self) -> Records:
         """The records, a row each, so that k rows are k persons. Raises InputError."""
@@ -184,5 +184,5 @@ class RecordSource(Source):
         kept = examine_kept_fields(plan, records) if records.table.kept else []
         release = apply(plan, records, kept, requirement)
         if nested:
-            check_where_shown(release, records, plan.levels, whole)
+            check_where_released(release, records, plan.levels, whole)
         return ReleasedRows(release, kept)

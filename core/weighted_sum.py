@@ -115,13 +115,13 @@ def best_sentences(outcomes: Sequence[Outcome], weights: Mapping[str, float]) ->
 
 
 def _best_sentence(outcome: Outcome, weights: Mapping[str, float]) -> str:
-    told = {"weights": in_words(weights), "k": outcome.k, "name": outcome.name, "weighted_sum": outcome.weighted_sum}
+    words = {"weights": in_words(weights), "k": outcome.k, "name": outcome.name, "weighted_sum": outcome.weighted_sum}
     if outcome.family == NESTED:
         best = tr(
-            "By your weights ({weights}) the best nested release at k = {k} is “{name}”: {weighted_sum:.3g}.", **told
+            "By your weights ({weights}) the best nested release at k = {k} is “{name}”: {weighted_sum:.3g}.", **words
         )
     else:
-        best = tr("By your weights ({weights}) the best row at k = {k} is “{name}”: {weighted_sum:.3g}.", **told)
+        best = tr("By your weights ({weights}) the best row at k = {k} is “{name}”: {weighted_sum:.3g}.", **words)
     if outcome.pareto:
         return f"{best} {tr('It is on the Pareto front.')}"
     front = tr(

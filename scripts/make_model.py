@@ -29,7 +29,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
 from vbas.algorithms.named import GROUPS
-from vbas.core.approach import looking_at
+from vbas.core.approach import using_setting
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.core.parameters import DEFAULT_K, SMALLEST_K
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
@@ -269,7 +269,7 @@ def by_combination(name: str) -> str:
     if name == "CAPACITY_FACTOR":  # the recommended transport heuristics have no limit
         return f"if(@COMBINATION = '{CUSTOM}', @CAPACITY_FACTOR, 0)"
     if name == "BUDGET":  # an exchange keeps within it where the number of sites does
-        budgeted = ", ".join(f"'{number}'" for number in looking_at(SITE_NUMBERS, "budget"))
+        budgeted = ", ".join(f"'{number}'" for number in using_setting(SITE_NUMBERS, "budget"))
         return f"if({by_combination('SITE_NUMBER')} IN ({budgeted}), @BUDGET, NULL)"
     cases = " ".join(
         # A combination by transport chooses its own sites; any location gives it their number.

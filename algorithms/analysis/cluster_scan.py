@@ -112,20 +112,20 @@ class ClusterScan(VbasAlgorithm):
             form.whole("SEED"),
             form.progress(30, 90),
         )
-        shown = [cluster for cluster in result.clusters if cluster.p_value <= form.number("SIGNIFICANCE")]
+        clusters = [cluster for cluster in result.clusters if cluster.p_value <= form.number("SIGNIFICANCE")]
         likeliest = result.most_likely
-        form.info(_said(layer, shown, likeliest))
-        form.outputs.add("CLUSTERS", _table(CLUSTERS, layer, shown, _joined(layer, shown)))
+        form.info(_said(layer, clusters, likeliest))
+        form.outputs.add("CLUSTERS", _table(CLUSTERS, layer, clusters, _joined(layer, clusters)))
         if form.outputs.wanted("CIRCLES"):
-            form.outputs.add("CIRCLES", _table(CIRCLES, layer, shown, _circles(layer, shown)))
-        return {**_numbers(outcome, likeliest), "N_CLUSTERS": len(shown)}
+            form.outputs.add("CIRCLES", _table(CIRCLES, layer, clusters, _circles(layer, clusters)))
+        return {**_numbers(outcome, likeliest), "N_CLUSTERS": len(clusters)}
 
 
-def _said(layer: AreaLayer, shown: list[Cluster], likeliest: Cluster | None) -> str:
+def _said(layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) -> str:
     if likeliest is None:
         return tr("No circle has more cases than expected.")
     area = str(layer.areas.identifiers[likeliest.centre])
-    if not shown:
+    if not clusters:
         return tr(
             "No cluster: the likeliest circle, around area {area}, is no rarer than chance makes it (p = {p:.3f}).",
             area=area,
@@ -136,7 +136,7 @@ def _said(layer: AreaLayer, shown: list[Cluster], likeliest: Cluster | None) -> 
         "(relative risk {risk:.2f}, p = {p:.3f}).",
         "{n} clusters; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of "
         "{expected:.1f} (relative risk {risk:.2f}, p = {p:.3f}).",
-        len(shown),
+        len(clusters),
         area=area,
         cases=likeliest.cases,
         expected=likeliest.expected,

@@ -70,12 +70,12 @@ class Moran(VbasAlgorithm):
                 p=statistics.p_value,
             )
         )
-        told = statistics.local_p <= form.number("SIGNIFICANCE")
+        significant = statistics.local_p <= form.number("SIGNIFICANCE")
         form.info(
             plural(
                 "{n} area has a local I that chance does not give.",
                 "{n} areas have a local I that chance does not give.",
-                int(told.sum()),
+                int(significant.sum()),
             )
         )
         shapes, _ = drawn_areas(layer)
@@ -84,7 +84,7 @@ class Moran(VbasAlgorithm):
             "expected": outcome.expected,
             "local_i": statistics.local,
             "p_value": statistics.local_p,
-            "pattern": np.where(told, statistics.kind, NOT_TOLD).tolist(),
+            "pattern": np.where(significant, statistics.kind, NOT_TOLD).tolist(),
         }
         own = [(layer.id_field, layer.identifiers)]
         form.outputs.add("LOCAL_MORAN", filled(LOCAL_MORAN, columns, statistics, own=own, shapes=shapes, crs=layer.crs))
@@ -96,5 +96,5 @@ class Moran(VbasAlgorithm):
             "SD_I": statistics.deviation,
             "Z": statistics.z,
             "P_VALUE": statistics.p_value,
-            "N_AREAS": int(told.sum()),
+            "N_AREAS": int(significant.sum()),
         }

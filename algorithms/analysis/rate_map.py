@@ -94,12 +94,12 @@ class RateMap(VbasAlgorithm):
         if rates.bandwidth:
             form.info(tr("The kernel is {metres:.0f} m wide.", metres=rates.bandwidth))
         hidden = rates.hidden_share[np.isfinite(rates.hidden_share)]
-        told = (rates.ratio_high < 1) | (rates.ratio_low > 1)
+        significant = (rates.ratio_high < 1) | (rates.ratio_low > 1)
         form.info(
             tr(
                 "{told} of {n} areas are told from the rate of all. What the release hides makes up {percent:.0f} % of "
                 "the variance of the ratios, on average.",
-                told=int(told.sum()),
+                told=int(significant.sum()),
                 n=len(at_risk),
                 percent=100 * float(np.mean(hidden)) if len(hidden) else 0.0,
             )

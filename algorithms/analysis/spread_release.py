@@ -6,7 +6,7 @@ import numpy as np
 from qgis.core import QgsField
 
 from ...core.analysis.released import ReleasedRows
-from ...core.analysis.spreading import Spread, alike
+from ...core.analysis.spreading import Spread, rows_of_equal_weights
 from ...core.arrays import objects
 from ...core.language import as_data, tr
 from ...core.records.columns import Column, column_from_values, column_numbers
@@ -90,12 +90,12 @@ class SpreadRelease(VbasAlgorithm):
         release = release_of(form, [*kept, *groups, *margins])
         layer, rows = release.layer, release.rows
         weights = spread_of(form, rows)
-        shown = list(dict.fromkeys([*quasi, *kept]))
+        names = list(dict.fromkeys([*quasi, *kept]))
         form.outputs.add("AREA_COUNTS", _area_counts(form, layer, rows, weights, groups))
         if form.outputs.wanted("SPREAD"):
-            form.outputs.add("SPREAD", _spread_table(form, layer, rows, weights, shown))
+            form.outputs.add("SPREAD", _spread_table(form, layer, rows, weights, names))
         if form.outputs.wanted("EXPOSURES"):
-            form.outputs.add("EXPOSURES", _exposures(form, rows, weights, shown))
+            form.outputs.add("EXPOSURES", _exposures(form, rows, weights, names))
         known = weights.in_one_area[weights.profile_of]
         total = float(rows.records.sum())
         return {
@@ -143,7 +143,7 @@ def _shown(form: Form, rows: ReleasedRows, names: list[str], at: np.ndarray) -> 
 
 def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """SPREAD: class by class, its areas in the order of the layer."""
-    first_row, records = alike(rows, weights, names)
+    first_row, records = rows_of_equal_weights(rows, weights, names)
     matrix = weights.profiles[weights.profile_of[first_row]].tocsr()
     matrix.eliminate_zeros()
     matrix.sort_indices()
@@ -158,7 +158,7 @@ def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spr
 
 def _exposures(form: Form, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """EXPOSURES, class by class."""
-    first_row, records = alike(rows, weights, names)
+    first_row, records = rows_of_equal_weights(rows, weights, names)
     columns, own = _shown(form, rows, names, first_row)
     columns["records"] = records
     for name in form.field_names("EXPOSURE_FIELDS"):

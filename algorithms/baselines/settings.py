@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
@@ -28,7 +28,7 @@ from ..layers.shapes.areas import AreaLayer
 
 OWN_NUMBER = "own number"
 # Approaches of the number of regions whose cut-off follows from the records.
-MODELLED = looking_at(SITE_NUMBERS, "gaps_region")
+MODELLED = using_setting(SITE_NUMBERS, "gaps_region")
 RECORDS = tr(
     "The person records, or a table of their counts. Without a population field their number in each area is its "
     "population."
@@ -82,7 +82,7 @@ def cutoff_conditions() -> Conditions:
         "RECORDS": [{"POPULATION": NOT_GIVEN, **modelled}],
         **COUNTED_RECORDS,
         **{name: [modelled] for name in ("QUASI_IDENTIFIERS", "UNMATCHED")},
-        "K": [{"PUBLISHED": [name for name in looking_at(SITE_NUMBERS, "k") if name in MODELLED]}],
+        "K": [{"PUBLISHED": [name for name in using_setting(SITE_NUMBERS, "k") if name in MODELLED]}],
         **conditions_where(modelled),
     }
 
@@ -225,7 +225,7 @@ def compared_conditions() -> Conditions:
     settings = ("characters", "leave_out", "hierarchy", "budget", "neighbour", "islands", "boundary")
     names = {**{name: name.upper() for name in settings}, "most": "MAXIMUM"}
     where: dict[str, list[Condition]] = {
-        name: [{"BASELINES": looking_at(BASELINES, setting)}] for setting, name in names.items()
+        name: [{"BASELINES": using_setting(BASELINES, setting)}] for setting, name in names.items()
     }
     return {**where, "CHARACTERS": [*where["CHARACTERS"], {"LEAVE_OUT": NOT_GIVEN}]}
 

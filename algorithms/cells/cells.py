@@ -9,7 +9,7 @@ import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.cells import (
     CELL_POINTS,
@@ -313,8 +313,8 @@ def empty_years() -> QgsProcessingParameterDefinition:
 
 def column_of(form: Form, layer: PopulatedLayer, parameter: str) -> list[object] | None:
     """The values of a field of CELLS that says where a cell lies; None where it is not given."""
-    given = [name for name in FIELDS if form.text(name)]
-    return layer.further[given.index(parameter)] if parameter in given else None
+    fields = [name for name in FIELDS if form.text(name)]
+    return layer.further[fields.index(parameter)] if parameter in fields else None
 
 
 # Where the distance between neighbours counts.
@@ -328,7 +328,7 @@ def search_conditions() -> Conditions:
         "FALL_BACK": [{"WITHIN": GIVEN}],
         **NEAR,
         **{k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]},
-        **{name: [{"APPROACH": looking_at(APPROACHES, setting)}] for name, setting in tuned.items()},
+        **{name: [{"APPROACH": using_setting(APPROACHES, setting)}] for name, setting in tuned.items()},
     }
 
 

@@ -109,8 +109,8 @@ class DotMap(VbasAlgorithm):
                 provenance_of(form),
             ),
         )
-        shown = groups.may_be_shown(least)
-        return {"N_DOTS": len(dots.group), "N_SHOWN": int(shown.sum()), "N_HIDDEN": int((~shown).sum())}
+        may_show = groups.may_be_shown(least)
+        return {"N_DOTS": len(dots.group), "N_SHOWN": int(may_show.sum()), "N_HIDDEN": int((~may_show).sum())}
 
 
 def _groups() -> Iterable[QgsProcessingParameterDefinition]:
@@ -203,7 +203,7 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
     known = [position.get(identifier_text(value), -1) for value in columns[region].categories.tolist()]
     group = np.array([*known, -1], np.int64)[columns[region].codes]
     weights = counts_of(columns, count)
-    shown = columns[category]
+    column = columns[category]
     lost = group < 0
     if lost.any():
         n_lost = int(lost.sum()) if weights is None else int(weights[lost].sum())
@@ -214,7 +214,7 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
                 n_lost,
             )
         )
-    return counts_of_rows(names, group, shown.codes.astype(np.int64), shown.categories.tolist(), weights)
+    return counts_of_rows(names, group, column.codes.astype(np.int64), column.categories.tolist(), weights)
 
 
 def _dots_table(layer: PopulatedLayer, groups: GroupCounts, dots: Dots, points: np.ndarray) -> Table:

@@ -104,5 +104,5 @@ def people_columns(values: np.ndarray, whole: bool | None = None) -> list[np.nda
 
 def people_fields(names: tuple[str, ...], values: np.ndarray, taken: set[str]) -> list[QgsField]:
     """A field per population field, under its own name where that is free."""
-    shown = [f"population_{name}" if name.lower() in taken else name for name in names]
-    return number_fields(**dict.fromkeys(shown, _kind(values)))
+    written_names = [f"population_{name}" if name.lower() in taken else name for name in names]
+    return number_fields(**dict.fromkeys(written_names, _kind(values)))

@@ -11,7 +11,7 @@ from ...core.cells.partition import Partition, leave_out_branching
 from ...core.cells.units import FallBack, Units, fall_back, make_units, within_units
 from ...core.drawing import dissolve
 from ...core.language import as_data, plural, tr
-from ...core.report.partition import UnitsFound, official_areas, partition_report
+from ...core.report.partition import UnitsUsed, official_areas, partition_report
 from ...core.tables.cells import CELL_CROSSWALK
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -112,7 +112,7 @@ class PartitionCells(VbasAlgorithm):
                 (note,),
                 seconds,
                 official,
-                None if within is None else UnitsFound(within, fallen),
+                None if within is None else UnitsUsed(within, fallen),
             ),
         )
         numbers = groups.partition_numbers(partition)

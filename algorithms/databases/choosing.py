@@ -137,29 +137,29 @@ def known_connections() -> Mapping[str, QgsAbstractProviderConnection]:
     return metadata.connections() if metadata is not None else {}
 
 
-def check_address(given: str) -> None:
+def check_address(connection: str) -> None:
     """See that what is given is the name of a connection of QGIS, or an address without a secret, before anybody keeps
     or repeats it. Raises InputError."""
-    if given not in known_connections():
-        read_address(given)
+    if connection not in known_connections():
+        read_address(connection)
 
 
-def address_of(given: str) -> Address:
+def address_of(connection: str) -> Address:
     """A connection of QGIS by its name, with the secrets that QGIS keeps, or an address.
 
     Raises InputError for an address that holds a secret or is none, and where QGIS does not open its own secrets.
     """
     known = known_connections()
-    if given not in known:
-        return read_address(given)
-    uri = QgsDataSourceUri(known[given].uri())
+    if connection not in known:
+        return read_address(connection)
+    uri = QgsDataSourceUri(known[connection].uri())
     opened = uri.connectionInfo(True)
     if uri.authConfigId() and "authcfg" in opened:
         raise InputError(
             tr(
                 "CONNECTION “{name}” has its password in QGIS's authentication, which did not open: enter the master "
                 "password in QGIS, or without windows name the file that holds it in QGIS_AUTH_PASSWORD_FILE.",
-                name=given,
+                name=connection,
             )
         )
-    return Address("postgres", given, opened)
+    return Address("postgres", connection, opened)

@@ -54,10 +54,10 @@ class InPlaceAlgorithm(VbasAlgorithm):
 
     def _refused(self, parameters: dict[str, object], context: QgsProcessingContext) -> str:
         """Why CONNECTION cannot be taken; empty where it can, or is not given."""
-        given = self.parameterAsString(parameters, "CONNECTION", context).strip()
+        connection = self.parameterAsString(parameters, "CONNECTION", context).strip()
         try:
-            if given:
-                check_address(given)
+            if connection:
+                check_address(connection)
         except VbasError as error:
             return with_labels(self, str(error))
         return ""

@@ -25,16 +25,16 @@ from .connection import fields_of
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Records of a form. as_read : counted by the values they have; shown : by those that GENERALISE asks for;
+    """Records of a form. as_read : counted by the values they have; coarsened : by those that GENERALISE asks for;
     asked : what that is."""
 
     as_read: InPlace
-    shown: InPlace
+    coarsened: InPlace
     asked: Generalising
 
     def still_coarser(self) -> Mapping[str, Hierarchy]:
         """The hierarchies of what is shown, as `coarser_of` gives them: what could still be shown coarser."""
-        return self.asked.still_coarser(self.shown.values(), self.as_read.by_class())
+        return self.asked.still_coarser(self.coarsened.values(), self.as_read.by_class())
 
 
 def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
@@ -49,14 +49,14 @@ def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
     node = asked.node(quasi_identifiers)
     if any(node):
         coarser = [name for name, level in zip(quasi_identifiers, node) if level]
-        shown = coarser_in_place(in_place, asked.hierarchies(in_place.by_class(), coarser), node)
+        coarsened = coarser_in_place(in_place, asked.hierarchies(in_place.by_class(), coarser), node)
     else:
-        shown = in_place
-    job.info(*(column.sentence for column in shown.coarsened.values()))
+        coarsened = in_place
+    job.info(*(column.sentence for column in coarsened.coarsened.values()))
     if job.has("K"):
-        classes = shown.by_class()
+        classes = coarsened.by_class()
         job.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=asked.names))
-    records = Counted(in_place, shown, asked)
+    records = Counted(in_place, coarsened, asked)
     if job.given("PROFILE"):
         _refuse_changes(job, records)
     return records
@@ -69,8 +69,8 @@ def _refuse_changes(job: FormJob, now: Counted) -> None:
     counted_by.check()
     table = read_records(job.layers.source("PROFILE"), counted_by, job.layers.feedback)
     differing = cells_that_differ(now.as_read, table)
-    if differing and now.shown is not now.as_read:
-        differing = min(differing, cells_that_differ(now.shown, table))
+    if differing and now.coarsened is not now.as_read:
+        differing = min(differing, cells_that_differ(now.coarsened, table))
     if differing:
         raise PrivacyError(
             plural(

@@ -9,7 +9,7 @@ from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
 from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
 from ...core.errors import InputError
-from ...core.job.linked import KEEP, KNOWN, SENSITIVE, by_table, least_alike, table_name, with_sensitive
+from ...core.job.linked import KEEP, KNOWN, SENSITIVE, by_table, least_indistinguishable, table_name, with_sensitive
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.records.fields import RecordFields
@@ -54,7 +54,7 @@ def linked_in_place(
         job.text("DESTINATION").strip(),
         job.text("UNMATCHED"),
         tables,
-        least_alike(job, job.whole(LINKED_K)),
+        least_indistinguishable(job, job.whole(LINKED_K)),
         job.text(KNOWN_OF),
         job.yes(COUNT_KNOWN),
         areas,

@@ -56,7 +56,7 @@ class ProfileDatabase(InPlaceAlgorithm):
         with opened(form.job) as engine:
             from .counting import counted as counted_in_place  # what these need is there once an engine is open
 
-            in_place = counted_in_place(form.job, engine, form.progress(0, 80)).shown
+            in_place = counted_in_place(form.job, engine, form.progress(0, 80)).coarsened
         form.outputs.add("PROFILE", profile_rows(in_place))
         n_records, n_classes = in_place.n_records, len(in_place.classes)
         form.info(

@@ -48,13 +48,13 @@ def release(job: FormJob, engine: Engine) -> Handed:
         say_of_one_level(job)
     layer = areas_of(job) if job.given("REGIONS") else None
     areas, levels = levels_to_show(job, None if layer is None else layer.areas)
-    matched = match_in_place(records.shown, areas, job.text("UNMATCHED"), job.whole("K"))
+    matched = match_in_place(records.coarsened, areas, job.text("UNMATCHED"), job.whole("K"))
     rule = rule_sentences(job, nested)
     job.info(*rule)
     notes = (*_notes(job, matched), *rule)
     areas = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
     hierarchies = records.still_coarser() if coarser or not nested else {}
-    values = records.shown.values()
+    values = records.coarsened.values()
     source = EngineSource(matched, destination, job.text("UNMATCHED"))
     levels = with_levels_asked(job, levels, values, hierarchies)
     ask = ask_of(job, values, nested, hierarchies)
@@ -78,7 +78,7 @@ def anonymised(job: FormJob, engine: Engine) -> Handed:
         engine.check_free(destination)
     layer = with_neighbours(job, areas_of(job), aggregations_used(job))
     records = counted_in_place(job, engine, job.progress(0, READ))
-    matched = match_in_place(records.shown, layer.areas, job.text("UNMATCHED"), job.whole("K"))
+    matched = match_in_place(records.coarsened, layer.areas, job.text("UNMATCHED"), job.whole("K"))
     source, notes = EngineSource(matched, destination, job.text("UNMATCHED")), _notes(job, matched)
     made = released(
         job, populated(layer, matched), source, notes, still_coarser=records.still_coarser, rows=bool(destination)

@@ -8,7 +8,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.aggregation import Aggregation
-from ...core.approach import Approach, choosing_sites, looking_at
+from ...core.approach import Approach, choosing_sites, using_setting
 from ...core.configuration import CUSTOM, RECOMMENDED
 from ...core.errors import InputError
 from ...core.language import tr
@@ -223,20 +223,20 @@ def conditions(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
     of_number = ("gaps_region", "log_base", "cutoff", "n_sites", "budget", "fair")
     return {
-        **{setting.upper(): [{number: looking_at(SITE_NUMBERS, setting)}] for setting in of_number},
+        **{setting.upper(): [{number: using_setting(SITE_NUMBERS, setting)}] for setting in of_number},
         "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         location: [{how: [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]}],
-        "START": [{location: looking_at(SITE_LOCATIONS, "start")}],
+        "START": [{location: using_setting(SITE_LOCATIONS, "start")}],
         "SEED": [
             {
-                location: looking_at(SITE_LOCATIONS, "seed"),
-                "START": looking_at(SITE_LOCATIONS, "seed"),
-                how: looking_at(AGGREGATIONS, "seed"),
+                location: using_setting(SITE_LOCATIONS, "seed"),
+                "START": using_setting(SITE_LOCATIONS, "seed"),
+                how: using_setting(AGGREGATIONS, "seed"),
             }
         ],
-        "CAPACITY_FACTOR": [{how: looking_at(AGGREGATIONS, "capacity_factor")}],
-        "FLOOR": [{how: looking_at(AGGREGATIONS, "floor")}],
+        "CAPACITY_FACTOR": [{how: using_setting(AGGREGATIONS, "capacity_factor")}],
+        "FLOOR": [{how: using_setting(AGGREGATIONS, "floor")}],
     }
 
 

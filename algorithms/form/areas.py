@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.job.making import look_at_neighbours
+from ...core.job.making import need_neighbours
 from ...core.job.values import AREA_POINTS, CENTROID
 from ...core.language import tr
 from ..layers.feedback import READ
@@ -76,6 +76,6 @@ def areas_of(job: FormJob) -> AreaLayer:
 def with_neighbours(job: FormJob, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
     """The areas; with their neighbours, which take time to find, where one of these aggregations or baselines needs
     them."""
-    if not look_at_neighbours(approaches):
+    if not need_neighbours(approaches):
         return layer
     return layer.with_neighbours(job.progress(0, READ))

@@ -16,7 +16,7 @@ from qgis.core import (
 )
 
 from ...core.errors import PrivacyError, VbasError
-from ...core.job.rules import hold_to_policies, raised_by_rule, refusal
+from ...core.job.rules import hold_to_policies, refusal, with_rule_minimums
 from ...core.job.signing import SAID
 from ...core.language import as_data, language, tr
 from ...core.policy import policies, policies_for_lists
@@ -90,7 +90,7 @@ class VbasAlgorithm(NamedAlgorithm):
         """The run as it is worked with: a published rule that is followed raises other parameters."""
         if not inputs.has("RULE") or inputs.text("RULE") == NO_RULE:
             return inputs
-        return inputs.with_parameters(**raised_by_rule(FormJob(inputs)))
+        return inputs.with_parameters(**with_rule_minimums(FormJob(inputs)))
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
@@ -162,14 +162,14 @@ class VbasAlgorithm(NamedAlgorithm):
             if unreadable:
                 return False, with_labels(self, refusal(unreadable))
         try:
-            given = understood(self, parameters, context)
+            inputs = understood(self, parameters, context)
         except QgsProcessingException as error:
             return False, with_labels(self, str(error))
-        taken, problem = super().checkParameterValues(given, context)
+        taken, problem = super().checkParameterValues(inputs, context)
         if not taken:
-            return taken, with_labels(self, refused_value(self, given, context) or problem)
+            return taken, with_labels(self, refused_value(self, inputs, context) or problem)
         try:
-            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, given, context))))
+            self._hold_to_policies(self.with_rule_minimums(as_spelled(Inputs(self, inputs, context))))
         except PrivacyError as error:
             return False, with_labels(self, str(error))
         except VbasError:
@@ -180,8 +180,8 @@ class VbasAlgorithm(NamedAlgorithm):
         """Raise PrivacyError for a run that a policy of the house does not have, before anything is read."""
         for policy in policies_for_lists():
             policy.refuse_hidden(self.ID)
-        destinations = [one for one in self.parameterDefinitions() if one.isDestination()]
-        if any(kind_of_output(one.description()) == FOR_RELEASE for one in destinations) and policies():
+        destinations = [definition for definition in self.parameterDefinitions() if definition.isDestination()]
+        if any(kind_of_output(output.description()) == FOR_RELEASE for output in destinations) and policies():
             folder = not is_blank(inputs.parameters.get(RELEASE_FOLDER)) if inputs.has(RELEASE_FOLDER) else None
             hold_to_policies(FormJob(inputs), folder)
 

@@ -73,13 +73,13 @@ class Effective:
                 continue
             missing = self._missing(name)
             if missing is not None:
-                given = tr(
+                sentence = tr(
                     "{name} = {shown} has no effect here: it counts only where {where}.",
                     name=name,
                     shown=_in_short(self._typed(name)),
                     where=_in_words(missing),
                 )
-                sentences.append(" ".join(filter(None, (given, self._instead(missing)))))
+                sentences.append(" ".join(filter(None, (sentence, self._instead(missing)))))
         return sentences
 
     def _is_default(self, definition: QgsProcessingParameterDefinition) -> bool:

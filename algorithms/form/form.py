@@ -34,12 +34,12 @@ class FormJob(Job):
         values = {
             definition.name(): value_of(inputs, definition, definition.name() in named) for definition in definitions
         }
-        table, told = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
-        super().__init__(values, named, table, log, told, inputs.rule_files())
+        table, progress = (no_table, silent) if layers is None else (layers.table, progress_of(layers.feedback, 0.0))
+        super().__init__(values, named, table, log, progress, inputs.rule_files())
         object.__setattr__(self, "layers", layers)
 
 
-def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given: bool) -> object:
+def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, is_given: bool) -> object:
     """A parameter as a plain value: words, numbers, names of fields; None of what is a layer."""
     kind, name = definition.type(), definition.name()
     if kind in LAYERS or kind == "multilayer":
@@ -49,7 +49,7 @@ def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, given
     if kind == "field" and definition.allowMultiple():
         return inputs.field_names(name)
     if kind == "matrix":
-        return inputs.cells(name) if given else []
+        return inputs.cells(name) if is_given else []
     if kind == "number":
         return inputs.whole(name) if definition.dataType() == INTEGER else inputs.number(name)
     return inputs.yes(name) if kind == "boolean" else inputs.text(name)

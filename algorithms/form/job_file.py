@@ -39,14 +39,14 @@ def add_job(form: Form) -> None:
 def job_of(form: Form) -> str:
     """The text of the job that does what this run does."""
     caveats: list[str] = []
-    given = form.given_inputs()
-    values = {name: _value(form, setting, caveats) for name, setting in SETTINGS.items() if name in given}
-    if LINKED_TABLES in given:
+    inputs = form.given_inputs()
+    values = {name: _value(form, setting, caveats) for name, setting in SETTINGS.items() if name in inputs}
+    if LINKED_TABLES in inputs:
         values.update(linked_values(form, caveats))
     targets = {name: form.outputs.target(name) for name in OUTPUTS if form.outputs.wanted(name)}
     values.update({name: str(target) for name, target in targets.items() if target is not None})
-    told = tr("A job of VBAS {version}: run it with vbas anonymize.", version=version())
-    return written_job(values, (told, *dict.fromkeys(caveats)))
+    caption = tr("A job of VBAS {version}: run it with vbas anonymize.", version=version())
+    return written_job(values, (caption, *dict.fromkeys(caveats)))
 
 
 def _value(form: Form, setting: Setting, caveats: list[str]) -> object:

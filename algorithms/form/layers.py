@@ -48,8 +48,8 @@ class Layers:
 
     def __init__(self, inputs: Inputs, feedback: QgsProcessingFeedback) -> None:
         self._inputs, self.context, self.feedback = inputs, inputs.context, feedback
-        self._told: set[str] = set()  # what was said of them
-        self._found: dict[Path, object] = {}  # their files, as they were before anything was read of them
+        self._said: set[str] = set()  # what was said of them
+        self._states: dict[Path, object] = {}  # their files, as they were before anything was read of them
 
     def source(self, name: str) -> CheckedSource:
         """A layer that is there, or one sentence that says it is not."""
@@ -73,10 +73,10 @@ class Layers:
         lost = [layer.name() for layer, source in zip(layers, sources) if source is None]
         if lost:
             raise InputError(no_layer(name, lost[0]))
-        given = [source for source in sources if source is not None]
-        for source in given:
+        there = [source for source in sources if source is not None]
+        for source in there:
             self._note(source)
-        return given
+        return there
 
     def table(self, name: str) -> LayerTable:
         """A layer as a table."""
@@ -84,17 +84,17 @@ class Layers:
 
     def has_changed(self, file: Path) -> bool:
         """Whether the file of an input is no longer what it was when this run first looked at it."""
-        return file in self._found and self._found[file] != state_of(file)
+        return file in self._states and self._states[file] != state_of(file)
 
     def _note(self, source: CheckedSource) -> None:
         """Tell once where an input is not the whole layer as it is saved; warn where that was not chosen in the
         form. Remember its file."""
         unchosen = source.unsaved_or_filtered
         for sentence in source.taken:
-            if sentence not in self._told:
-                self._told.add(sentence)
+            if sentence not in self._said:
+                self._said.add(sentence)
                 say = self.feedback.pushWarning if sentence in unchosen else self.feedback.pushInfo
                 say(with_labels(self._inputs.algorithm, sentence))
         file = None if source.layer is None else layer_file(source.layer)
-        if file is not None and file.path not in self._found:
-            self._found[file.path] = state_of(file.path)
+        if file is not None and file.path not in self._states:
+            self._states[file.path] = state_of(file.path)

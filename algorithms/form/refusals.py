@@ -83,8 +83,8 @@ def fault_of_the_program(error: Exception, in_place: bool, feedback: QgsProcessi
     for frame in traceback.extract_tb(error.__traceback__):
         # A plugin may be a link to its folder, and a compiled library names its files from anywhere.
         file = Path(frame.filename).resolve()
-        shown = file.relative_to(PACKAGE) if PACKAGE in file.parents else file.name
-        feedback.pushInfo(f"    {shown}:{frame.lineno} {frame.name}")
+        path = file.relative_to(PACKAGE) if PACKAGE in file.parents else file.name
+        feedback.pushInfo(f"    {path}:{frame.lineno} {frame.name}")
     kind = type(error).__name__
     if in_place:
         return tr(

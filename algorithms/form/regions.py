@@ -149,12 +149,14 @@ def regions_table(
     values : what each level shows of the quasi-identifiers, where levels differ in that
     """
     levels, _ = _levels(regions)
-    shown = [of for of, crosswalk in zip(values, levels.crosswalks) for _ in range(crosswalk.n_regions)]
+    values_of_regions = [of for of, crosswalk in zip(values, levels.crosswalks) for _ in range(crosswalk.n_regions)]
     if any(of is not None for of in levels.names):
         each = zip(levels.names, levels.crosswalks)
         names = [name for of, crosswalk in each for name in ([None] * crosswalk.n_regions if of is None else of)]
     called = None if names is None else [None if name is None else str(name) for name in names]
-    return _table(RELEASED_REGIONS, layer, regions, shapes, audit, {"name": called, "vbas_values": shown or None})
+    return _table(
+        RELEASED_REGIONS, layer, regions, shapes, audit, {"name": called, "vbas_values": values_of_regions or None}
+    )
 
 
 def audit_table(

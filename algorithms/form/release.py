@@ -72,7 +72,7 @@ def release_table(form: Form, account: Account, release: Release) -> tuple[Table
     coarsened = {*account.source.values().coarsened, *account.levels.coarser}
     counts, n_quasi = release.counts if release.counted else None, len(account.plan.profile.quasi_identifiers)
     source, k = form.layers.source("RECORDS"), account.ask.k
-    if account.requirement.rows_alike > 1:  # then all that a row shows makes a class
+    if account.requirement.rows_identical > 1:  # then all that a row shows makes a class
         n_quasi = len(release.fields)
     table, count = rows_table(source, places, release.fields, counts, k, n_quasi, coarsened)
     return (table if release.counted else replace(table, copies=release.counts)), count

@@ -50,7 +50,7 @@ def signing_conditions(report: bool = True) -> Conditions:
 
 def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """RECIPIENT, PURPOSE, PREPARED_BY: what was said last in this project is proposed."""
-    told = {
+    parameters = {
         RECIPIENT: (
             tr("To sign: for whom the release is"),
             tr("Who receives it, for the page that is signed and for the register. The project remembers it."),
@@ -67,7 +67,7 @@ def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             ),
         ),
     }
-    for name, (label, said) in told.items():
+    for name, (label, said) in parameters.items():
         yield text(name, label, remembered(name), said, advanced=True, optional=True)
 
 

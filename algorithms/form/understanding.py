@@ -59,9 +59,9 @@ def understood(
     """
     check_names(algorithm, parameters)
     values = {}
-    for name, given in parameters.items():
+    for name, raw in parameters.items():
         definition = algorithm.parameterDefinition(name)
-        value = _one(definition, given, context)
+        value = _understood_value(definition, raw, context)
         if definition.isDestination() or not is_blank(value):
             values[name] = value
     return values
@@ -122,34 +122,36 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     )
 
 
-def _one(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
+def _understood_value(
+    definition: QgsProcessingParameterDefinition, value: object, context: QgsProcessingContext
+) -> object:
     """One value, understood; blank ones as they are."""
     kind = definition.type()
-    if isinstance(given, QgsProperty) and not definition.isDestination() and kind not in LAYERS:
-        given = given.value(context.expressionContext())[0]
+    if isinstance(value, QgsProperty) and not definition.isDestination() and kind not in LAYERS:
+        value = value.value(context.expressionContext())[0]
     several = kind in ("field", "enum") and definition.allowMultiple()
-    if kind == "field" and isinstance(given, (list, tuple)):
-        _refuse_blank_names(definition, given)
-    if kind in SINGLE and not several and isinstance(given, (list, tuple)):
-        given = _single(definition, given)
-    if is_blank(given):
-        return _blank(definition, given)
+    if kind == "field" and isinstance(value, (list, tuple)):
+        _refuse_blank_names(definition, value)
+    if kind in SINGLE and not several and isinstance(value, (list, tuple)):
+        value = _single(definition, value)
+    if is_blank(value):
+        return _blank(definition, value)
     if definition.isDestination():
-        return given
+        return value
     if kind == "matrix":
-        return _filled_cells(given, len(definition.headers()))
+        return _filled_cells(value, len(definition.headers()))
     if several:
-        return _parts(definition, given)
+        return _parts(definition, value)
     read = {"number": _number, "boolean": _yes_or_no, "enum": _choice}.get(kind)
-    return read(definition, given) if read else given
+    return read(definition, value) if read else value
 
 
-def _blank(definition: QgsProcessingParameterDefinition, given: object) -> object:
+def _blank(definition: QgsProcessingParameterDefinition, value: object) -> object:
     """A blank stands for “not given”, where the parameter may be left out."""
     optional = definition.isDestination() or definition.flags() & OPTIONAL
-    if given is not None and not optional:
+    if value is not None and not optional:
         raise QgsProcessingException(tr("{definition} is empty: give a value.", definition=definition.name()))
-    return given
+    return value
 
 
 def _refuse_blank_names(definition: QgsProcessingParameterDefinition, values: Sequence[object]) -> None:
@@ -177,18 +179,18 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
     return filled[0] if filled else ""
 
 
-def _filled_cells(given: object, columns: int) -> list[object]:
+def _filled_cells(value: object, columns: int) -> list[object]:
     """A table as the list of its cells, without the rows left empty."""
-    cells: list[object] = [*(given if isinstance(given, (list, tuple)) else str(given).split(","))]
+    cells: list[object] = [*(value if isinstance(value, (list, tuple)) else str(value).split(","))]
     if len(cells) % columns:
         return cells
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
     return [cell for row in rows if not is_blank(row) for cell in row]
 
 
-def _parts(definition: QgsProcessingParameterDefinition, given: object) -> list[object]:
+def _parts(definition: QgsProcessingParameterDefinition, value: object) -> list[object]:
     """Several fields, or several choices as the positions of their words."""
-    parts: list[object] = list(given) if isinstance(given, (list, tuple)) else [given]
+    parts: list[object] = list(value) if isinstance(value, (list, tuple)) else [value]
     if definition.type() == "enum":
         # No choice holds a comma or a semicolon.
         texts = [text for part in parts for text in str(part).replace(";", ",").split(",") if text.strip()]

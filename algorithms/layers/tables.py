@@ -208,8 +208,8 @@ def filled(
 
 def of_rows(table: OutputTable, rows: Sequence[object]) -> dict[str, list[object]]:
     """The columns of a table from objects that have its fields by their names; those that they lack are left out."""
-    shown = [name for name in table.names if all(hasattr(row, name) for row in rows)]
-    return {name: [getattr(row, name) for row in rows] for name in shown}
+    names = [name for name in table.names if all(hasattr(row, name) for row in rows)]
+    return {name: [getattr(row, name) for row in rows] for name in names}
 
 
 def _filled(declared: OutputField, name: str, column: TableColumn) -> tuple[QgsField, TableColumn]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.job.levels import sentence
 from ...core.language import as_data, tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
@@ -74,7 +74,7 @@ class NestLevels(VbasAlgorithm):
         single = approaches.conditions()
         single = {
             **single,
-            "SEED": [dict.fromkeys(("SITE_LOCATION", "START"), looking_at(SITE_LOCATIONS, "seed"))],
+            "SEED": [dict.fromkeys(("SITE_LOCATION", "START"), using_setting(SITE_LOCATIONS, "seed"))],
             "SITE_LOCATION": [
                 {"AGGREGATION": [name for name, approach in nested.AGGREGATIONS.items() if not approach.own_sites]}
             ],
@@ -86,7 +86,7 @@ class NestLevels(VbasAlgorithm):
             **{name: [{"RECORDS": GIVEN}] for name in of_records},
             **conditions_where({"RECORDS": GIVEN}),
             "CROSSWALKS": [{"LEVEL_FIELDS": NOT_GIVEN}],
-            "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k"), "HELD_PERCENT": GIVEN}],
+            "K": [{"SITE_LOCATION": using_setting(SITE_LOCATIONS, "k"), "HELD_PERCENT": GIVEN}],
             **hold.CONDITIONS,
         }
 

@@ -208,11 +208,11 @@ def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
 
 def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None) -> Table:
     """AREA_AUDIT."""
-    shown = grid.narrowest()
-    share = grid.percent_below_by_area[shown, int(grid.k_min.argmin())]
-    names = [np.format_float_positional(grid.k_inner[i], trim="-").replace(".", "_") for i in shown]
+    narrowest = grid.narrowest()
+    share = grid.percent_below_by_area[narrowest, int(grid.k_min.argmin())]
+    names = [np.format_float_positional(grid.k_inner[i], trim="-").replace(".", "_") for i in narrowest]
     columns: dict[str, TableColumn] = {
-        "not_masked": grid.households - grid.masked[shown[0]],
+        "not_masked": grid.households - grid.masked[narrowest[0]],
         "percent_below": share[0],
         **{f"below_{name}": values for name, values in zip(names[1:], share[1:])},
         **{f"quintile_{name}": _whole_or_none(quintiles(values)) for name, values in zip(names, share)},

@@ -93,7 +93,7 @@ class DonutMask(VbasAlgorithm):
         not_masked = unmasked_sentence(masking.counts())
         if not_masked:
             form.warn(not_masked)
-        hidden.tell(form, case, hiding, k_min)
+        hidden.say_hidden(form, case, hiding, k_min)
         measures = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
         cluster = kept_cluster_of(form, case, masking, k_inner, k_outer, rng)
         form.warn(*kept_warnings(case.kept))
@@ -146,11 +146,11 @@ def kept_cluster_of(
     def masked(households_drawn: np.ndarray, source: np.random.Generator) -> Masking:
         """Cases at these households, with the categories of points drawn at random."""
         where = households_drawn.reshape(-1)
-        alike = None if case.category_of is None else source.choice(case.category_of[rows], len(where))
+        categories = None if case.category_of is None else source.choice(case.category_of[rows], len(where))
         return donut_mask(
             households.points[where],
             area_of[where],
-            case.populations.of_points(area_of[where], alike),
+            case.populations.of_points(area_of[where], categories),
             shapes,
             k_inner,
             k_outer,

@@ -124,7 +124,7 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     return coordinates[place], case.homes.home_of[order[start[place] + within]]
 
 
-def tell(form: Form, case: MaskingInputs, candidates: Hiding | None, k_min: int) -> None:
+def say_hidden(form: Form, case: MaskingInputs, candidates: Hiding | None, k_min: int) -> None:
     """The lines of the log on homes, candidates and earlier places."""
     form.info(*filter(None, [case.homes.sentence()]))
     if candidates is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
-from ...core.job.signing import told_of
+from ...core.job.signing import particulars_of
 from ...core.language import tr
 from ...core.publish.register.entry import Entry
 from ...core.publish.register.published_releases import entry_of, new_entry
@@ -75,6 +75,6 @@ def add_to_register(form: Form, account: Account, by: str, content: str) -> Entr
 
     by : who proposes it; content : the content hash of what goes out, empty where that is not reckoned
     """
-    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content, told_of(form.job))
+    entry = new_entry(Path(form.text("REGISTER")), *entry_of(account), by, content, particulars_of(form.job))
     form.outputs.first(entry)
     return entry

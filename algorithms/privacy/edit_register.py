@@ -15,7 +15,7 @@ from ...core.language import as_data, plural, tr
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
 from ...core.publish.register.entry import NAMED, Entry
 from ...core.publish.register.listing import Listed, approving, detail_of, naming, releases_in, taking_out
-from ...core.publish.register.masked_points import ShownPoints, maskings_in, taking_points_out
+from ...core.publish.register.masked_points import ReleasedPoints, maskings_in, taking_points_out
 from ...core.publish.register.published_releases import read_register
 from ...core.tables.privacy import CONTENTS, DETAIL
 from ..form import parameters as shared
@@ -156,7 +156,7 @@ class EditRegister(VbasAlgorithm):
         if form.given("REMOVE"):
             releases = [row for row in releases if row.release != number]
         if form.given("REMOVE_POINTS"):
-            points = [shown for shown in points if shown.number != number]
+            points = [of_masking for of_masking in points if of_masking.number != number]
         listed = _of_series(form, releases)
         form.outputs.add("CONTENTS", filled(CONTENTS, of_rows(CONTENTS, listed)))
         if form.outputs.wanted("DETAIL"):
@@ -219,10 +219,10 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
     layer = areas_of(form.job) if form.given("REGIONS") else None
     identifiers = None if layer is None else layer.areas.identifiers
     detail = detail_of([release for release, _ in releases], [number for _, number in releases], identifiers)
-    shown = to_list(detail.releases > 0)
+    was_released = to_list(detail.releases > 0)
 
     def where_shown(column: np.ndarray) -> list[object]:
-        return [number if there else None for number, there in zip(to_list(column), shown)]
+        return [number if there else None for number, there in zip(to_list(column), was_released)]
 
     columns = {
         "area": to_list(detail.identifiers),
@@ -236,7 +236,7 @@ def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
         return filled(DETAIL, columns)
     if layer.are_points:
         raise InputError(tr("REGIONS are points: give the areas as polygons, or leave REGIONS empty."))
-    if releases and not any(shown):
+    if releases and not any(was_released):
         form.warn(tr("REGIONS has none of the areas of the register: give the areas that the releases were made from."))
     return filled(DETAIL, columns, shapes=layer.shapes, crs=layer.crs)
 
@@ -260,13 +260,13 @@ def _sentence(row: Listed) -> str:
     )
 
 
-def _sentence_of_points(shown: ShownPoints) -> str:
+def _sentence_of_points(points: ReleasedPoints) -> str:
     return plural(
         "Masked points {number:d}, added {time}: {n} point.",
         "Masked points {number:d}, added {time}: {n} points.",
-        len(shown.points),
-        number=shown.number,
-        time=shown.time,
+        len(points.points),
+        number=points.number,
+        time=points.time,
     )
 
 

@@ -79,7 +79,7 @@ def looked_for(
     unnamed: list[str] = []
     said: list[str] = []
     warnings: list[str] = []
-    shown = [attributes_of(published) for published in releases]
+    attributes_shown = [attributes_of(published) for published in releases]
     for table, release in zip(tables, releases):
         there = names_in(release)
         lacking = [name for name in wanted.names if not {name, *wanted.aliases.names_for(name)} & {*there}]
@@ -94,7 +94,7 @@ def looked_for(
             _may_have_made_classes(name, release) for name, attribute in others.items() if attribute.divides(release.k)
         ]
         for name in lacking:
-            of_others = [attributes[name] for attributes in shown if name in attributes]
+            of_others = [attributes[name] for attributes in attributes_shown if name in attributes]
             for other, attribute in others.items():
                 if not wanted.aliases.are_different(name, other):
                     _hold(attribute, of_others, name, asked, warnings)
@@ -158,7 +158,7 @@ def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted
 def _attribute(
     name: str, title: str, column: Column, equivalence_class: np.ndarray, counts: np.ndarray | None
 ) -> Attribute:
-    shown = values_of_rows(name, column.categories, equivalence_class, column.codes, counts)
+    values = values_of_rows(name, column.categories, equivalence_class, column.codes, counts)
     return Attribute(
-        name, title, tuple(shown.categories.tolist()), 0, False, shown.equivalence_class, shown.value, shown.records
+        name, title, tuple(values.categories.tolist()), 0, False, values.equivalence_class, values.value, values.records
     )

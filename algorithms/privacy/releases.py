@@ -205,9 +205,9 @@ def _release(
     number = whole_numbers(columns[NUMBER], NUMBER)
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)
-    shown, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, by_sensitive))
+    own_fields, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, by_sensitive))
     by_size = form.yes("BY_SIZE_ALONE")
-    return publish_rows(title, k, areas, levels, level, region, shown, counts, by_size, by_value)
+    return publish_rows(title, k, areas, levels, level, region, own_fields, counts, by_size, by_value)
 
 
 def disclosed_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
@@ -248,8 +248,8 @@ def _warn_of_unknown(form: Form, layer: AreaLayer, rows: Sequence[Row]) -> None:
 
 
 def _named(areas: np.ndarray) -> str:
-    shown = to_list(areas[:MOST_AREAS_NAMED])
-    return ";".join(shown) + ("…" if len(areas) > len(shown) else "")
+    named = to_list(areas[:MOST_AREAS_NAMED])
+    return ";".join(named) + ("…" if len(areas) > len(named) else "")
 
 
 def _shapes(layer: AreaLayer, rows: Sequence[Row]) -> np.ndarray:

@@ -9,7 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES, Aggregation
 from ...core.aggregation.anonymity_exchange import exchanged
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.configuration import chosen
 from ...core.errors import InputError
 from ...core.job import configuring
@@ -74,7 +74,7 @@ class Aggregate(VbasAlgorithm):
 
     def conditions(self) -> Conditions:
         single = approaches.conditions()
-        exchanging: Condition = {"AGGREGATION": looking_at(APPROACHES, "k")}
+        exchanging: Condition = {"AGGREGATION": using_setting(APPROACHES, "k")}
         of_classes = ("QUASI_IDENTIFIERS", "PERIOD", "K", "BUDGET", "START", "UNMATCHED", "SEED")
         return {
             **{name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.aggregation import APPROACHES, AggregationOptions
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.configuration import chosen
 from ...core.language import as_data, tr
 from ...core.site_number.given_number import check_n_sites
@@ -31,7 +31,7 @@ class LocateAllocate(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        methods = looking_at(APPROACHES, "capacity_factor")
+        methods = using_setting(APPROACHES, "capacity_factor")
         self.addParameters(
             *area_parameters(with_population=False),
             approaches.n_sites(optional=False),

@@ -44,11 +44,13 @@ class ProfileRecords(VbasAlgorithm):
         profile, areas, table = profile_of(form.job)
         cells = profile.counts.tocoo()
         names = (form.text("RECORD_REGION"), *profile.quasi_identifiers)
-        shown = shown_fields(form.layers.source("RECORDS"), names, table.coarsened)
+        fields = shown_fields(form.layers.source("RECORDS"), names, table.coarsened)
         columns = [Column(cells.row, areas)]
         for position, categories in enumerate(profile.categories):
             columns.append(Column(profile.classes[cells.col, position], categories))
-        form.outputs.add("PROFILE", filled(PROFILE, {"records": np.asarray(cells.data)}, own=list(zip(shown, columns))))
+        form.outputs.add(
+            "PROFILE", filled(PROFILE, {"records": np.asarray(cells.data)}, own=list(zip(fields, columns)))
+        )
         return {
             "N_RECORDS": profile.n_records,
             "N_CLASSES": int((profile.class_sizes > 0).sum()),

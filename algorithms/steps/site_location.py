@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...core.approach import looking_at
+from ...core.approach import using_setting
 from ...core.configuration import chosen
 from ...core.job import configuring
 from ...core.language import as_data, tr
@@ -21,7 +21,7 @@ from ..form.guarantees import k_parameter
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..layers.reading.crosswalks import read_sites
 
-STARTED = looking_at(APPROACHES, "start")
+STARTED = using_setting(APPROACHES, "start")
 
 
 class SiteLocation(VbasAlgorithm):
@@ -62,7 +62,7 @@ class SiteLocation(VbasAlgorithm):
     def conditions(self) -> Conditions:
         others = [name for name in APPROACHES if name not in STARTED]
         clustering: Condition = {"SITE_LOCATION": STARTED}
-        drawn = looking_at(APPROACHES, "seed")
+        drawn = using_setting(APPROACHES, "seed")
         return {
             "N_SITES": [{"SITES": NOT_GIVEN, "SITE_LOCATION": others}],
             "SITES": [clustering],

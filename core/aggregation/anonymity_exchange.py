@@ -106,7 +106,7 @@ def _notes(
     areas: Areas, profile: Profile, start: Crosswalk, end: Crosswalk, options: AggregationOptions
 ) -> tuple[str, ...]:
     """What was reached, from where."""
-    told, percents, requirement = [], [], Requirement(options.k)
+    sentences, percents, requirement = [], [], Requirement(options.k)
     if options.period:
         requirement = with_series(requirement, profile, options.period)
     for crosswalk in (start, end):
@@ -115,7 +115,7 @@ def _notes(
         metres = norms(areas.points[inside] - centres).sum()
         n_released = suppress(profile, crosswalk, options.k, requirement).n_released
         percents.append(100.0 * (profile.n_records - n_released) / max(profile.n_records, 1))
-        told.append(
+        sentences.append(
             tr(
                 "{regions}, {percent:.3g} % suppressed, compactness {metres:.0f} m",
                 regions=counted.regions(crosswalk.n_regions),
@@ -127,8 +127,8 @@ def _notes(
         tr(
             "Anonymity exchange, by classes below {k}: from {before} to {after}.",
             k=options.k,
-            before=told[0],
-            after=told[1],
+            before=sentences[0],
+            after=sentences[1],
         )
     ]
     if options.budget is not None and options.class_weights is None and percents[1] > options.budget:

@@ -110,19 +110,19 @@ def _best_cuts(
     starts = np.searchsorted(part, np.arange(n_parts))
     sizes = np.diff(np.append(starts, len(part)))
 
-    def running(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def running_sums(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         total = np.cumsum(values)
         before = np.where(starts > 0, total[starts - 1], 0.0)
         return total - before[part], (total[starts + sizes - 1] - before)[part]
 
-    people, all_people = running(territory.population[areas])
+    people, all_people = running_sums(territory.population[areas])
     count = np.arange(len(part)) - starts[part] + 1.0
     rest = sizes[part] - count
     scatter, gone = np.zeros(len(part)), np.zeros(len(part))
     for axis in (0, 1):
         values = territory.points[areas, axis]
         values = values - (np.bincount(part, values) / sizes)[part]
-        total, _ = running(values)
+        total, _ = running_sums(values)
         scatter += np.bincount(part, values**2)[part]
         gone += total**2 * (1 / count + 1 / np.maximum(rest, 1))
     size, other = people / territory.floor, (all_people - people) / territory.floor

@@ -56,8 +56,8 @@ def _keeps_connected(
     labels[area] = target
     if back >= 0:
         labels[back] = source
-    given = (area,) if back < 0 else (area, back)
-    if stays_connected(labels, beside, source, given) and stays_connected(labels, beside, target, given):
+    moved = (area,) if back < 0 else (area, back)
+    if stays_connected(labels, beside, source, moved) and stays_connected(labels, beside, target, moved):
         return True
     labels[area] = source
     if back >= 0:

@@ -12,7 +12,7 @@ from ..plan import Plan
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from .moving import move_by_donut
-from .planting import AnalysisMeasures, Found, Planted, Planting, measures_of, plant
+from .planting import AnalysisMeasures, Planted, Planting, ReadingAnalyses, measures_of, plant
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class PlantedComparison:
         return plant(self.areas, self.profile, self.planting)
 
     @cached_property
-    def true(self) -> Found:
+    def true(self) -> ReadingAnalyses:
         """What is found in the true areas."""
         return self.planted.look(self.planted.true_areas())
 
@@ -58,13 +58,13 @@ class PlantedComparison:
 
         Cancelling ends it with those so far.
         """
-        told = [Reference(None, 100.0 * self.true.suppressed, measures_of(self.true, self.true, self.planting))]
+        references = [Reference(None, 100.0 * self.true.suppressed, measures_of(self.true, self.true, self.planting))]
         try:
             for step, k in enumerate(ks):
-                told.append(self._masked(k, part(progress, step / len(ks), (step + 1) / len(ks))))
+                references.append(self._masked(k, part(progress, step / len(ks), (step + 1) / len(ks))))
         except Cancelled:
             pass
-        return told
+        return references
 
     def _masked(self, k: int, progress: Progress) -> Reference:
         moved = move_by_donut(self.areas, self.profile, k, self.planting.seed, part(progress, 0.0, 0.3))

@@ -83,13 +83,14 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ReadingAnalyses:
     """What is found in a reading, of O outcomes of each kind.
 
     suppressed : share of the people that is not released
     map_error : (O,), root mean square error of a smoothed map over the deviation of the truth; 1 is a map of one colour
     estimate, standard_error : (O,), of the coefficient of the exposure
-    found, told : (O,), planted people in clusters that are found, all people in these; planted : (O,), those planted
+    planted_in_clusters, people_in_clusters : (O,), of the clusters that are found, planted people and all people;
+    planted : (O,), those planted
     rare_slopes : (G,), of each rare group, the slope of its estimated on its true share by area; rare_kept : (G,), the
     share of its people that is released
     """
@@ -98,8 +99,8 @@ class Found:
     map_error: np.ndarray
     estimate: np.ndarray
     standard_error: np.ndarray
-    found: np.ndarray
-    told: np.ndarray
+    planted_in_clusters: np.ndarray
+    people_in_clusters: np.ndarray
     planted: np.ndarray
     rare_slopes: np.ndarray
     rare_kept: np.ndarray
@@ -128,7 +129,7 @@ class AnalysisMeasures:
     rare_kept: float
 
 
-def measures_of(analysis: Found, true: Found, planting: Planting) -> AnalysisMeasures:
+def measures_of(analysis: ReadingAnalyses, true: ReadingAnalyses, planting: Planting) -> AnalysisMeasures:
     """What is found in a reading, against the true areas."""
 
     def share(part_of: np.ndarray, whole: np.ndarray) -> float:
@@ -142,8 +143,8 @@ def measures_of(analysis: Found, true: Found, planting: Planting) -> AnalysisMea
         float(analysis.estimate.mean()) / planting.effect,
         100.0 * float(covered.mean()),
         float(analysis.standard_error.mean() / true.standard_error.mean()),
-        share(analysis.found, analysis.planted),
-        share(analysis.found, analysis.told),
+        share(analysis.planted_in_clusters, analysis.planted),
+        share(analysis.planted_in_clusters, analysis.people_in_clusters),
         float(analysis.rare_slopes.mean()) if len(analysis.rare_slopes) else float("nan"),
         100.0 * float(analysis.rare_kept.mean()) if len(analysis.rare_kept) else float("nan"),
     )
@@ -212,12 +213,12 @@ class Planted:
 
     def outcomes(self, reading: Reading, cases: Sequence[np.ndarray]) -> list[Outcome]:
         """What an analyst has of outcomes; cases : of each unit, (U,) each."""
-        look = _Look(self, reading)
+        look = _ReadingAnalysis(self, reading)
         return [look.with_cases_of(of_units) for of_units in cases]
 
-    def look(self, reading: Reading, progress: Progress = silent) -> Found:
+    def look(self, reading: Reading, progress: Progress = silent) -> ReadingAnalyses:
         """What an analyst finds in a reading."""
-        return _Look(self, reading).found(progress)
+        return _ReadingAnalysis(self, reading).analyses(progress)
 
 
 def plant(
@@ -375,7 +376,7 @@ def exact_cases(
     return cases
 
 
-class _Look:
+class _ReadingAnalysis:
     """The analyses of a reading."""
 
     def __init__(self, planted: Planted, reading: Reading) -> None:
@@ -397,7 +398,7 @@ class _Look:
         at = np.bincount(self.cell_of, cases[self.units], len(self.outcome.at_risk))
         return with_cases(self.outcome, at.astype(np.int64))
 
-    def found(self, progress: Progress) -> Found:
+    def analyses(self, progress: Progress) -> ReadingAnalyses:
         """All that is found."""
         planted, n = self.planted, len(self.planted.drawn)
         released = float(planted.people[self.units].sum())
@@ -407,14 +408,14 @@ class _Look:
             nothing = np.zeros(n)
             planted_people = np.array([self._people(drawn.inside) for drawn in planted.drawn])
             nan = np.full(n, np.nan)
-            return Found(1.0, np.ones(n), nan, nan, nothing, nothing, planted_people, slopes, kept)
+            return ReadingAnalyses(1.0, np.ones(n), nan, nan, nothing, nothing, planted_people, slopes, kept)
         errors, estimates, deviations = np.empty(n), np.empty(n), np.empty(n)
         for number, drawn in enumerate(planted.drawn):
             errors[number] = self._map_error(self.with_cases_of(drawn.mapped), drawn.truth)
             estimates[number], deviations[number] = exposure_effect(self.with_cases_of(drawn.modelled), drawn.exposure)
             progress(0.6 * (number + 1) / n)
-        both, told, there = self._clusters(part(progress, 0.6, 1.0))
-        return Found(suppressed, errors, estimates, deviations, both, told, there, slopes, kept)
+        both, in_clusters, there = self._clusters(part(progress, 0.6, 1.0))
+        return ReadingAnalyses(suppressed, errors, estimates, deviations, both, in_clusters, there, slopes, kept)
 
     def _people(self, areas: np.ndarray) -> float:
         return float(self.planted.profile.area_sizes[areas].sum())
@@ -441,11 +442,13 @@ class _Look:
             cases = outcome.cases_by_area * (outcomes[0].n_cases / max(outcome.n_cases, 1))
             likeliest = circles.clusters(cases, MOST_CLUSTERS_TOLD, least)
             p = p_values(np.array([ratio for ratio, _, _ in likeliest]), best)
-            told = np.zeros(len(planted.areas), bool)
+            in_clusters = np.zeros(len(planted.areas), bool)
             for (_, centre, size), chance in zip(likeliest, p):
                 if chance <= LEVEL:
-                    told[circles.order[centre][:size]] = True
-            counts[:, number] = [self._people(there) for there in (told & drawn.inside, told, drawn.inside)]
+                    in_clusters[circles.order[centre][:size]] = True
+            counts[:, number] = [
+                self._people(there) for there in (in_clusters & drawn.inside, in_clusters, drawn.inside)
+            ]
             progress(0.7 + 0.3 * (number + 1) / len(outcomes))
         return counts[0], counts[1], counts[2]
 
@@ -455,12 +458,12 @@ class _Look:
         class_of = profile.counts.indices[planted.cell]
         area = area_of_cells(profile)[planted.cell]
         n, everybody = len(planted.areas), profile.area_sizes.astype(float)
-        shown = self.reading.profile_of >= 0
+        released = self.reading.profile_of >= 0
         slopes, kept = [], []
         for classes in rare_groups(profile, planted.planting.rare):
             people = planted.people * classes[class_of]
             true = np.bincount(area, people, n)
-            kept.append(float(people[shown].sum() / people.sum()))
+            kept.append(float(people[released].sum() / people.sum()))
             slopes.append(slope_of_shares(self._by_area(people), self._by_area(planted.people), true, everybody))
         return np.array(slopes), np.array(kept)
 

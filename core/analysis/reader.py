@@ -23,8 +23,8 @@ from ..levels import make_levels
 from ..records.columns import column_from_values, column_numbers
 from .fitting import STOP, Fitted, Margin, fit, margin_of
 from .released import LEVEL, REGION, ReleasedRows, released_rows
-from .spreading import NONE, Spread, alike, spread
-from .tables_of import DESCRIPTION, Given, found_in, table_of
+from .spreading import NONE, Spread, rows_of_equal_weights, spread
+from .tables_of import DESCRIPTION, TableInput, found_in, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +36,27 @@ Names = Union[str, Sequence[str]]
 class AnalysableRelease:
     """A release that can be analysed, as `read_release` gives it.
 
-    records : frame of the released rows, as they were given; areas : frame of the areas, by their identifier as text
-    rows : the same as arrays; leave_out, quasi_identifiers, margin : how its weights are found
+    Attributes
+    ----------
+    records : DataFrame
+        The released rows, as they were given.
+    areas : DataFrame
+        The areas, by their identifier as text.
+    rows : ReleasedRows
+        The same as arrays.
+    leave_out, quasi_identifiers, margin
+        How its weights are found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vbas.core.analysis import read_release
+    >>> records = pd.DataFrame({"vbas_region": [7, 7, 7], "ill": [True, False, False]})
+    >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region": [7, 7]})
+    >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10]})
+    >>> release = read_release(records, crosswalk, areas)
+    >>> len(release.records), release.areas["population"].to_dict()
+    (3, {'a': 30, 'b': 10})
     """
 
     records: pd.DataFrame
@@ -64,24 +83,76 @@ class AnalysableRelease:
     def leaving_out(self, leave_out: str, quasi_identifiers: Names) -> AnalysableRelease:
         """The same with areas left out where records of a class cannot live, by how the release was made.
 
-        leave_out : of `spreading.LEAVE_OUT`; quasi_identifiers : the fields that make a class
+        Parameters
+        ----------
+        leave_out : str
+            Of `spreading.LEAVE_OUT`: “where level 1 shows the class”, “in zones” or “none”.
+        quasi_identifiers : str or sequence of str
+            The fields that make a class.
+
+        Returns
+        -------
+        AnalysableRelease
+            With other weights.
+
+        Examples
+        --------
+        Whoever is shown in the larger region does not live in “a”, where a region shows the class by itself:
+
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [1, 1], "sex": ["F", "F"]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10]})
+        >>> release = read_release(records, crosswalk, areas).leaving_out("where level 1 shows the class", "sex")
+        >>> release.spread().values.tolist()
+        [['a', 1.0], ['b', 1.0]]
         """
         return replace(self, leave_out=leave_out, quasi_identifiers=tuple(_listed(quasi_identifiers)))
 
     def with_margins(
-        self, table: Given, area: str, fields: Names, people: str, if_different: str = STOP
+        self, table: TableInput, area: str, fields: Names, people: str, if_different: str = STOP
     ) -> AnalysableRelease:
         """The same with weights that meet a table of people by area and some fields of the release.
 
-        table : a file or frame with a row for each area and group; area, fields, people : its fields
-        if_different : of `fitting.MARGINS_DIFFER`. Raises InputError for a table that cannot be used; what contradicts
-        the release is refused once weights are asked for.
+        Parameters
+        ----------
+        table : path or DataFrame
+            A row for each area and group.
+        area, people : str
+            Its fields with the area and with the people.
+        fields : str or sequence of str
+            Its fields that make a group, called as in the release.
+        if_different : str
+            Of `fitting.MARGINS_DIFFER`: what becomes of a group that contradicts the release.
+
+        Returns
+        -------
+        AnalysableRelease
+            With other weights.
+
+        Raises
+        ------
+        InputError
+            For a table that cannot be used; what contradicts the release is refused once weights are asked for.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_region": [1, 1, 1, 1], "sex": ["F", "F", "F", "F"]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10]})
+        >>> census = pd.DataFrame({"area": ["a", "b"], "sex": ["F", "F"], "people": [1, 3]})
+        >>> release = read_release(records, crosswalk, areas).with_margins(census, "area", "sex", "people")
+        >>> release.counts()["estimate"].tolist()
+        [1.0, 3.0]
         """
-        given = table_of(table, tr("MARGINS"))
-        _check_fields(given, [area, *_listed(fields), people], tr("MARGINS"))
-        columns = {name: column_from_values(given[name]) for name in _listed(fields)}
-        number = column_numbers(column_from_values(given[people]), people, "MARGIN_COUNT")
-        margin, _ = margin_of(self.rows, column_from_values(given[area]), columns, number)
+        frame = table_of(table, tr("MARGINS"))
+        _check_fields(frame, [area, *_listed(fields), people], tr("MARGINS"))
+        columns = {name: column_from_values(frame[name]) for name in _listed(fields)}
+        number = column_numbers(column_from_values(frame[people]), people, "MARGIN_COUNT")
+        margin, _ = margin_of(self.rows, column_from_values(frame[area]), columns, number)
         return replace(self, margin=margin, if_different=if_different)
 
     def spread(self, by: Names | None = None) -> pd.DataFrame:
@@ -97,6 +168,17 @@ class AnalysableRelease:
         DataFrame
             Without `by` the area and `weight`, by the labels of `records`: `release.records.join(release.spread())`.
             With it vbas_level, vbas_region, the fields, `records`, the area, `weight` and `estimate`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.spread("ill")[["area", "ill", "records", "weight"]].values.tolist()
+        [['b', False, 1, 1.0], ['a', True, 1, 0.75], ['b', True, 1, 0.25]]
         """
         import pandas as pd
 
@@ -106,24 +188,42 @@ class AnalysableRelease:
             label = self.records.index.repeat(np.diff(weights.indptr))
             there = self.areas.index[weights.indices]
             return pd.DataFrame({name: there, "weight": weights.data}, index=label)
-        first_row, records = alike(self.rows, self.weights, _listed(by))
+        first_row, records = rows_of_equal_weights(self.rows, self.weights, _listed(by))
         levels, numbers = self.rows.level[first_row] + 1, self.rows.numbers(first_row)
         weights = self.weights.profiles[self.weights.profile_of[first_row]].tocsr()
         weights.eliminate_zeros()
         class_of = np.repeat(np.arange(len(first_row)), np.diff(weights.indptr))
-        shown = {LEVEL: levels[class_of], REGION: numbers[class_of]}
-        shown.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
+        columns = {LEVEL: levels[class_of], REGION: numbers[class_of]}
+        columns.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
         estimate = weights.data * records[class_of]
-        shown.update({"records": records[class_of], name: self.areas.index[weights.indices]})
-        return pd.DataFrame({**shown, "weight": weights.data, "estimate": estimate})
+        columns.update({"records": records[class_of], name: self.areas.index[weights.indices]})
+        return pd.DataFrame({**columns, "weight": weights.data, "estimate": estimate})
 
     def counts(self, by: Names = ()) -> pd.DataFrame:
         """Estimated records by area and group, with what is behind them.
 
-        by : fields of the release that make groups
-        Returns a frame by area with the fields, `estimate`, `share` of the area's records, `rows` that may live there,
-        `effective` number of records, and `at_area`, the share of the estimate from records whose area is known.
-        Areas with shapes keep them.
+        Parameters
+        ----------
+        by : str or sequence of str
+            Fields of the release that make groups.
+
+        Returns
+        -------
+        DataFrame
+            By area: the fields, `estimate`, `share` of the area's records, `rows` that may live there, `effective`
+            number of records, and `at_area`, the share of the estimate from records whose area is known. Areas with
+            shapes keep them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.counts("ill")[["ill", "estimate", "share"]].values.tolist()
+        [[False, 0.0, 0.0], [True, 0.75, 1.0], [False, 1.0, 0.8], [True, 0.25, 0.2]]
         """
         import pandas as pd
 
@@ -157,6 +257,17 @@ class AnalysableRelease:
         DataFrame
             By area: `cases`, `records`, `rate`, `expected`, `ratio`, `effective` number of records behind the rate, and
             `at_area`, the share of records whose area is known. Areas with shapes keep them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.rates("ill", per=100)[["cases", "records", "rate"]].values.tolist()
+        [[0.75, 0.75, 100.0], [0.25, 1.25, 20.0]]
         """
         import pandas as pd
 
@@ -182,15 +293,33 @@ class AnalysableRelease:
     def exposure(self, of: Names | pd.Series) -> pd.DataFrame:
         """The mean of quantities of the areas over where each row may live, and their standard deviation there.
 
-        of : fields of the areas, or a series by area
-        Returns a frame by the labels of `records` with mean_ and sd_ of each name: in a model a row takes its mean, and
-        the deviation, 0 where the area is known, says how little is known of its own.
+        Parameters
+        ----------
+        of : str, sequence of str or Series
+            Fields of the areas, or a series by area.
+
+        Returns
+        -------
+        DataFrame
+            By the labels of `records`, mean_ and sd_ of each name: in a model a row takes its mean, and the deviation,
+            0 where the area is known, says how little is known of its own.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from vbas.core.analysis import read_release
+        >>> records = pd.DataFrame({"vbas_level": [1, 2], "vbas_region": [2, 1], "ill": [False, True]})
+        >>> crosswalk = pd.DataFrame({"area": ["a", "b"], "vbas_region_1": [1, 2], "vbas_region_2": [1, 1]})
+        >>> areas = pd.DataFrame({"area": ["a", "b"], "population": [30, 10], "traffic": [5.0, 9.0]})
+        >>> release = read_release(records, crosswalk, areas)
+        >>> release.exposure("traffic").round(3).values.tolist()
+        [[9.0, 0.0], [6.0, 1.732]]
         """
         import pandas as pd
 
-        given = [of] if isinstance(of, pd.Series) else [self.areas[name] for name in _listed(of)]
+        quantities = [of] if isinstance(of, pd.Series) else [self.areas[name] for name in _listed(of)]
         columns = {}
-        for position, values in enumerate(given):
+        for position, values in enumerate(quantities):
             name = values.name if values.name is not None else f"exposure_{position + 1}"
             texts = values.set_axis([identifier_text(identifier) for identifier in values.index])
             numbers = texts.reindex(self.areas.index).to_numpy(float)
@@ -204,9 +333,9 @@ class AnalysableRelease:
 
 
 def read_release(
-    records: Given,
-    crosswalk: Given | None = None,
-    areas: Given | None = None,
+    records: TableInput,
+    crosswalk: TableInput | None = None,
+    areas: TableInput | None = None,
     area: str | None = None,
     population: str = "population",
     count: str | None = None,
@@ -263,7 +392,7 @@ def read_release(
         areas = found_in(folder, "areas") if areas is None else areas
     if crosswalk is None or areas is None:
         raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
-    shown, between = table_of(records, tr("Released records")), table_of(crosswalk, tr("Crosswalk"))
+    released, between = table_of(records, tr("Released records")), table_of(crosswalk, tr("Crosswalk"))
     surfaces = table_of(areas, tr("Areas"))
     levels_of = _level_fields(between)
     if area is None:
@@ -286,10 +415,12 @@ def read_release(
     places = make_areas(surfaces[area].tolist(), nowhere, people, area, tr("Areas"), in_metres=True)
     crosswalks = [crosswalk_from_table(places, between[area].tolist(), _numbers(between[name])) for name in levels_of]
     levels = make_levels(places, crosswalks, titles=levels_of, keep_all=True)
-    fields = {str(name): column_from_values(shown[name]) for name in shown.columns if name not in ("fid", "geometry")}
-    counts = None if count is None else _counts(shown, count)
+    fields = {
+        str(name): column_from_values(released[name]) for name in released.columns if name not in ("fid", "geometry")
+    }
+    counts = None if count is None else _counts(released, count)
     rows = released_rows(places, levels, fields, counts)
-    return AnalysableRelease(shown, surfaces.set_index(area), rows)
+    return AnalysableRelease(released, surfaces.set_index(area), rows)
 
 
 def _level_fields(crosswalk: pd.DataFrame) -> list[str]:
@@ -307,9 +438,9 @@ def _numbers(values: pd.Series) -> list[object]:
     return [None if value is None or value != value else value for value in values.tolist()]
 
 
-def _counts(shown: pd.DataFrame, name: str) -> np.ndarray:
-    _check_fields(shown, [name], tr("Released records"))
-    numbers = column_numbers(column_from_values(shown[name]), name, "RECORD_COUNT")
+def _counts(records: pd.DataFrame, name: str) -> np.ndarray:
+    _check_fields(records, [name], tr("Released records"))
+    numbers = column_numbers(column_from_values(records[name]), name, "RECORD_COUNT")
     if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers != np.round(numbers)).any():
         raise InputError(
             tr("“{name}” is not a whole number in all released rows: each must say how many it stands for.", name=name)

@@ -122,7 +122,7 @@ def scan(
         best = np.concatenate([best, circles.largest_of(drawn, step)])
     likeliest = circles.clusters(outcome.cases_by_area, at_most)
     p = p_values(np.array([cluster[0] for cluster in likeliest]), best)
-    clusters = [circles.told(llr, centre, size, float(at)) for (llr, centre, size), at in zip(likeliest, p)]
+    clusters = [circles.cluster(llr, centre, size, float(at)) for (llr, centre, size), at in zip(likeliest, p)]
     progress(1.0)
     return ScanResult(tuple(clusters), best)
 
@@ -238,7 +238,7 @@ class Circles:
             taken[self.order[best[1]][: best[2]]] = True
         return likeliest
 
-    def told(self, llr: float, centre: int, size: int, p_value: float) -> Cluster:
+    def cluster(self, llr: float, centre: int, size: int, p_value: float) -> Cluster:
         """What is known of a circle."""
         near, effective = self.order[centre][:size], float(self.effective[centre][size - 1])
         observed = float(self.outcome.cases_by_area[near].sum())

@@ -53,7 +53,7 @@ def read_spread(
     >>> fields = {"vbas_region": column_from_values([7, 7, 2]), "sex": column_from_values(["F", "F", "M"])}
     >>> rows, weights = read_spread(areas, column_from_values(["a", "b", "b"]), fields, np.array([4.5, 1.5, 3.0]))
     >>> rows.counts.tolist(), weights.row_weights().toarray().tolist()
-    ([6, 3], [[0.75, 0.25], [0.0, 1.0]])
+    ([3, 6], [[0.0, 1.0], [0.75, 0.25]])
     """
     texts = ["" if is_missing(value) else str(identifier_text(value)) for value in area.categories.tolist()]
     at = areas.codes_of(np.array(texts, dtype=object))[area.codes] if len(texts) else np.zeros(0, np.int64)
@@ -80,11 +80,11 @@ def read_spread(
     used = np.flatnonzero(total > 0)
     profiles = (sparse.diags(1 / total[used]) @ shares[used]).tocsr()
     counts = np.round(total[used]).astype(np.int64)
-    shown = {
+    shown_fields = {
         name: Column(classes[used, position], column.categories)
         for position, (name, column) in enumerate(fields.items())
         if name not in (LEVEL, REGION)
     }
     nowhere = np.zeros(len(used), np.int64)
-    rows = ReleasedRows(areas, Levels((own_regions(len(areas)),)), nowhere, nowhere, shown, counts)
+    rows = ReleasedRows(areas, Levels((own_regions(len(areas)),)), nowhere, nowhere, shown_fields, counts)
     return rows, Spread(profiles, np.arange(len(used)), counts.astype(float), nowhere)

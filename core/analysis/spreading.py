@@ -235,18 +235,18 @@ def _possible(
             )
         )
     possible = members[place]
-    shown = sparse.csr_matrix((n_classes, members.shape[1]))  # which areas are known to show a class more finely
+    known = sparse.csr_matrix((n_classes, members.shape[1]))  # which areas are known to show a class more finely
     parts = []
     for own_level in range(len(levels)):
         here = np.flatnonzero(level == own_level)
         there = possible[here]
         if own_level and own_level < plain:
-            there = (there - there.multiply(shown[class_of[here]])).tocsr()
+            there = (there - there.multiply(known[class_of[here]])).tocsr()
             there.eliminate_zeros()
         parts.append(there)
         if own_level == 0 or leave_out == IN_ZONES:
             marks = sparse.csr_matrix((np.ones(len(here)), (class_of[here], here)), shape=(n_classes, len(place)))
-            shown = ((shown + marks @ possible) > 0).astype(float)
+            known = ((known + marks @ possible) > 0).astype(float)
     order = np.argsort(
         np.concatenate([np.flatnonzero(level == position) for position in range(len(levels))]), kind="stable"
     )
@@ -270,7 +270,7 @@ def _possible(
     return left
 
 
-def alike(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_equal_weights(rows: ReleasedRows, weights: Spread, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The classes of rows that share level, region, these fields and their weights, sorted by them.
 
     Returns the position of one row of each, (Q,) int64, and the records of each, (Q,) int64.

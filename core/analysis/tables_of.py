@@ -15,23 +15,23 @@ from ..records.sqlite_uri import sqlite_uri
 if TYPE_CHECKING:
     import pandas as pd
 
-Given = Union[str, Path, "pd.DataFrame"]
+TableInput = Union[str, Path, "pd.DataFrame"]
 DESCRIPTION = "datapackage.json"  # beside the tables of a release that RELEASE_FOLDER has written
 SUFFIXES = (".csv", ".gpkg", ".parquet", ".geojson")
 NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?"  # written as a number is: no code such as 007
 
 
-def table_of(given: Given, what: str) -> pd.DataFrame:
+def table_of(table: TableInput, what: str) -> pd.DataFrame:
     """A table from a file or a frame.
 
-    given : a path to a CSV file, GeoPackage, Parquet or GeoJSON file, or a frame of pandas or geopandas, which is taken
+    table : a path to a CSV file, GeoPackage, Parquet or GeoJSON file, or a frame of pandas or geopandas, which is taken
     as it is; what : its name in messages
     Shapes are read where geopandas is there, and left out otherwise. Raises InputError for a file that is not there, or
     of another kind.
     """
-    if not isinstance(given, (str, Path)):
-        return given
-    path = Path(given)
+    if not isinstance(table, (str, Path)):
+        return table
+    path = Path(table)
     if not path.is_file():
         raise InputError(tr("{what}: there is no file “{path}”.", what=what, path=str(path)))
     suffix = path.suffix.lower()

@@ -196,9 +196,9 @@ class _Search:
         if mended is not None:
             self.group_of[mended.members] = mended.group_of
 
-    def _looking_farther(self, failing: Sequence[int], reach: int, leaving_out: bool) -> _Found | None:
+    def _looking_farther(self, failing: Sequence[int], reach: int, leaving_out: bool) -> _Solution | None:
         """The best mend of a patch that grows until nothing farther away can be better, or it is too large."""
-        best: _Found | None = None
+        best: _Solution | None = None
         while reach <= MOST_REACH:
             members = self.patch(failing, reach)
             if len(members) > MOST_CELLS:
@@ -210,7 +210,9 @@ class _Search:
             reach = reach + 1 if mended is None or leaving_out else min(mended.moves, MOST_REACH + 1)
         return best
 
-    def _solve(self, members: np.ndarray, reach: int, leaving_out: bool, may_fail: Sequence[int] = ()) -> _Found | None:
+    def _solve(
+        self, members: np.ndarray, reach: int, leaving_out: bool, may_fail: Sequence[int] = ()
+    ) -> _Solution | None:
         program = _Program(self, members, reach, leaving_out, may_fail)
         group_of = program.solve()
         if group_of is None:
@@ -220,7 +222,7 @@ class _Search:
         around = len(np.setdiff1d(self.cells.adjacency.matrix()[members].indices, members))
         all_seen = program.sees_all and not around
         proven = program.optimal and (all_seen or (not leaving_out and moves <= reach))
-        return _Found(members, group_of, moves, program.optimal, proven)
+        return _Solution(members, group_of, moves, program.optimal, proven)
 
     def join(self, group: int) -> None:
         """Join a failing group with the neighbour that has the fewest people; without one, leave it out."""
@@ -234,7 +236,7 @@ class _Search:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Solution:
     """members : cells; group_of : of each; moves : how many; optimal : in the patch; proven : none is better"""
 
     members: np.ndarray

@@ -38,7 +38,7 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
     else:
         import tomli as tomllib
     try:
-        told: dict[str, object] = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+        values: dict[str, object] = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise InputError(tr("{file} cannot be read: {reason}.", file=file, reason=error.strerror)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -48,37 +48,37 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
         if not equals:
             raise InputError(tr("“{change}” is no NAME=VALUE.", change=change))
         try:
-            told[name] = tomllib.loads(f"value = {text}")["value"]
+            values[name] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
-            told[name] = text
-    refuse_unknown(list(told), [*SETTINGS, *LINKED, *OUTPUTS, *LAYERS, OF_UPDATES])
-    return told
+            values[name] = text
+    refuse_unknown(list(values), [*SETTINGS, *LINKED, *OUTPUTS, *LAYERS, OF_UPDATES])
+    return values
 
 
-def tables_of(told: Mapping[str, object], beside: Path) -> dict[str, Frame]:
+def tables_of(values: Mapping[str, object], beside: Path) -> dict[str, Frame]:
     """The tables of a job, by the setting that names each. Raises InputError.
 
     beside : the folder that paths start from
     """
-    sources = {name: value for name, value in told.items() if name in SETTINGS and SETTINGS[name].kind == TABLE}
+    sources = {name: value for name, value in values.items() if name in SETTINGS and SETTINGS[name].kind == TABLE}
     return {
         name: table_of_source(str(source), beside, name) for name, source in sources.items() if not is_blank(source)
     }
 
 
-def with_followed(updating: Updating | None, told: Mapping[str, object]) -> Updating | None:
+def with_followed(updating: Updating | None, values: Mapping[str, object]) -> Updating | None:
     """What is updated, with FOLLOWED of the job where the command says nothing of it. Raises InputError."""
     if updating is None:
-        if not is_blank(told.get(OF_UPDATES)):
+        if not is_blank(values.get(OF_UPDATES)):
             raise InputError(tr("{name} is for updates alone: take it out of the job.", name=OF_UPDATES))
         return None
-    followed = updating.followed or told.get(OF_UPDATES)
+    followed = updating.followed or values.get(OF_UPDATES)
     return replace(updating, followed=HELD_BACK if is_blank(followed) else choice_of(OF_UPDATES, followed, FOLLOWED))
 
 
-def settings_of(told: Mapping[str, object], beside: Path) -> dict[str, object]:
+def settings_of(values: Mapping[str, object], beside: Path) -> dict[str, object]:
     """The settings of a job that are no tables; paths of files start from a folder."""
-    settings = {name: value for name, value in told.items() if name in SETTINGS and SETTINGS[name].kind != TABLE}
+    settings = {name: value for name, value in values.items() if name in SETTINGS and SETTINGS[name].kind != TABLE}
     return {
         name: str(beside / Path(str(value)).expanduser())
         if SETTINGS[name].kind == FILE and not is_blank(value)
@@ -87,9 +87,9 @@ def settings_of(told: Mapping[str, object], beside: Path) -> dict[str, object]:
     }
 
 
-def outputs_of(told: Mapping[str, object], beside: Path) -> dict[str, Path]:
+def outputs_of(values: Mapping[str, object], beside: Path) -> dict[str, Path]:
     """Where the outputs of a job go, by name."""
-    return {name: beside / Path(str(told[name])).expanduser() for name in OUTPUTS if not is_blank(told.get(name))}
+    return {name: beside / Path(str(values[name])).expanduser() for name in OUTPUTS if not is_blank(values.get(name))}
 
 
 def written_job(values: Mapping[str, object], comments: Sequence[str] = ()) -> str:

@@ -20,50 +20,50 @@ TABLES, KEYS, ROWS, COUNT_KNOWN, NEW_KEY, LEAST = (
 LINKED = (KEY, TABLES, KNOWN, ROWS, KEEP, SENSITIVE, COUNT_KNOWN, NEW_KEY, LEAST, KEYS)
 
 
-def linking_of(told: Mapping[str, object], beside: Path) -> Linking | None:
+def linking_of(values: Mapping[str, object], beside: Path) -> Linking | None:
     """What a job asks of linked tables; None where it has none. Raises InputError.
 
-    told : the job; beside : the folder that paths start from
+    values : the job; beside : the folder that paths start from
     """
-    given = {name: told[name] for name in LINKED if not is_blank(told.get(name))}
-    if TABLES not in given:
-        if given:
+    inputs = {name: values[name] for name in LINKED if not is_blank(values.get(name))}
+    if TABLES not in inputs:
+        if inputs:
             raise InputError(
                 tr(
                     "{name} is for linked tables, of which the job names none: give LINKED_TABLES.",
-                    name=next(iter(given)),
+                    name=next(iter(inputs)),
                 )
             )
         return None
-    if KEY not in given:
+    if KEY not in inputs:
         raise InputError(tr("{name} is needed, and is not given.", name=KEY))
-    sources = _sources(given[TABLES])
+    sources = _sources(inputs[TABLES])
     tables = {name: table_of_source(source, beside, TABLES) for name, source in sources.items()}
 
     def named(parameter: str) -> dict[str, list[str]]:
-        return by_table(parameter, _parts(given.get(parameter, ())), list(tables))
+        return by_table(parameter, _parts(inputs.get(parameter, ())), list(tables))
 
-    least = given.get(LEAST, 0)
+    least = inputs.get(LEAST, 0)
     return Linking(
-        str(given[KEY]),
+        str(inputs[KEY]),
         tables,
         named(KNOWN),
         named(KEEP),
         named(SENSITIVE),
         {table: names[0] for table, names in named(KEYS).items()},
-        _yes(COUNT_KNOWN, given.get(COUNT_KNOWN, True)),
-        _yes(NEW_KEY, given.get(NEW_KEY, True)),
+        _yes(COUNT_KNOWN, inputs.get(COUNT_KNOWN, True)),
+        _yes(NEW_KEY, inputs.get(NEW_KEY, True)),
         int(number_of(LEAST, least, True, 0)),
-        choice_of(ROWS, given.get(ROWS, ALL_ROWS), ROWS_KNOWN),
+        choice_of(ROWS, inputs.get(ROWS, ALL_ROWS), ROWS_KNOWN),
     )
 
 
-def _sources(given: object) -> dict[str, str]:
+def _sources(tables: object) -> dict[str, str]:
     """Where each table is, by its name in the release: that of the job, else that of the file or its layer."""
-    if isinstance(given, Mapping):
-        return {str(name): str(source) for name, source in given.items()}
+    if isinstance(tables, Mapping):
+        return {str(name): str(source) for name, source in tables.items()}
     sources: dict[str, str] = {}
-    for source in _parts(given):
+    for source in _parts(tables):
         path, _, layer = source.partition(LAYER)
         name = table_name(layer or Path(path).stem)
         if name in sources:
@@ -77,15 +77,15 @@ def _sources(given: object) -> dict[str, str]:
     return sources
 
 
-def _parts(given: object) -> list[str]:
+def _parts(value: object) -> list[str]:
     """Several words: a list, or one text with semicolons."""
-    parts: Sequence[object] = given.split(";") if isinstance(given, str) else given  # type: ignore[assignment]
+    parts: Sequence[object] = value.split(";") if isinstance(value, str) else value  # type: ignore[assignment]
     if not isinstance(parts, (list, tuple)):
         raise InputError(tr("{name}: give the names of fields as a list.", name=TABLES))
     return [str(part).strip() for part in parts if str(part).strip()]
 
 
-def _yes(name: str, given: object) -> bool:
-    if not isinstance(given, bool):
-        raise InputError(tr("{name} is “{value}”: write true or false.", name=name, value=str(given)))
-    return given
+def _yes(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(tr("{name} is “{value}”: write true or false.", name=name, value=str(value)))
+    return value

@@ -37,11 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     speak(os.environ.get("VBAS_LANGUAGE") or os.environ.get("LC_ALL") or os.environ.get("LANG") or "")
     from ..errors import Cancelled, InputError, PrivacyError, VbasError
 
-    given = _parser().parse_args(arguments)
+    arguments_given = _parser().parse_args(arguments)
     with suppress(ValueError):  # not in the main thread, which has the signals
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        code: int = given.run(given)
+        code: int = arguments_given.run(arguments_given)
     except InputError as error:
         return _failed(error, INPUT)
     except PrivacyError as error:
@@ -113,21 +113,21 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help=tr("say warnings only"))
 
 
-def _anonymize(given: argparse.Namespace) -> int:
-    return _made(given, ["vbas", "anonymize", given.job.name])
+def _anonymize(options: argparse.Namespace) -> int:
+    return _made(options, ["vbas", "anonymize", options.job.name])
 
 
-def _update(given: argparse.Namespace) -> int:
+def _update(options: argparse.Namespace) -> int:
     from ..job.updating import Updating
     from ..releases.updating import FURTHER, UPDATED
 
-    words = [*(["--entry", given.entry] if given.entry else []), *(["--replaces"] if given.replaces else [])]
-    words += [f"--followed={given.followed}"] if given.followed else []
-    updating = Updating(given.entry, UPDATED if given.replaces else FURTHER, given.followed or "")
-    return _made(given, ["vbas", "update", given.job.name, *words], updating)
+    words = [*(["--entry", options.entry] if options.entry else []), *(["--replaces"] if options.replaces else [])]
+    words += [f"--followed={options.followed}"] if options.followed else []
+    updating = Updating(options.entry, UPDATED if options.replaces else FURTHER, options.followed or "")
+    return _made(options, ["vbas", "update", options.job.name, *words], updating)
 
 
-def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | None = None) -> int:
+def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating | None = None) -> int:
     """Make and deliver the release of a job; words : of the command, for the report."""
     from ..errors import InputError
     from ..job.conclusion import conclude
@@ -135,14 +135,14 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, with_followed, written_job
     from .linked_job import linking_of
 
-    told, beside = read_job(given.job, given.set), given.job.resolve().parent
-    outputs = outputs_of(told, beside)
-    if given.folder is not None:
-        outputs[FOLDER] = Path.cwd() / given.folder
+    values, beside = read_job(options.job, options.set), options.job.resolve().parent
+    outputs = outputs_of(values, beside)
+    if options.folder is not None:
+        outputs[FOLDER] = Path.cwd() / options.folder
     if not outputs:
         raise InputError(tr("The job says nothing of where the release goes: give {name} or --folder.", name=FOLDER))
-    log, progress = _Log(given.quiet), _Bar(given.quiet)
-    layers = [name for name in LAYERS if told.get(name)]
+    log, progress = _Log(options.quiet), _Bar(options.quiet)
+    layers = [name for name in LAYERS if values.get(name)]
     if layers:
         log.warn(
             tr(
@@ -150,18 +150,18 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
                 names=", ".join(layers),
             )
         )
-    tables, settings = tables_of(told, beside), settings_of(told, beside)
-    updating = with_followed(updating, told)
+    tables, settings = tables_of(values, beside), settings_of(values, beside)
+    updating = with_followed(updating, values)
     missing = [name for name in ("REGIONS", "RECORDS") if name not in tables]
     if missing:
         raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
-    linking = linking_of(told, beside)
+    linking = linking_of(values, beside)
     if linking is not None and updating is not None:
         raise InputError(
             tr("LINKED_TABLES: an update carries on a release of persons alone, so take this out of the job.")
         )
-    command = " ".join([*words, *(f"--set {change}" for change in given.set)])
+    command = " ".join([*words, *(f"--set {change}" for change in options.set)])
     release = made_of(
         areas,
         records,
@@ -171,7 +171,7 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
         log,
         command,
         FOLDER in outputs,
-        job_text=written_job(read_job(given.job)),
+        job_text=written_job(read_job(options.job)),
         updating=updating,
         linking=linking,
     )
@@ -184,10 +184,10 @@ def _made(given: argparse.Namespace, words: Sequence[str], updating: Updating | 
     return DONE
 
 
-def _check(given: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> int:
     from ..package.checking import check_folder
 
-    checked = check_folder(given.folder, given.k)
+    checked = check_folder(options.folder, options.k)
     words = {True: tr("holds"), False: tr("does not hold"), None: tr("not looked at")}
     width = max(map(len, words.values()))
     for claim in checked.claims:
@@ -195,9 +195,9 @@ def _check(given: argparse.Namespace) -> int:
     return DOES_NOT_HOLD if checked.broken else INPUT if checked.unseen else DONE
 
 
-def _verify(given: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> int:
     before = sys.argv
-    sys.argv = [str(VERIFY), str(given.folder), *(["--k", str(given.k)] if given.k else [])]
+    sys.argv = [str(VERIFY), str(options.folder), *(["--k", str(options.k)] if options.k else [])]
     try:
         runpy.run_path(str(VERIFY), run_name="__main__")
     except SystemExit as end:
@@ -207,7 +207,7 @@ def _verify(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _spread(given: argparse.Namespace) -> int:
+def _spread(options: argparse.Namespace) -> int:
     from importlib.util import find_spec
 
     from ..errors import InputError
@@ -219,12 +219,12 @@ def _spread(given: argparse.Namespace) -> int:
     from ..analysis.reader import read_release
     from ..package.delivering import deliver_release
 
-    release = read_release(given.folder, areas=given.areas, population=given.population)
-    names = [name.strip() for name in given.by.split(",") if name.strip()]
+    release = read_release(options.folder, areas=options.areas, population=options.population)
+    names = [name.strip() for name in options.by.split(",") if name.strip()]
     counts = release.counts(by=names)
     geometry = getattr(counts, "_geometry_column_name", None)
     text = counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv()
-    for warning in deliver_release(None, lambda _: None, {"OUTPUT": (given.output, lambda: text)}):
+    for warning in deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)}):
         sys.stderr.write(tr("Warning: {sentence}", sentence=warning) + "\n")
     return DONE
 
@@ -251,16 +251,16 @@ class _Bar:
     """Tells on the error stream how far the work is: on one line for who looks on, else a line now and then."""
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet, self._told, self._on_line = quiet, -1.0, sys.stderr.isatty()
+        self._quiet, self._reported, self._on_line = quiet, -1.0, sys.stderr.isatty()
 
     def __call__(self, fraction: float) -> None:
-        if self._quiet or fraction < self._told + (0.01 if self._on_line else A_STEP):
+        if self._quiet or fraction < self._reported + (0.01 if self._on_line else A_STEP):
             return
-        self._told = fraction
+        self._reported = fraction
         sys.stderr.write(f"\r{fraction:4.0%} " if self._on_line else f"{fraction:.0%}\n")
         sys.stderr.flush()
 
     def end(self) -> None:
         """The work is done."""
-        if self._on_line and self._told >= 0:
+        if self._on_line and self._reported >= 0:
             sys.stderr.write("\n")

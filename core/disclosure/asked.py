@@ -131,8 +131,8 @@ def _open_at(
         taken = np.zeros_like(low)
         for family, inside in zip(known, within):
             if family.release == release:
-                shown = family.over(family.shown, here, inside)
-                taken = taken if shown is None else taken + shown
+                of_released = family.over(family.released, here, inside)
+                taken = taken if of_released is None else taken + of_released
         new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
         before.append(taken)
         n_tried = int((new & groups.fits).sum())
@@ -360,7 +360,7 @@ class _Known:
     """What a family of sums tells beyond its unknowns one by one, and the records that its equivalence classes show.
 
     more, less : by region and class, how many more people than the sum of the least there are at least, and how many
-    fewer than the sum of the most; shown : the records of its equivalence classes
+    fewer than the sum of the most; released : the records of its equivalence classes
     """
 
     def __init__(self, chunk: Chunk, number: int, groups: _Groups) -> None:
@@ -371,9 +371,9 @@ class _Known:
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
         self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
-        self.shown = np.zeros_like(self.more)
+        self.released = np.zeros_like(self.more)
         equivalence_class, region, joint = chunk.equivalence_classes_of(family)
-        self.shown[region, family.class_of[joint]] = chunk.over.releases[family.release].records[equivalence_class]
+        self.released[region, family.class_of[joint]] = chunk.over.releases[family.release].records[equivalence_class]
         sizes = np.diff(self._regions.indptr)
         self._alone, self._larger = np.flatnonzero(sizes == 1), np.flatnonzero(sizes != 1)
 

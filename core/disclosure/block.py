@@ -71,7 +71,7 @@ class Block:
 
     people : (n + 1, u + 1) int64 in truth; the last row and column stand for no area and no class, and have any number
     level_of : (n, u) int8, the level at which an area's people of a class are shown, SUPPRESSED for none; it changes
-    shown : of each level (n_regions, n_groups) int64, the records that it shows
+    released : of each level (n_regions, n_groups) int64, the records that it shows
     order, place : the areas so that those of a region stand together, and where each stands
     stronger : whether a move has made known what was not known before, as of zones it may
     """
@@ -102,34 +102,34 @@ class Block:
         # Whether each region of each level shows a class in some period, of classes that are the same in all.
         self._in_some_period: list[np.ndarray] = []
         if storeys.mates is not None:
-            of_class, shown_in = storeys.mates
-            self._in_some_period = [in_regions[:, of_class[classes]].toarray() > 0 for in_regions in shown_in]
+            of_class, row_values_in = storeys.mates
+            self._in_some_period = [in_regions[:, of_class[classes]].toarray() > 0 for in_regions in row_values_in]
         self.build()
 
     def build(self) -> None:
         """Work out what the release shows, and with it what is known."""
         people = self.people[:-1, :-1]
-        self.shown, self.families = [], []
+        self.released, self.families = [], []
         within: list[np.ndarray] = []
         last = len(self.storeys.region_of) - 1
         for level, region in enumerate(self.storeys.region_of):
             n_regions, group = int(region.max(initial=NONE)) + 1, self.group_of[level]
-            shown = np.zeros((n_regions, int(group.max(initial=NONE)) + 1), np.int64)
+            released = np.zeros((n_regions, int(group.max(initial=NONE)) + 1), np.int64)
             area, class_of = np.nonzero((self.level_of == level) & (people > 0) & (region[:, None] >= 0))
-            np.add.at(shown, (region[area], group[class_of]), people[area, class_of])
-            low = shown.copy()
+            np.add.at(released, (region[area], group[class_of]), people[area, class_of])
+            low = released.copy()
             if level:
                 to_group = np.empty(within[-1].shape[1], np.int64)
                 to_group[self.group_of[level - 1]] = group
                 at, of = np.nonzero(within[-1])
                 np.add.at(low, (self.parent[level - 1][at], to_group[of]), within[-1][at, of])
             within.append(low)
-            self.shown.append(shown)
+            self.released.append(released)
             high = np.full_like(low, MANY)
             family = Family(region, group, low, high, people)
             alone = np.bincount(region[region >= 0], minlength=n_regions) == 1
             total, known = family.sums[:-1, :-1], np.zeros(low.shape, bool)
-            some, some_within = shown > 0, low > 0
+            some, some_within = released > 0, low > 0
             if self._in_some_period:
                 some, some_within = some | self._in_some_period[level], some_within | self._in_some_period[level]
             if level == last:
@@ -157,22 +157,22 @@ class Block:
         """Show what an equivalence class shows one level up, where it joins what is there; from the last level
         suppress it, once all its records are there. The changes, by which `take_back` undoes it.
         """
-        last = len(self.shown) - 1
+        last = len(self.released) - 1
         if level == last:
             return self._suppressed(region, group)
         changes: list[Change] = []
         target, around = level + 1, int(self.parent[level][region])
         its = self.group_above(level, group)
-        while self.storeys.zones and target < last and not self.shown[target][around, its]:
+        while self.storeys.zones and target < last and not self.released[target][around, its]:
             # What a region of zones shows is all that arrives there: the next one that shows the class, or the last.
             around, its = int(self.parent[target][around]), self.group_above(target, its)
             target += 1
-        self.stronger |= self.storeys.zones and not self.shown[target][around, its]
-        records = int(self.shown[level][region, group])
+        self.stronger |= self.storeys.zones and not self.released[target][around, its]
+        records = int(self.released[level][region, group])
         area, class_of = self._cells(level, region, group)
         self._set(changes, self.level_of, (area, class_of), target)
-        self._set(changes, self.shown[level], (region, group), 0)
-        self._set(changes, self.shown[target], (around, its), int(self.shown[target][around, its]) + records)
+        self._set(changes, self.released[level], (region, group), 0)
+        self._set(changes, self.released[target], (around, its), int(self.released[target][around, its]) + records)
         at, of = region, group
         for between in range(level, target):
             self._know(changes, between, at, of, int(self.families[between].low[at, of]) - records)
@@ -183,19 +183,19 @@ class Block:
     def _suppressed(self, region: int, group: int) -> list[Change]:
         """Suppress a class of a region of the last level; where smaller regions show some of it, show all here."""
         changes: list[Change] = []
-        last = len(self.shown) - 1
+        last = len(self.released) - 1
         finer = False
         for level in range(last):
-            at = np.array([self.region_at(level, own, last) == region for own in range(len(self.shown[level]))])
+            at = np.array([self.region_at(level, own, last) == region for own in range(len(self.released[level]))])
             of = self.groups_at(level, last) == group
-            for own, its in zip(*np.nonzero(self.shown[level] * at[:, None] * of)):
+            for own, its in zip(*np.nonzero(self.released[level] * at[:, None] * of)):
                 finer = True
-                records = int(self.shown[level][own, its])
+                records = int(self.released[level][own, its])
                 area, class_of = self._cells(level, int(own), int(its))
                 self._set(changes, self.level_of, (area, class_of), last)
-                self._set(changes, self.shown[level], (own, its), 0)
-                total = int(self.shown[last][region, group])
-                self._set(changes, self.shown[last], (region, group), total + records)
+                self._set(changes, self.released[level], (own, its), 0)
+                total = int(self.released[last][region, group])
+                self._set(changes, self.released[last], (region, group), total + records)
                 here, there = int(own), int(its)
                 for between in range(level, last):
                     self._know(changes, between, here, there, int(self.families[between].low[here, there]) - records)
@@ -203,7 +203,7 @@ class Block:
         if not finer:
             area, class_of = self._cells(last, region, group)
             self._set(changes, self.level_of, (area, class_of), SUPPRESSED)
-            self._set(changes, self.shown[last], (region, group), 0)
+            self._set(changes, self.released[last], (region, group), 0)
             self._know(changes, last, region, group, 0)
         return changes
 
@@ -222,12 +222,12 @@ class Block:
     def _know(self, changes: list[Change], level: int, region: int, group: int, low: int) -> None:
         """Know this least number of a sum, and the sum itself where the release gives it."""
         family = self.families[level]
-        total, shown = int(family.sums[region, group]), int(self.shown[level][region, group])
-        last = level == len(self.shown) - 1
+        total, released = int(family.sums[region, group]), int(self.released[level][region, group])
+        last = level == len(self.released) - 1
         in_some_period = bool(self._in_some_period) and bool(self._in_some_period[level][region, group])
         exact = total == low and (
             (last and (low > 0 or in_some_period))
-            or ((shown > 0 or in_some_period) and (self.storeys.zones or self._is_area(level, region)))
+            or ((released > 0 or in_some_period) and (self.storeys.zones or self._is_area(level, region)))
         )
         high = low if exact else MANY
         if last and not low and not exact and self.storeys.bounded and total < self.k:
@@ -253,7 +253,7 @@ class Block:
 
     def groups_at(self, level: int, target: int) -> np.ndarray:
         """Of each group of a level, the group of a higher level that its classes are in."""
-        groups: np.ndarray = np.empty(self.shown[level].shape[1], np.int64)
+        groups: np.ndarray = np.empty(self.released[level].shape[1], np.int64)
         groups[self.group_of[level]] = self.group_of[target]
         return groups
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..language import as_data
 from .method_bounds import method_bounds
 from .zone_flows import MOST_PEOPLE
-from .zone_tables import Found, Known, Shown, proven_small, too_many_pairs
+from .zone_tables import Known, ProvenSmall, ReleasedClasses, proven_small, too_many_pairs
 
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
@@ -80,7 +80,7 @@ def certify_classes(records: np.ndarray, k: int, further: Sequence[Family] = ())
 
 
 def certify(
-    shown: Shown,
+    released: ReleasedClasses,
     people: np.ndarray | None,
     k: int,
     losses: Sequence[np.ndarray] | None = None,
@@ -93,17 +93,17 @@ def certify(
     what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
     Of a release whose zones have too many areas these are not looked at, and stand as not decided.
     """
-    of_zones = Family(ZONES, len(shown.records), int(((shown.records >= 1) & (shown.records < k)).sum()))
-    if n_pairs := too_many_pairs(shown):
+    of_zones = Family(ZONES, len(released.records), int(((released.records >= 1) & (released.records < k)).sum()))
+    if n_pairs := too_many_pairs(released):
         return Certificate(k, (of_zones, Family(AREAS, 0, 0, n_pairs)), people is not None, contradicted=False)
-    known = np.full(len(shown.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
-    proof = proven_small(shown, known, k, table, every=table is None)
+    known = np.full(len(released.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
+    proof = proven_small(released, known, k, table, every=table is None)
     families = [
         of_zones,
         *_families(proof),
     ]
     if losses is not None:
-        bounds = method_bounds(shown, known, losses, k)
+        bounds = method_bounds(released, known, losses, k)
         families.append(Family(BY_THE_METHOD, len(bounds.low), int(bounds.small.sum())))
     return Certificate(
         k,
@@ -117,7 +117,7 @@ def certify(
     )
 
 
-def _families(proof: Found) -> list[Family]:
+def _families(proof: ProvenSmall) -> list[Family]:
     """What was tried, listed among the parts or seen to be free at once."""
     of_areas, of = proof.of.level < 0, proof.of
     return [

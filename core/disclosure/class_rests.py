@@ -24,15 +24,15 @@ from .small_counts import SmallCounts, pairs_by_row, within_of
 def left_of_classes(chunk: Chunk) -> Iterator[SmallCounts]:
     """What is left of each class of each release, where that is 1 to k-1 people: nothing is open of it."""
     releases = chunk.over.releases
-    shown = [_Shown(chunk, release) for release in range(len(releases))]
-    for release, own in enumerate(shown):
+    released = [_ReleasedClasses(chunk, release) for release in range(len(releases))]
+    for release, own in enumerate(released):
         if releases[release].whole:  # of others there may be people beside those that it shows
-            lefts = [left for other in shown if other is not own for left in _left_of(chunk, own, other)]
+            lefts = [left for other in released if other is not own for left in _left_of(chunk, own, other)]
             if lefts:
                 yield _asked(chunk, own, sorted(lefts, key=lambda left: left.order))
 
 
-class _Shown:
+class _ReleasedClasses:
     """What a release shows in a chunk, of its L equivalence classes there.
 
     joint_class : (u,) the class of each joint class, NONE where it has none; class_of, records : (L,) int64; cells :
@@ -51,7 +51,7 @@ class _Shown:
         self.cells = sparse.vstack(cells).tocsr()
         self.records, self.class_of = np.concatenate(records), np.concatenate(class_of)
 
-    def class_within(self, other: _Shown) -> np.ndarray:
+    def class_within(self, other: _ReleasedClasses) -> np.ndarray:
         """(L of the other,) the class of this release that holds each equivalence class of another, NONE for none."""
         least = np.full(int(other.joint_class.max(initial=NONE)) + 2, np.iinfo(np.int64).max)
         most = np.full_like(least, NONE)
@@ -72,7 +72,7 @@ class _Left:
     taken: int
 
 
-def _left_of(chunk: Chunk, own: _Shown, theirs: _Shown) -> Iterator[_Left]:
+def _left_of(chunk: Chunk, own: _ReleasedClasses, theirs: _ReleasedClasses) -> Iterator[_Left]:
     """What is left of the classes of one release once what another shows within them is taken away.
 
     All classes at once: a column of the matrices is a cell of a class.
@@ -83,11 +83,11 @@ def _left_of(chunk: Chunk, own: _Shown, theirs: _Shown) -> Iterator[_Left]:
     finer = np.flatnonzero((class_within != NONE) & np.isin(class_within, own.class_of) & ~np.isin(class_within, wrong))
     if not len(finer):
         return
-    shown = _of_class(own.cells, own.class_of, n_classes)
+    of_class = _of_class(own.cells, own.class_of, n_classes)
     parts = _of_class(theirs.cells[finer], class_within[finer], n_classes)
     # All equivalence classes of a class that touch an equivalence class of the other release, each such choice once.
-    touched = _once(parts @ shown.T)
-    places = sparse.csr_matrix(touched @ shown)
+    touched = _once(parts @ of_class.T)
+    places = sparse.csr_matrix(touched @ of_class)
     places.data[:] = 1
     inside = within_of(places, parts)
     taken = inside @ theirs.records[finer]
@@ -98,14 +98,14 @@ def _left_of(chunk: Chunk, own: _Shown, theirs: _Shown) -> Iterator[_Left]:
     low, high = (
         np.add.reduceat(values[:, order], starts, axis=1).T.ravel() for values in (chunk.bounds.low, chunk.bounds.high)
     )
-    alone = np.flatnonzero(np.diff(shown.indptr) == 1)  # a single area shows all that it has of the class
-    at = shown.indices[shown.indptr[alone]]
+    alone = np.flatnonzero(np.diff(of_class.indptr) == 1)  # a single area shows all that it has of the class
+    at = of_class.indices[of_class.indptr[alone]]
     low[at] = high[at] = own.records[alone]
     gone = sparse.csr_matrix(inside @ parts)
     gone.data[:] = 1
     known = sparse.csr_matrix(places - gone)  # 0 where somebody is gone
     known.data *= (low == high)[known.indices]
-    left = within_of(places, shown) @ own.records - taken - known @ low
+    left = within_of(places, of_class) @ own.records - taken - known @ low
     for row in to_list(np.flatnonzero((left >= 1) & (left < chunk.k) & (taken > 0))):
         column = places.indices[places.indptr[row] : places.indptr[row + 1]]
         certain = known.indices[known.indptr[row] : known.indptr[row + 1]]
@@ -132,7 +132,7 @@ def _once(rows: sparse.csr_matrix) -> sparse.csr_matrix:
     return rows[some[np.unique(keys, return_index=True)[1]]]
 
 
-def _asked(chunk: Chunk, own: _Shown, lefts: list[_Left]) -> SmallCounts:
+def _asked(chunk: Chunk, own: _ReleasedClasses, lefts: list[_Left]) -> SmallCounts:
     """What is left of the classes of a release, as it is asked about."""
     sizes = np.array([len(rest.cells) for rest in lefts])
     cell = np.concatenate([rest.cells for rest in lefts])

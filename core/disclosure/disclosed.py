@@ -25,7 +25,7 @@ from .counts import HOMOGENEOUS, KINDS, SUM, Count, persons_in
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
-from .sensitive import sensitive_fields, tell_values
+from .sensitive import disclosed_by_values_of, sensitive_fields
 from .small_counts import SmallCounts, pairs_by_row, within_of
 
 MEMBERS_AT_ONCE = 1_000_000
@@ -92,7 +92,7 @@ def find_disclosed(
     for number, some in enumerate(chunks):
         known: dict[tuple[bytes, bytes, int], Count] = {}
         looked_at = np.zeros(0, np.int64)
-        for chunk, findings in _found_in(over, some, k, programs, tuple(range(len(over.schemas)))):
+        for chunk, findings in _disclosed_in(over, some, k, programs, tuple(range(len(over.schemas)))):
             if (keep_bounds or fields) and not np.isin(chunk.joint, looked_at).any():
                 kept.append((chunk.joint, chunk.bounds))
             looked_at = np.union1d(looked_at, chunk.joint)
@@ -106,7 +106,7 @@ def find_disclosed(
         counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
-        disclosed = tell_values(over, kept, counts, name, k)
+        disclosed = disclosed_by_values_of(over, kept, counts, name, k)
         counts = disclosed.counts
         contradicted.append(disclosed.contradicted)
         progress((len(chunks) + number + 1) / (len(chunks) + len(fields)))
@@ -118,7 +118,7 @@ def find_disclosed(
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Disclosed:
     """What is disclosed in a chunk.
 
     n_undecided, undecided : counts that are open still; n_by_programs : how many only programs decided to be disclosed
@@ -134,9 +134,9 @@ class _Found:
     n_tried: int
 
 
-def _found_in(
+def _disclosed_in(
     over: Overlay, joint: np.ndarray, k: int, programs: bool, closed: tuple[int, ...]
-) -> Iterator[tuple[Chunk, _Found]]:
+) -> Iterator[tuple[Chunk, _Disclosed]]:
     """What is disclosed in some joint classes, whole groups of them, for somebody who knows all values there are.
 
     closed : the schemas of which the values that some release shows are taken for all there are. That is believed of a
@@ -151,12 +151,12 @@ def _found_in(
         yield chunk, findings
         return
     if not again.all():
-        yield from _found_in(over, joint[~again], k, programs, closed)
+        yield from _disclosed_in(over, joint[~again], k, programs, closed)
     for release in closed:
-        yield from _found_in(over, joint[again], k, programs, tuple(other for other in closed if other != release))
+        yield from _disclosed_in(over, joint[again], k, programs, tuple(other for other in closed if other != release))
 
 
-def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
+def _disclosed_of(chunk: Chunk, programs: bool) -> _Disclosed:
     """The disclosed counts of a chunk; programs : whether linear programming decides what is open."""
     asked = asked_of(chunk, _tables(chunk) if programs else None)
     low, high, members = asked.low.copy(), asked.high.copy(), asked.members
@@ -199,7 +199,7 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Found:
         if not chunk.contradicted[joint].any()
     ]
     listed = list(counts.values())
-    return _Found(listed, n_undecided, by_programs, chunk.contradicted, undecided, asked.n_tried)
+    return _Disclosed(listed, n_undecided, by_programs, chunk.contradicted, undecided, asked.n_tried)
 
 
 def _of_row(members: sparse.csr_matrix, row: int) -> np.ndarray:
@@ -316,7 +316,7 @@ def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
     (release,) = count.releases
     (family,) = [family for family in chunk.families if family.release == release]
     gone = np.zeros_like(family.low, bool)
-    _, region, at = _shown_within(chunk, family, count.cells, joint)
+    _, region, at = _classes_within(chunk, family, count.cells, joint)
     gone[region, family.class_of[at]] = True
     left = ~gone[np.ix_(family.region[count.cells], family.class_of[joint])]
     if left.any():
@@ -324,10 +324,10 @@ def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
         kept = left.any(axis=0) if left.any(axis=0).sum() == 1 else np.ones(len(joint), bool)
         joint = joint[kept]
         count = replace(count, cells=count.cells[left.any(axis=1)], joint=chunk.joint[joint])
-    return _less(chunk, count, _shown_within(chunk, family, count.cells, joint)[0])
+    return _less(chunk, count, _classes_within(chunk, family, count.cells, joint)[0])
 
 
-def _shown_within(
+def _classes_within(
     chunk: Chunk, family: Sums, cells: np.ndarray, joint: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Those of `Chunk.equivalence_classes_of` a family that lie whole in some cells and joint classes."""

@@ -67,15 +67,15 @@ def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
     """The counts of some classes, (u,) bool, in what is left of regions without smaller ones that show the class."""
     covered = np.zeros((block.n, block.u), bool)
     for level in block.as_they_are:
-        region, shown = block.storeys.region_of[level], block.shown[level]
-        left = np.zeros(shown.shape, bool)
+        region, released = block.storeys.region_of[level], block.released[level]
+        left = np.zeros(released.shape, bool)
         at, of = np.nonzero(covered & (region[:, None] >= 0))
         left[region[at], of] = True
         if left.any():
             small = _small(block, np.where(covered, NONE, region[:, None]), level - 1, level, classes)
             yield small.some(np.flatnonzero(left[small.part, small.class_of]))
         inside = np.flatnonzero(region >= 0)
-        covered[inside] |= shown[region[inside]] > 0
+        covered[inside] |= released[region[inside]] > 0
 
 
 def _small(
@@ -171,7 +171,7 @@ class Exchanges:
         steps = _steps(block)
         self.given = np.zeros((len(steps), block.n, block.u), np.int32)
         self.taken = np.zeros_like(self.given)
-        alike = [np.flatnonzero(like) for like in _alike(block, asked)]
+        in_same_totals = [np.flatnonzero(like) for like in _counted_in_the_same_totals(block, asked)]
         # What an area can lose and gain without a change of any sum of the levels so far, in the order of the block.
         down = np.minimum(block.people[:-1, :-1], block.k).astype(np.int32)[block.order]
         up = np.full(down.shape, block.k, np.int32)
@@ -188,10 +188,10 @@ class Exchanges:
             if len(starts) < 2 or not (np.bincount(group) > 1).any():
                 continue
             own = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(part)))
-            for class_of, company in zip(asked.tolist(), alike):
+            for class_of, company in zip(asked.tolist(), in_same_totals):
                 if len(company):
                     self._exchange(number, down, up, class_of, company, starts, group, own)
-        for class_of, company in zip(asked.tolist(), alike):
+        for class_of, company in zip(asked.tolist(), in_same_totals):
             if len(company):  # what no level knows of can change alone
                 for mine, other, most in ((down, up, self.given), (up, down, self.taken)):
                     alone = np.minimum(mine[:, class_of], other[:, company].max(axis=1))
@@ -237,13 +237,13 @@ def _steps(block: Block) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(parts, [*regions, np.zeros(block.n, np.int64)]))
 
 
-def _alike(block: Block, asked: np.ndarray) -> np.ndarray:
+def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
     """For classes, which others count in the very same totals of all tables, (c, u) bool."""
-    alike = np.arange(block.u) != asked[:, None]
+    in_same_totals = np.arange(block.u) != asked[:, None]
     for table in block.tables:
         group = table.group[:-1]
-        alike &= group == group[asked][:, None]
-    return alike
+        in_same_totals &= group == group[asked][:, None]
+    return in_same_totals
 
 
 def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarray:

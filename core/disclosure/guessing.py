@@ -130,17 +130,19 @@ def _right(holds: np.ndarray, sure: np.ndarray, n: int) -> float:
 def sample_of(areas: Areas, plan: Plan) -> ZoneSample:
     """A sample of the zones of several inhabited areas, the same each time."""
     regions = plan.levels.region_of
-    shown = np.flatnonzero(plan.released)
+    released = np.flatnonzero(plan.released)
     inhabited = np.flatnonzero(areas.population > 0)
     size = [
         np.bincount(region_of[inhabited][region_of[inhabited] >= 0], minlength=crosswalk.n_regions)
         for region_of, crosswalk in zip(regions, plan.levels.crosswalks)
     ]
-    n_areas = np.array([size[level][region] for level, region in zip(plan.level[shown], plan.region[shown])], np.int64)
-    shown, n_areas = shown[n_areas > 1], n_areas[n_areas > 1]
-    order = np.random.default_rng(SEED).permutation(len(shown))
-    order = shown[np.sort(order[np.cumsum(n_areas[order]) <= MOST_PAIRS][:MOST_ZONES])]
-    sample = ZoneSample([], [], [], [], [], len(shown))
+    n_areas = np.array(
+        [size[level][region] for level, region in zip(plan.level[released], plan.region[released])], np.int64
+    )
+    released, n_areas = released[n_areas > 1], n_areas[n_areas > 1]
+    order = np.random.default_rng(SEED).permutation(len(released))
+    order = released[np.sort(order[np.cumsum(n_areas[order]) <= MOST_PAIRS][:MOST_ZONES])]
+    sample = ZoneSample([], [], [], [], [], len(released))
     for level in range(len(regions)):
         _add_zones(sample, areas, plan, order[plan.level[order] == level], level)
     return sample

@@ -71,7 +71,7 @@ def nobody(release: Published) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     width = max(crosswalk.n_regions for crosswalk in release.levels.crosswalks)
     place = release.level * width + release.region
     n_classes, n_bases = len(release.classes), len(starts) - 1
-    shown = np.unique(place * n_classes + release.class_of)
+    released = np.unique(place * n_classes + release.class_of)
     of_base = np.unique(place * n_bases + base[release.class_of])
     at_place, at_base = np.divmod(of_base, n_bases)
     number = starts[at_base + 1] - starts[at_base]
@@ -79,6 +79,6 @@ def nobody(release: Published) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     within = np.arange(int(number.sum())) - np.repeat(ends - number, number)
     class_of = order[np.repeat(starts[at_base], number) + within]
     every = np.repeat(at_place, number)
-    lacking = ~np.isin(every * n_classes + class_of, shown)
+    lacking = ~np.isin(every * n_classes + class_of, released)
     level, region = np.divmod(every[lacking], width)
     return level, region, class_of[lacking].astype(np.int64)

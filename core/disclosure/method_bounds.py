@@ -16,18 +16,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from .zone_tables import Shown
+from .zone_tables import ReleasedClasses
 
 
 @dataclass(frozen=True, eq=False)
 class MethodBounds:
     """Bounds of the parts of the regions that show a class above level 1, arrays (p,).
 
-    shown : the position of what is shown, as it was given; part : the region of the level below; areas : inhabited
+    released : the position of what is shown, as it was given; part : the region of the level below; areas : inhabited
     areas of the part that do not show the class at level 1; low, high : of the records that are shown and live there
     """
 
-    shown: np.ndarray
+    released: np.ndarray
     part: np.ndarray
     areas: np.ndarray
     low: np.ndarray
@@ -50,10 +50,10 @@ class MethodBounds:
         return int((self.small & (self.areas > 1)).sum())
 
 
-def method_bounds(shown: Shown, people: np.ndarray, losses: Sequence[np.ndarray], k: int) -> MethodBounds:
+def method_bounds(released: ReleasedClasses, people: np.ndarray, losses: Sequence[np.ndarray], k: int) -> MethodBounds:
     """The bounds; people : (n,) of each area; losses : of each level, (n_regions,) what a record loses in each."""
-    index = _Index(shown, people)
-    parts = [_parts_of(index, level, losses, k) for level in range(1, len(shown.levels))]
+    index = _Index(released, people)
+    parts = [_parts_of(index, level, losses, k) for level in range(1, len(released.levels))]
     columns = [np.concatenate(column) for column in zip(*parts)] if parts else [np.empty(0, np.int64)] * 6
     at, part, areas, few, least, most = columns
     starts = np.flatnonzero(np.diff(at, prepend=-1))
@@ -63,24 +63,24 @@ def method_bounds(shown: Shown, people: np.ndarray, losses: Sequence[np.ndarray]
         order = np.lexsort(numbers[start:stop].T)
         own = start + order
         held = tuple(map(tuple, numbers[own].tolist()))
-        low[own], high[own] = _bounds(int(shown.records[at[start]]), held)
+        low[own], high[own] = _bounds(int(released.records[at[start]]), held)
     return MethodBounds(at, part, areas, low, high, k)
 
 
 class _Index:
     """What is shown, to be looked up by level, region and class, and the areas that do not show a class themselves."""
 
-    def __init__(self, shown: Shown, people: np.ndarray) -> None:
-        self.shown, self.levels = shown, shown.levels
-        self._first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in shown.levels.crosswalks)])
-        self._n_classes = int(shown.class_of.max(initial=-1)) + 1
-        keys = self._key(shown.level, shown.region, shown.class_of)
+    def __init__(self, released: ReleasedClasses, people: np.ndarray) -> None:
+        self.released, self.levels = released, released.levels
+        self._first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in released.levels.crosswalks)])
+        self._n_classes = int(released.class_of.max(initial=-1)) + 1
+        keys = self._key(released.level, released.region, released.class_of)
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
         inhabited = people > 0
         self.inhabited = [
             np.bincount(region_of[inhabited & (region_of >= 0)], minlength=crosswalk.n_regions)
-            for region_of, crosswalk in zip(shown.levels.region_of, shown.levels.crosswalks)
+            for region_of, crosswalk in zip(released.levels.region_of, released.levels.crosswalks)
         ]
 
     def _key(self, level: np.ndarray | int, region: np.ndarray, class_of: np.ndarray) -> np.ndarray:
@@ -95,13 +95,13 @@ class _Index:
 
     def free_areas(self, level: int, region: np.ndarray, class_of: np.ndarray) -> np.ndarray:
         """Inhabited areas of regions that do not show a class at level 1, counted."""
-        shown = self.shown
-        finest = np.flatnonzero(shown.level == 0)
-        around = shown.region[finest]
+        released = self.released
+        finest = np.flatnonzero(released.level == 0)
+        around = released.region[finest]
         for below in range(level):
             around = self.levels.parents(below)[around]
-        keys, at = np.unique(around * self._n_classes + shown.class_of[finest], return_inverse=True)
-        showing = np.bincount(at.reshape(-1), self.inhabited[0][shown.region[finest]], len(keys)).astype(np.int64)
+        keys, at = np.unique(around * self._n_classes + released.class_of[finest], return_inverse=True)
+        showing = np.bincount(at.reshape(-1), self.inhabited[0][released.region[finest]], len(keys)).astype(np.int64)
         key = region * self._n_classes + class_of
         where = np.searchsorted(keys, key)
         there = np.append(keys, -1)[where] == key
@@ -111,20 +111,20 @@ class _Index:
 def _parts_of(index: _Index, level: int, losses: Sequence[np.ndarray], k: int) -> tuple[np.ndarray, ...]:
     """The parts of what is shown at a level: its position, the part, its free areas, and the numbers that it may hold:
     0 to the first, or from the second to the third."""
-    shown, levels = index.shown, index.levels
-    here = np.flatnonzero(shown.level == level)
+    released, levels = index.released, index.levels
+    here = np.flatnonzero(released.level == level)
     parents = levels.parents(level - 1)
     children = np.argsort(parents, kind="stable")
     starts = np.searchsorted(parents[children], np.arange(levels.crosswalks[level].n_regions + 1))
-    number = np.diff(starts)[shown.region[here]]
+    number = np.diff(starts)[released.region[here]]
     at = np.repeat(here, number)
     ends = np.cumsum(number)
-    part = children[np.arange(len(at)) - np.repeat(ends - number, number) + starts[shown.region[at]]]
-    class_of, records = shown.class_of[at], shown.records[at]
+    part = children[np.arange(len(at)) - np.repeat(ends - number, number) + starts[released.region[at]]]
+    class_of, records = released.class_of[at], released.records[at]
     areas = index.free_areas(level - 1, part, class_of)
     shows = index.position(level - 1, part, class_of) >= 0
     own, around = losses[level - 1][part], _loss_around(index, level, at, losses)
-    dearer, loss = own < losses[level][shown.region[at]], losses[level][shown.region[at]]
+    dearer, loss = own < losses[level][released.region[at]], losses[level][released.region[at]]
     few = np.where(shows, 0, np.minimum(k - 1, records))
     # So many that the rest, fewer than k, would have to go elsewhere: for nothing less than what all cost here.
     most_rest = np.minimum(k - 1, records - np.where(shows, 1, k))
@@ -148,12 +148,12 @@ def _parts_of(index: _Index, level: int, losses: Sequence[np.ndarray], k: int) -
 
 def _loss_around(index: _Index, level: int, at: np.ndarray, losses: Sequence[np.ndarray]) -> np.ndarray:
     """The loss of the smallest region around that shows the class, infinite for none."""
-    shown = index.shown
-    region, loss = shown.region[at], np.full(len(at), np.inf)
+    released = index.released
+    region, loss = released.region[at], np.full(len(at), np.inf)
     for higher in range(level + 1, len(index.levels)):
         region = index.levels.parents(higher - 1)[region]
-        released = index.position(higher, region, shown.class_of[at]) >= 0
-        loss = np.where(np.isinf(loss) & released, losses[higher][region], loss)
+        known = index.position(higher, region, released.class_of[at]) >= 0
+        loss = np.where(np.isinf(loss) & known, losses[higher][region], loss)
     return loss
 
 

@@ -205,11 +205,11 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
     here = (at_level == level) & (column_of[class_of] >= 0)
     empty[region[here], column_of[class_of[here]]] = True
     if level == last:
-        shown = low > 0
+        released = low > 0
         if release.whole:
-            high[shown] = low[shown]
+            high[released] = low[released]
         if release.bounded or release.held_back is not None:
-            high[~shown] = release.k - 1
+            high[~released] = release.k - 1
         if release.held_back is not None and len(release.held_back):
             at, column = release.held_back[:, 0], column_of[release.held_back[:, 1]]
             high[at[column >= 0], column[column >= 0]] = UNBOUNDED
@@ -341,7 +341,7 @@ def _agreeing(row: tuple[int, ...], before: Sequence[Schema], schema: Schema, in
 
 def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
     """`nobody` of Overlay: where a release shows every class that agrees with the rest, none is left for NONE."""
-    seen = _Seen(schemas)
+    released_values = _ReleasedValues(schemas)
     nobody = np.zeros(entries.shape, bool)
     for position, schema in enumerate(schemas):
         lacking = np.flatnonzero(entries[:, position] == NONE)
@@ -352,21 +352,23 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
             ]
             rows = lacking[(there == pattern).all(axis=1)]
             if not others:
-                nobody[rows, position] = len(schema.classes) >= seen.n_classes(schema, {})
+                nobody[rows, position] = len(schema.classes) >= released_values.n_classes(schema, {})
                 continue
             shared = sorted({name for other in others for name in schemas[other].names} & set(schema.names))
             column = {name: next(other for other in others if name in schemas[other].names) for name in shared}
-            codes = [seen.codes(schemas[column[name]], name)[entries[rows, column[name]]] for name in shared]
-            own = [seen.codes(schema, name) for name in shared]
-            sizes = [len(seen.values[name]) for name in shared]
+            codes = [released_values.codes(schemas[column[name]], name)[entries[rows, column[name]]] for name in shared]
+            own = [released_values.codes(schema, name) for name in shared]
+            sizes = [len(released_values.values[name]) for name in shared]
             both, known = combine_codes([np.concatenate(parts) for parts in zip(codes, own)], sizes)
-            shown = np.bincount(both[len(rows) :], minlength=len(known))
-            there_can_be = np.array([seen.n_classes(schema, dict(zip(shared, code))) for code in to_list(known)])
-            nobody[rows, position] = (shown >= there_can_be)[both[: len(rows)]]
+            n_released = np.bincount(both[len(rows) :], minlength=len(known))
+            there_can_be = np.array(
+                [released_values.n_classes(schema, dict(zip(shared, code))) for code in to_list(known)]
+            )
+            nobody[rows, position] = (n_released >= there_can_be)[both[: len(rows)]]
     return nobody
 
 
-class _Seen:
+class _ReleasedValues:
     """The values of each quasi-identifier that some release shows, and which of them go together.
 
     A quasi-identifier determines its coarser levels, as ages their age groups.

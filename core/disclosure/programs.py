@@ -250,10 +250,10 @@ def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) ->
         of_unknown, of_row, of_asked = problem.components()
         due = np.unique(of_asked[open_])
         part = problem.part(np.isin(of_unknown, due), np.isin(of_row, due), open_)
-        _Alike(part, np.column_stack(values)[open_], k, answers, at[open_], rng).decide()
+        _OpenSums(part, np.column_stack(values)[open_], k, answers, at[open_], rng).decide()
 
 
-class _Alike:
+class _OpenSums:
     """Open sums of a few components, of which those that differ by a fixed number are decided as one.
 
     Whether sums are fixed, or differ by a fixed number, one pair of programs tells of all of them: a sum of all these
@@ -289,7 +289,7 @@ class _Alike:
             return
         constant = self._left & (like < 0)
         value = self._values[:, 0] + self._problem.base
-        self._tell(constant, value, value)
+        self._decide_sums(constant, value, value)
         self._left &= ~constant
         self._one_by_one(like)
 
@@ -331,7 +331,7 @@ class _Alike:
         self._answers.decided[self._at[self._left & ~still]] = True
         self._left = still
 
-    def _tell(self, which: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    def _decide_sums(self, which: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         disclosed = which & (low >= 1) & (high < self._k)
         self._answers.low[self._at[disclosed]], self._answers.high[self._at[disclosed]] = (
             low[disclosed],
@@ -367,7 +367,7 @@ class _Alike:
                 still = _still_open(whole, value, self._k, self._left) | (self._left & ~in_part)
                 self._answers.decided[self._at[self._left & ~still & ~mine]] = True
                 self._left = still | mine & self._left
-            self._tell(mine, *bounds)
+            self._decide_sums(mine, *bounds)
             self._left &= ~mine
 
 

@@ -44,7 +44,7 @@ class Published:
     period : of a release whose classes are the same in all periods the quasi-identifier that says which; empty for
     others: see `in_series`
     linked : the names of the linked tables that were released with the persons, none where there were none
-    rows : what rows show together in all fields beside quasi-identifiers (`shown_rows`); None where that is not known,
+    rows : what rows show together in all fields beside quasi-identifiers (`row_values`); None where that is not known,
     or is what `sensitive` tells
     """
 
@@ -111,8 +111,8 @@ def publish(
         held_back, bounded, whole = np.empty((0, 2), np.int64), False, False
     used = np.union1d(plan.class_of[released], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
-    categories, codes = _shown_categories(profile.categories, profile.classes[used])
-    position = _positions_shown(plan)
+    categories, codes = _categories_in_use(profile.categories, profile.classes[used])
+    position = _positions_released(plan)
     return Published(
         title or tr("this release"),
         plan.k,
@@ -137,10 +137,10 @@ def publish(
 
 def with_rows(release: Published, plan: Plan, rows: KeptValues | None) -> Published:
     """What a plan publishes, with what its rows show together beside quasi-identifiers."""
-    return release if rows is None else replace(release, rows=values_of_cells(rows, _positions_shown(plan)))
+    return release if rows is None else replace(release, rows=values_of_cells(rows, _positions_released(plan)))
 
 
-def _positions_shown(plan: Plan) -> np.ndarray:
+def _positions_released(plan: Plan) -> np.ndarray:
     """Of each cell the position of its equivalence class among those that are released, SUPPRESSED for none."""
     released = plan.released
     position = np.append(np.where(released, np.cumsum(released) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
@@ -189,7 +189,7 @@ def publish_rows(
                 k=k,
             )
         )
-    categories, codes = _shown_categories([column.categories for column in columns], classes)
+    categories, codes = _categories_in_use([column.categories for column in columns], classes)
     at_level, at_region, of_class = equivalence_classes.T
     values = tuple(
         values_of_rows(name, column.categories, equivalence_class_of, column.codes, counts)
@@ -212,7 +212,7 @@ def publish_rows(
     )
 
 
-def _shown_categories(
+def _categories_in_use(
     categories: Sequence[np.ndarray], classes: np.ndarray
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """The values in use as text, and the classes by them; classes : (C, Q) codes of the values given."""

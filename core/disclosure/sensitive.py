@@ -42,7 +42,7 @@ def sensitive_fields(releases: Sequence[Published]) -> list[str]:
     return list(dict.fromkeys(values.field for release in releases for values in release.sensitive))
 
 
-def tell_values(
+def disclosed_by_values_of(
     over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], counts: Sequence[Count], field: str, k: int
 ) -> DisclosedValues:
     """What the values of a field add to the counts that are given away anyway.
@@ -65,7 +65,7 @@ def tell_values(
         for number in own:
             kept[number] = part.with_values(kept[number])
         known = {kept[number].key for number in own}
-        new += [new_count for new_count in part.found() if new_count.key not in known]
+        new += [new_count for new_count in part.counts() if new_count.key not in known]
     return DisclosedValues([*kept, *new], np.concatenate(wrong))
 
 
@@ -123,7 +123,7 @@ class _Part:
         wrong = bounds.contradicted.reshape(len(joint), self._n).any(axis=1)
         self.contradicted = np.isin(groups, groups[wrong])
 
-    def found(self) -> list[Count]:
+    def counts(self) -> list[Count]:
         """What only values tell: counts below k, and people of one value in common, however many."""
         people, fits = self._people_low >= 1, ~self.contradicted
         low, high = self._counted
@@ -134,8 +134,10 @@ class _Part:
         for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (HOMOGENEOUS, one_value & ~self._homogeneous_anyway())):
             for cell, column in to_list(np.argwhere(where)):
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
-                shown_by = tuple(family.release for family in self._shown if family.region[cell] >= 0)
-                count = Count(kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(shown_by))))
+                released_classes = tuple(family.release for family in self._shown if family.region[cell] >= 0)
+                count = Count(
+                    kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(released_classes)))
+                )
                 counts.append(self.with_values(count))
         return counts + self._differences()
 

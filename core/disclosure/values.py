@@ -74,7 +74,7 @@ def as_text(values: Sequence[object]) -> list[str]:
     return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
 
 
-def told_by_type_alone(values: Sequence[object]) -> list[str]:
+def differing_by_type_alone(values: Sequence[object]) -> list[str]:
     """Of different values the texts that several have, as 1 has that of “1”."""
     return sorted(text for text, times in Counter(map(_text, values)).items() if times > 1)
 

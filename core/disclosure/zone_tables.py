@@ -28,7 +28,7 @@ FEW = 60  # counts that are decided one by one rather than by further tables
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ReleasedClasses:
     """What a release shows: arrays (s,) of level, region, class and records.
 
     in_zones : whether a region shows all records of a class that no region within shows
@@ -42,11 +42,11 @@ class Shown:
     in_zones: bool
 
 
-def shown_by(plan: Plan) -> tuple[Shown, np.ndarray]:
+def released_classes(plan: Plan) -> tuple[ReleasedClasses, np.ndarray]:
     """What a plan shows, and the position of each among its equivalence classes."""
     at = np.flatnonzero(plan.released)
     columns = (plan.level[at], plan.region[at], plan.class_of[at], plan.records[at])
-    return Shown(plan.levels, *columns, plan.in_zones), at
+    return ReleasedClasses(plan.levels, *columns, plan.in_zones), at
 
 
 def records_of(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -86,12 +86,12 @@ class Parts:
 class Zones:
     """The zones of several areas with people, and what they have to share.
 
-    shown : (z,) which of what is shown each is; count : (z,) its records
+    released : (z,) which of what is shown each is; count : (z,) its records
     zone, area : (p,) int64 the areas of each zone, ascending
     room : (n,) people of each area who are in no zone of one area
     """
 
-    shown: np.ndarray
+    released: np.ndarray
     count: np.ndarray
     zone: np.ndarray
     area: np.ndarray
@@ -103,9 +103,9 @@ class Zones:
         return bool((self.room < 0).any())
 
 
-def zones_of(shown: Shown, people: np.ndarray) -> Zones:
+def zones_of(released: ReleasedClasses, people: np.ndarray) -> Zones:
     """The zones of what is shown; people : (n,) of each area."""
-    pairs = [np.concatenate(parts) for parts in zip((np.empty(0, np.int64),) * 2, *_pairs_of(shown))]
+    pairs = [np.concatenate(parts) for parts in zip((np.empty(0, np.int64),) * 2, *_pairs_of(released))]
     position, area = pairs
     inhabited = people[area] >= 1
     position, area = position[inhabited], area[inhabited]
@@ -115,39 +115,39 @@ def zones_of(shown: Shown, people: np.ndarray) -> Zones:
     zone = zone.reshape(-1)
     single = size[zone] == 1
     room = np.minimum(np.floor(people), MOST_PEOPLE).astype(np.int64)
-    np.subtract.at(room, area[single], shown.records[used[zone[single]]])
+    np.subtract.at(room, area[single], released.records[used[zone[single]]])
     renumbered = np.cumsum(size > 1) - 1
     several = used[size > 1]
     return Zones(
         several,
-        shown.records[several].astype(np.int64),
+        released.records[several].astype(np.int64),
         renumbered[zone[~single]],
         area[~single],
         room,
     )
 
 
-def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _pairs_of(released: ReleasedClasses) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What is shown, by position, and its areas."""
-    levels, n_areas = shown.levels, len(shown.levels.crosswalks[0].region_of)
-    n_classes = int(shown.class_of.max(initial=-1)) + 1
+    levels, n_areas = released.levels, len(released.levels.crosswalks[0].region_of)
+    n_classes = int(released.class_of.max(initial=-1)) + 1
     step = max(CLASSES_AT_ONCE // max(n_areas, 1), 1)
     areas_of_finest = np.bincount(
         levels.crosswalks[0].region_of[levels.crosswalks[0].region_of >= 0], minlength=levels.crosswalks[0].n_regions
     )
-    order = np.argsort(shown.class_of, kind="stable")
-    starts = np.searchsorted(shown.class_of[order], np.arange(0, n_classes + step, step))
+    order = np.argsort(released.class_of, kind="stable")
+    starts = np.searchsorted(released.class_of[order], np.arange(0, n_classes + step, step))
     for first, start, stop in zip(range(0, n_classes, step), starts, starts[1:]):
         rows = order[start:stop]
         lowest = np.full((n_areas, min(step, n_classes - first)), -1)
         by_itself = np.zeros(lowest.shape, bool)
-        for level in range(len(levels) - 1, -1, -1) if shown.in_zones else range(len(levels)):
-            own = rows[shown.level[rows] == level]
+        for level in range(len(levels) - 1, -1, -1) if released.in_zones else range(len(levels)):
+            own = rows[released.level[rows] == level]
             crosswalk = levels.crosswalks[level]
             grid = np.full((crosswalk.n_regions + 1, lowest.shape[1]), -1)  # the last for no region
-            grid[shown.region[own], shown.class_of[own] - first] = own
+            grid[released.region[own], released.class_of[own] - first] = own
             here = grid[crosswalk.region_of]
-            if shown.in_zones:
+            if released.in_zones:
                 lowest = np.where(here >= 0, here, lowest)
                 continue
             here[by_itself] = -1
@@ -156,45 +156,49 @@ def _pairs_of(shown: Shown) -> Iterator[tuple[np.ndarray, np.ndarray]]:
                 by_itself = (here >= 0) & alone[:, None]
             area, column = np.nonzero(here >= 0)
             yield here[area, column], area
-        if shown.in_zones:
+        if released.in_zones:
             area, column = np.nonzero(lowest >= 0)
             yield lowest[area, column], area
 
 
-def too_many_pairs(shown: Shown, most: int = MOST_LISTED) -> int:
+def too_many_pairs(released: ReleasedClasses, most: int = MOST_LISTED) -> int:
     """The number of areas that all zones together have, where that is too large for them to be looked at; else 0."""
-    sizes = [np.bincount(of.region_of[of.region_of >= 0], minlength=of.n_regions) for of in shown.levels.crosswalks]
-    of_shown = np.empty(len(shown.level), np.int64)
+    sizes = [np.bincount(of.region_of[of.region_of >= 0], minlength=of.n_regions) for of in released.levels.crosswalks]
+    n_areas_of = np.empty(len(released.level), np.int64)
     for level, size in enumerate(sizes):
-        here = shown.level == level
-        of_shown[here] = size[shown.region[here]]
-    if of_shown.sum() <= most:
+        here = released.level == level
+        n_areas_of[here] = size[released.region[here]]
+    if n_areas_of.sum() <= most:
         return 0
-    if shown.in_zones:
-        n_pairs = int(of_shown[_n_around(shown, np.arange(len(of_shown)), 1) == 0].sum())
+    if released.in_zones:
+        n_pairs = int(n_areas_of[_n_around(released, np.arange(len(n_areas_of)), 1) == 0].sum())
     else:
-        alone = np.flatnonzero((shown.level == 0) & (of_shown == 1))
-        n_pairs = int(of_shown.sum() - _n_around(shown, alone, len(sizes)).sum())
+        alone = np.flatnonzero((released.level == 0) & (n_areas_of == 1))
+        n_pairs = int(n_areas_of.sum() - _n_around(released, alone, len(sizes)).sum())
     return n_pairs if n_pairs > most else 0
 
 
-def _n_around(shown: Shown, some: np.ndarray, most: int) -> np.ndarray:
-    """How many regions around some of what is shown show the same class, (len(some),), counted up to `most`."""
-    n_classes, number = int(shown.class_of.max(initial=-1)) + 1, np.zeros(len(some), np.int64)
-    region = shown.region[some].astype(np.int64)
-    for level in range(1, len(shown.levels)):
-        within = np.flatnonzero((shown.level[some] < level) & (region >= 0) & (number < most))
-        region[within] = shown.levels.parents(level - 1)[region[within]]
-        own = shown.level == level
-        keys = np.sort(shown.region[own].astype(np.int64) * n_classes + shown.class_of[own])
-        key = region[within] * n_classes + shown.class_of[some[within]]
+def _n_around(released: ReleasedClasses, some: np.ndarray, most: int) -> np.ndarray:
+    """How many regions around some of what is released show the same class, (len(some),), counted up to `most`."""
+    n_classes, number = int(released.class_of.max(initial=-1)) + 1, np.zeros(len(some), np.int64)
+    region = released.region[some].astype(np.int64)
+    for level in range(1, len(released.levels)):
+        within = np.flatnonzero((released.level[some] < level) & (region >= 0) & (number < most))
+        region[within] = released.levels.parents(level - 1)[region[within]]
+        own = released.level == level
+        keys = np.sort(released.region[own].astype(np.int64) * n_classes + released.class_of[own])
+        key = region[within] * n_classes + released.class_of[some[within]]
         at = np.searchsorted(keys, key)
         number[within] += (np.append(keys, -1)[at] == key) & (key >= 0)
     return number
 
 
 def parts_of(
-    zones: Zones, shown: Shown, asked: np.ndarray | None = None, table: np.ndarray | None = None, k: int = 0
+    zones: Zones,
+    released: ReleasedClasses,
+    asked: np.ndarray | None = None,
+    table: np.ndarray | None = None,
+    k: int = 0,
 ) -> Parts:
     """The parts of zones that some geography names: each area, and what a region of a finer level holds of it where
     that is several areas and not all.
@@ -204,7 +208,7 @@ def parts_of(
     """
     pairs = np.arange(len(zones.zone))
     if asked is not None:
-        pairs = pairs[asked[zones.shown[zones.zone]]]
+        pairs = pairs[asked[zones.released[zones.zone]]]
     of_zone, of_area = zones.zone[pairs], zones.area[pairs]
     held = None if table is None else table[pairs]
 
@@ -218,13 +222,13 @@ def parts_of(
     size_of_zone = np.bincount(of_zone, minlength=len(zones.count))
     size_around = size_of_zone[of_zone]
     n_larger, n_rests = 0, int(size_of_zone[size_of_zone > 2].sum())
-    level_of_zone, n_parts = shown.level[zones.shown[of_zone]], len(some)
+    level_of_zone, n_parts = released.level[zones.released[of_zone]], len(some)
     place = np.empty(len(zones.room), np.int64)
-    place[np.lexsort(shown.levels.region_of)] = np.arange(len(place))
+    place[np.lexsort(released.levels.region_of)] = np.arange(len(place))
     in_order = np.argsort(of_zone * len(place) + place[of_area])  # in which the areas of each region follow each other
-    for at in range(len(shown.levels) - 2, -1, -1):
+    for at in range(len(released.levels) - 2, -1, -1):
         inside = in_order[level_of_zone[in_order] > at]
-        own = shown.levels.crosswalks[at].region_of[of_area[inside]]
+        own = released.levels.crosswalks[at].region_of[of_area[inside]]
         starts = np.flatnonzero((np.diff(of_zone[inside], prepend=-1) != 0) | (np.diff(own, prepend=-2) != 0))
         first, size = inside[starts], np.diff(starts, append=len(inside))
         named = (size > 1) & (size < size_around[first])
@@ -247,7 +251,7 @@ def parts_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ProvenSmall:
     """What follows of parts of zones, and of the rest of the zone beside each.
 
     parts, rests : positions of the parts that must hold 1 to k - 1, and of those whose rest must
@@ -270,32 +274,32 @@ class Found:
 
 
 def proven_small(
-    shown: Shown,
+    released: ReleasedClasses,
     people: np.ndarray,
     k: int,
     known: Known | None = None,
     asked: np.ndarray | None = None,
     every: bool = True,
-) -> Found:
+) -> ProvenSmall:
     """Which parts of zones must hold 1 to k - 1 of its records; people : (n,) of each area.
 
     known : the table that the release was made from (`records_of`), by which most counts are seen to be free at once
     asked : (s,) bool, of what is shown, whose parts alone are asked about; every : whether those that `known` frees are
     listed, too
     """
-    zones = zones_of(shown, people)
-    tables = _tables_of(zones, shown, known)
-    of = parts_of(zones, shown, asked, None if every else tables.table, k)
+    zones = zones_of(released, people)
+    tables = _tables_of(zones, released, known)
+    of = parts_of(zones, released, asked, None if every else tables.table, k)
     size = np.diff(of.pairs.indptr)
     asked_rest = np.bincount(zones.zone, minlength=len(zones.count))[of.zone] - size > 1
     none = np.empty(0, np.int64)
     if zones.contradicted or not len(of):
-        return Found(zones, of, none, none, none, none, asked_rest, zones.contradicted, 0, 0)
+        return ProvenSmall(zones, of, none, none, none, none, asked_rest, zones.contradicted, 0, 0)
     if tables.table is None and len(zones.zone) > MOST_PAIRS:
         undecided = np.arange(len(of))
-        return Found(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
+        return ProvenSmall(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
     if not tables.find():
-        return Found(zones, of, none, none, none, none, asked_rest, True, 0, 0)
+        return ProvenSmall(zones, of, none, none, none, none, asked_rest, True, 0, 0)
     open_ = _Open(of, zones.count[of.zone], asked_rest, k)
     open_.free(tables.held)
     open_.free_by_room(tables.held, tables.spare[zones.area], zones)
@@ -307,12 +311,12 @@ def proven_small(
     return _decided(zones, tables, of, open_, n_tables)
 
 
-def _tables_of(zones: Zones, shown: Shown, known: Known | None) -> Tables:
-    order = np.lexsort(shown.levels.region_of)
+def _tables_of(zones: Zones, released: ReleasedClasses, known: Known | None) -> Tables:
+    order = np.lexsort(released.levels.region_of)
     table = None
     if known is not None:
-        n_areas, position = len(zones.room), np.full(len(shown.records), -1)
-        position[zones.shown] = np.arange(len(zones.shown))
+        n_areas, position = len(zones.room), np.full(len(released.records), -1)
+        position[zones.released] = np.arange(len(zones.released))
         of, area, records = known
         inside = position[of] >= 0
         keys, key = zones.zone * n_areas + zones.area, position[of[inside]] * n_areas + area[inside]
@@ -369,7 +373,7 @@ class _Open:
         return of
 
 
-def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> Found:
+def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> ProvenSmall:
     """What tables left open, decided one by one: each table that is found frees others, too."""
     questions = _Questions(tables, of, open_)
     small: tuple[list[int], list[int]] = ([], [])
@@ -381,7 +385,7 @@ def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: in
     parts, rests = (np.array(some, np.int64) for some in small)
     open_parts, open_rests = (np.flatnonzero(some) for some in (open_.parts, open_.rests))
     numbers = parts, rests, open_parts, open_rests
-    return Found(zones, of, *numbers, open_.asked_rest, False, n_tables, questions.n_asked)
+    return ProvenSmall(zones, of, *numbers, open_.asked_rest, False, n_tables, questions.n_asked)
 
 
 class _Questions:

@@ -59,10 +59,35 @@ def open_engine(
 ) -> Engine:
     """An engine that is open over one table, to be used as a context: leaving it undoes what was not published.
 
-    address : a path, a URL, or what `read_address` made of one; table, schema : of a database; memory : MB
-    progress : called while the engine works; raises to cancel.
-    Raises InputError for a password in a URL, an address that is none, a missing package, and where the table cannot be
-    reached.
+    Parameters
+    ----------
+    address : str or Address
+        A path, a URL, or what `read_address` made of one.
+    table, schema : str
+        Of a database; empty for files.
+    memory : int
+        MB that the engine may use, where it works on this machine.
+    progress : callable, optional
+        Is called while the engine works; raises to cancel.
+
+    Returns
+    -------
+    Engine
+        Open over the table.
+
+    Raises
+    ------
+    InputError
+        For a password in a URL, an address that is none, a missing package, and where the table cannot be reached.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas.core.engines import open_engine
+    >>> _ = Path("records.csv").write_text("area,sex\\na,F\\nb,M\\n")
+    >>> with open_engine("records.csv") as engine:
+    ...     list(engine.fields)
+    ['area', 'sex']
     """
     engine_address = read_address(address) if isinstance(address, str) else address
     _check_packages(engine_address.kind)

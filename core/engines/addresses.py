@@ -107,8 +107,8 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 def _only_known(text: str) -> str:
     """An address of Spark Connect without parameters of its own, which are sent as they are and may be secrets."""
-    given = re.findall(r";([^;=]*)", text)
-    unknown = [name for name in given if name and name.strip().lower() not in CONNECT]
+    names = re.findall(r";([^;=]*)", text)
+    unknown = [name for name in names if name and name.strip().lower() not in CONNECT]
     if unknown:
         raise InputError(
             tr(

@@ -75,9 +75,9 @@ def as_text_in_place(
     if not others:
         return in_place, dict(hierarchies)
     texts = with_text_first(hierarchies, others)
-    shown = coarser_in_place(in_place, texts, [int(name in others) for name in here], "text")
+    coarsened = coarser_in_place(in_place, texts, [int(name in others) for name in here], "text")
     # Text is no coarser value: what was coarsened before is all that was.
-    return replace(shown, coarsened=in_place.coarsened), of_the_texts(texts, others)
+    return replace(coarsened, coarsened=in_place.coarsened), of_the_texts(texts, others)
 
 
 def values_by_code(key: str, categories: np.ndarray) -> dict[str, np.ndarray]:

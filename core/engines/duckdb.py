@@ -98,8 +98,8 @@ class DuckDb:
 
     def _view(self, called: str, table: Any, types: Mapping[str, str], names: Mapping[str, str]) -> Expression:
         columns = [self._comparable(field, types).as_(name, quoted=True) for name, field in names.items()]
-        given = table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
-        return self._named(called, "VIEW", given.sql_query())
+        selection = table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
+        return self._named(called, "VIEW", selection.sql_query())
 
     def fields_beside(self, table: str) -> Mapping[str, str]:
         """See `Engine`."""
@@ -109,8 +109,8 @@ class DuckDb:
                 rows, unlike = self._guarded(lambda: self._in_database(name, schema or self._schema)), {}
             else:
                 states = files_named(table)
-                given = self._guarded(lambda: table_of_files(self._connection, list(states), table))
-                rows, unlike = given.rows, given.unlike
+                beside = self._guarded(lambda: table_of_files(self._connection, list(states), table))
+                rows, unlike = beside.rows, beside.unlike
                 self._states.update(states)
                 self._files += [path for path in states if path not in self._files]
             types = {name: str(kind) for name, kind in zip(rows.columns, rows.types)}
@@ -140,8 +140,8 @@ class DuckDb:
         """See `Engine`."""
         table = arrow_table(columns)
         self._connection.register(f"{name}_given", table)
-        given = ibis.table(ibis.Schema.from_pyarrow(table.schema), name=f"{name}_given")
-        own_table = self.keep(name, given)  # of a table of its own DuckDB knows the size
+        uploaded = ibis.table(ibis.Schema.from_pyarrow(table.schema), name=f"{name}_given")
+        own_table = self.keep(name, uploaded)  # of a table of its own DuckDB knows the size
         self._connection.unregister(f"{name}_given")
         return own_table
 
@@ -236,9 +236,9 @@ class DuckDb:
         if not self._is_database:
             if table or schema:
                 raise InputError(tr("TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file."))
-            given = table_of_files(self._connection, self._files, self._place)
-            self._unlike = given.unlike
-            return given.rows
+            opened = table_of_files(self._connection, self._files, self._place)
+            self._unlike = opened.unlike
+            return opened.rows
         if not table:
             raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
         return self._in_database(table, schema)
@@ -247,8 +247,8 @@ class DuckDb:
         """A table of the .duckdb file, as a relation."""
         # Its database by name: a table of our own, which is temporary, would be found before one of the same name.
         ((file,),) = self._connection.sql(sg.select(sg.func("current_database")).sql("duckdb")).fetchall()
-        given = sg.table(table, db=schema or "main", catalog=file, quoted=True)
-        return self._connection.sql(sg.select("*").from_(given).sql("duckdb"))
+        source = sg.table(table, db=schema or "main", catalog=file, quoted=True)
+        return self._connection.sql(sg.select("*").from_(source).sql("duckdb"))
 
     def _comparable(self, field: str, types: Mapping[str, str]) -> sge.Expression:
         """A field such that what is equal looks alike."""

@@ -119,8 +119,8 @@ def without_values(error: Exception) -> str:
     first = str(error).strip().split("\n")[0]
     inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', first)
     first = f"IO Error: {inner[1]}".replace('\\"', '"') if inner else first
-    if told := _of_a_file(str(error)):
-        return told
+    if sentence := _of_a_file(str(error)):
+        return sentence
     kind = first.partition(":")[0] if ":" in first[:40] else type(error).__name__
     said = any(word in first.lower() for word in KEPT_BACK)
     if kind in SAID_AS_IT_IS or (said and kind not in OF_VALUES):

@@ -29,13 +29,15 @@ def examined_in_place(
     kept = [f"k{i}" for i in range(len(in_place.fields.kept))]
     named = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
     fine = {name: f"o_{named[name]}" for name in in_place.coarsened}
-    shown = {name: f"c_{key}" for name, key in named.items()} if coarser is not None else {}
+    coarser_columns = {name: f"c_{key}" for name, key in named.items()} if coarser is not None else {}
     coded = {key: f"c_{key}" for key in in_place.kept_values}
     looked_at = placed.filter(placed.l_look != NOT_LOOKED_AT).select(
-        "c_a", "l_look", *(coded.get(key, key) for key in kept), *fine.values(), *shown.values()
+        "c_a", "l_look", *(coded.get(key, key) for key in kept), *fine.values(), *coarser_columns.values()
     )
     batches = list(in_place.engine.fetch(looked_at))
-    numbers = {name: whole_numbers(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
+    numbers = {
+        name: whole_numbers(batches, name) for name in ("c_a", "l_look", *fine.values(), *coarser_columns.values())
+    }
     columns = {}
     for key, name in zip(kept, in_place.fields.kept):
         if key in coded:
@@ -47,7 +49,7 @@ def examined_in_place(
     originals = {name: numbers[key] for name, key in fine.items()}
     if coarser is None:
         return examine_rows(plan, equivalence_class, area, columns, originals)
-    quasi = {name: categories_of(in_place, i, numbers[key]) for i, (name, key) in enumerate(shown.items())}
+    quasi = {name: categories_of(in_place, i, numbers[key]) for i, (name, key) in enumerate(coarser_columns.items())}
     return examine_coarser_rows(coarser.plan, coarser.places, equivalence_class, area, columns, quasi, originals)
 
 

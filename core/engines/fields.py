@@ -35,8 +35,8 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
                 there=first_values(there, 12),
             )
         )
-    shown = [*fields.quasi_identifiers, *fields.kept]
-    twice = [name for i, name in enumerate(shown) if name.lower() in [other.lower() for other in shown[:i]]]
+    names = [*fields.quasi_identifiers, *fields.kept]
+    twice = [name for i, name in enumerate(names) if name.lower() in [other.lower() for other in names[:i]]]
     if twice:
         raise InputError(
             tr("QUASI_IDENTIFIERS and KEEP_FIELDS name {twice} twice: name each field once.", twice=first_values(twice))

@@ -13,7 +13,7 @@ import numpy as np
 from ..areas import Areas
 from ..errors import InputError, first_values
 from ..language import tr
-from ..linked.recount import strange, too_alike, too_few
+from ..linked.recount import strange, too_few, too_homogeneous
 from ..linked.rows import LinkedRows
 from ..linked.source import IN_PART, LEFT_OUT, SHOWN, linked_in_update, more_than_k, new_keys
 from ..linked.tables import (
@@ -31,7 +31,7 @@ from ..linked.tables import (
 from ..linked.withholding import withhold
 from ..log import QUIET, Log
 from ..nesting.coarser import check_coarser, examine_coarser_rows
-from ..nesting.recount import check_where_shown
+from ..nesting.recount import check_where_released
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
@@ -130,7 +130,7 @@ class LinkedEngineSource(EngineSource):
         if coarser is not None:
             check_coarser(released, coarser.places, whole)
         elif nested:
-            check_where_shown(released, self.matched, plan.levels, whole)
+            check_where_released(released, self.matched, plan.levels, whole)
         work = _Work(self, plan, coarser, nested, requirement, progress)
         kept, staged = work.released()
         return ReleasedRows(released, kept, staged, tuple(work.rows))
@@ -183,7 +183,7 @@ class _Table:
     """A linked table at work.
 
     mine : its rows that are of released persons, coded; sensitive : of which fields, by their codes there, something is
-    asked; shown : those that are shown
+    asked; released : those that are shown
     """
 
     fields: LinkedFields
@@ -193,7 +193,7 @@ class _Table:
     mine: Expression
     n_given: int
     n_persons: int
-    shown: Expression = None
+    released: Expression = None
     n_left_out: int = 0
     flagged: int = 0
     in_part: bool = False
@@ -247,16 +247,16 @@ class _Work:
         if self.requirement.asks_for_values:
             check_values(self.matched, self.requirement, placed)
 
-    def _one(self, expression: Expression) -> dict[str, Any]:
+    def _row(self, expression: Expression) -> dict[str, Any]:
         (row,) = (row for batch in self.engine.fetch(expression) for row in batch.to_pylist())
         return dict(row)
 
     def _number(self, expression: Expression) -> int:
-        return int(self._one(expression.aggregate(n=expression.count()))["n"])
+        return int(self._row(expression.aggregate(n=expression.count()))["n"])
 
     def _check_keys(self) -> None:
         """Refuse persons without a key, and keys of several. Raises InputError."""
-        counted = self._one(linked_steps.keys(self.everybody))
+        counted = self._row(linked_steps.keys(self.everybody))
         if counted["missing"]:
             raise keys_missing(int(counted["missing"]))
         if counted["different"] < counted["rows"]:
@@ -269,8 +269,8 @@ class _Work:
         known = [f"t{position}x{i}" for i in range(len(table.known))]
         kept = [f"t{position}y{i}" for i in range(len(table.kept))]
         names = {"p": table.key, **dict(zip(known, table.known)), **dict(zip(kept, table.kept))}
-        given = engine.beside(table.table, names, f"vbas_linked_{position}")
-        lost = linked_steps.of_nobody(given, self.everybody)
+        rows = engine.beside(table.table, names, f"vbas_linked_{position}")
+        lost = linked_steps.of_nobody(rows, self.everybody)
         n_lost = self._number(lost)
         if n_lost and self.source.unmatched == STOP:
             some = lost.select("p").distinct().order_by("p").limit(5)
@@ -278,7 +278,7 @@ class _Work:
             raise rows_of_nobody(table.name, n_lost, keys)
         if n_lost:
             self.source.log.warn(left_out_rows(table.name, n_lost))
-        coded = [kept_dictionary(engine, given, column) for column in known]
+        coded = [kept_dictionary(engine, rows, column) for column in known]
         sizes = {column: len(values) for column, (_, values) in zip(known, coded)}
         values = {column: of for column, (of, _) in zip(known, coded)}
         if steps.reach(sizes, known) > steps.MOST_CLASSES:
@@ -291,15 +291,15 @@ class _Work:
             )
         sensitive = {name: kept[table.kept.index(name)] for name in table.sensitive if self.asks_of_values}
         for column in sensitive.values():
-            values[column] = engine.keep(f"vbas_{column}", steps.dictionary(given, column))
+            values[column] = engine.keep(f"vbas_{column}", steps.dictionary(rows, column))
             sizes[column] = size_of(engine, values[column])
-        mine = linked_steps.of_people(given, persons)
+        mine = linked_steps.of_people(rows, persons)
         mine = steps.coded(mine, values, sizes, known)
         mine = engine.keep(f"vbas_mine_{position}", mine)
         self._refuse_area(table, dict(zip((*known, *kept), (*table.known, *table.kept))), mine)
-        n_persons = self._number(linked_steps.who_has_rows(given, self.everybody))
+        n_persons = self._number(linked_steps.who_has_rows(rows, self.everybody))
         codes = {name: f"c_{column}" for name, column in sensitive.items()}
-        return _Table(table, known, kept, codes, mine, self._number(given), n_persons)
+        return _Table(table, known, kept, codes, mine, self._number(rows), n_persons)
 
     def _refuse_area(self, table: LinkedFields, fields: Mapping[str, str], mine: Expression) -> None:
         """Refuse a field that repeats the person's area. Raises InputError."""
@@ -311,7 +311,7 @@ class _Work:
         columns = {"c_a": code.astype(np.int32), "home": areas.identifiers[position[code]]}
         homes = self.engine.upload(f"vbas_homes_{table.name}", columns)
         for column, name in fields.items():
-            counted = self._one(linked_steps.of_home(mine, homes, column))
+            counted = self._row(linked_steps.of_home(mine, homes, column))
             if counted["rows"] and counted["same"] > 0.5 * counted["rows"]:
                 raise area_copy(f"{table.name}.{name}")
 
@@ -320,36 +320,38 @@ class _Work:
         n_tables = len(tables)
         if self.source.rows_known == ONE_ROW:
             for table in tables:
-                table.shown = table.mine
+                table.released = table.mine
                 if table.known:
                     of_many = linked_steps.of_many(table.mine, self.k)
-                    table.shown = self.engine.keep(f"vbas_shown_{table.fields.name}", of_many)
-                    n_left = self._number(table.mine) - self._number(table.shown)
+                    table.released = self.engine.keep(f"vbas_shown_{table.fields.name}", of_many)
+                    n_left = self._number(table.mine) - self._number(table.released)
                     table.in_part = n_left > 0
                     table.n_left_out = self._people_who_lack(table) if n_left else 0
-            return linked_steps.all_shown(persons, n_tables)
-        told: list[Expression | None] = []
+            return linked_steps.all_released(persons, n_tables)
+        known: list[Expression | None] = []
         for position, table in enumerate(tables):
             if not table.known and not self.source.count_known:
-                told.append(None)
+                known.append(None)
                 continue
             of_person = linked_steps.signatures(table.mine, bool(table.known))
-            told.append(self.engine.keep(f"vbas_told_{position}", of_person))
-        knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, told))
-        groups = self.engine.keep("vbas_alike", linked_steps.alike(knowing, n_tables))
+            known.append(self.engine.keep(f"vbas_told_{position}", of_person))
+        knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, known))
+        groups = self.engine.keep("vbas_alike", linked_steps.indistinguishable(knowing, n_tables))
         batches = list(self.engine.fetch(groups))
         by_number = np.argsort(whole_numbers(batches, "id"))
         e, people = (whole_numbers(batches, name)[by_number] for name in ("e", "people"))
         signatures = [whole_numbers(batches, f"s{i}")[by_number] for i in range(n_tables)]
         grouped = self.engine.keep("vbas_grouped", linked_steps.grouped(knowing, groups, n_tables))
-        shown = withhold(e, signatures, self._asked(grouped, people, tables), people)
-        told_of = {f"w{i}": shown.of_table[i].astype(np.int8) for i in range(n_tables)}
-        label = self.engine.upload("vbas_labels", {"id": np.arange(len(e)), "label": shown.label, **told_of})
-        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, label, n_tables))
+        of_persons = withhold(e, signatures, self._asked(grouped, people, tables), people)
+        flags = {f"w{i}": of_persons.of_table[i].astype(np.int8) for i in range(n_tables)}
+        groups_uploaded = self.engine.upload(
+            "vbas_labels", {"id": np.arange(len(e)), "label": of_persons.group, **flags}
+        )
+        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, groups_uploaded, n_tables))
         for position, table in enumerate(tables):
             there = labelled.filter(labelled[f"w{position}"] == 1).select(o_p=labelled.p)
-            table.shown = table.mine.semi_join(there, table.mine.p == there.o_p)
-            table.flagged = int(people[~shown.of_table[position]].sum())
+            table.released = table.mine.semi_join(there, table.mine.p == there.o_p)
+            table.flagged = int(people[~of_persons.of_table[position]].sum())
             lost = table.mine.anti_join(there, table.mine.p == there.o_p).select("p").distinct()
             table.n_left_out = self._number(lost)
         return labelled
@@ -363,8 +365,8 @@ class _Work:
     def _people_who_lack(self, table: _Table) -> int:
         """The persons of whom some rows are not shown."""
         every = table.mine.group_by("p").agg(n=table.mine.count())
-        shown = table.shown.group_by("p").agg(n=table.shown.count())
-        there = shown.select(o_p=shown.p, m=shown.n)
+        rows = table.released.group_by("p").agg(n=table.released.count())
+        there = rows.select(o_p=rows.p, m=rows.n)
         both = every.left_join(there, every.p == there.o_p)
         return self._number(both.filter(both.m.fill_null(0) < both.n))
 
@@ -382,7 +384,7 @@ class _Work:
         """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
         plan, in_place = self.plan, self.in_place
         own = [f"k{i}" for i in range(len(in_place.fields.kept))]
-        n_labels = int(self._one(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
+        n_labels = int(self._row(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
         most = max(plan.n_released, *(table.n_given for table in tables if table.kept), 1)
         drawn = np.random.default_rng(0).random(n_labels) < ROWS_LOOKED_AT / most
         looked_at = self.engine.upload("vbas_looked_at", {"l_label": np.flatnonzero(drawn)})
@@ -406,7 +408,7 @@ class _Work:
                 continue
             persons = joined.select("p", *of_person)
             whose = {f"i_{name}": name for name in of_person}
-            rows = linked_steps.with_persons(table.shown, persons, whose)
+            rows = linked_steps.with_persons(table.released, persons, whose)
             known = [f"c_{name}" for name in table.known]
             batches = list(self.engine.fetch(rows.select(*whose, *known, *table.kept)))
             called = [f"{table.fields.name}.{name}" for name in table.fields.known]
@@ -457,8 +459,8 @@ class _Work:
         engine, fields, destination = self.engine, self.in_place.fields, self.source.destination
         places = ["vbas_level", "vbas_region"] if self.nested else ["vbas_region"]
         decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
-        shown = self._persons(shows, placed, keyed, tables)
-        written = engine.stage(shown, destination, decoded)
+        released = self._persons(shows, placed, keyed, tables)
+        written = engine.stage(released, destination, decoded)
         of_tables = []
         for table in tables:
             rows = self._rows(table, placed, keyed)
@@ -467,7 +469,7 @@ class _Work:
         levels, n = counted_once_more(engine, self.plan, shows, fields, self.nested, written)
         self._check_together(written, of_tables, places, tables)
         for table, rows in zip(tables, of_tables):
-            self.rows.append(self._told(table, self._number(rows), rows))
+            self.rows.append(self._rows_in_place(table, self._number(rows), rows))
         engine.unchanged()
         flags = tuple(OURS + table.fields.name for table in tables)
         of_written = replace(fields, kept=(*fields.kept, *flags, PERSON), key="")
@@ -496,7 +498,7 @@ class _Work:
         """What is released of a linked table, sorted by person."""
         where = placed.select(e=placed.l_look.cast("int64"), level=placed.l_level, region=placed.l_region).distinct()
         where = where.select(o_e=where.e, level=where.level, region=where.region)
-        rows = linked_steps.with_persons(table.shown, keyed, {"i_number": "number"})
+        rows = linked_steps.with_persons(table.released, keyed, {"i_number": "number"})
         rows = rows.inner_join(where, rows.e == where.o_e).drop("o_e")
         columns = [rows.i_number.cast("int64").name(PERSON)]
         columns += [rows.level.cast("int64").name("vbas_level")] if self.nested else []
@@ -513,20 +515,20 @@ class _Work:
         one_row = self.source.rows_known == ONE_ROW
         for table, rows in zip(tables, of_tables):
             flag = OURS + table.fields.name
-            if self._one(linked_steps.astray(rows, written, flag, places, LEFT_OUT))["n"]:
+            if self._row(linked_steps.astray(rows, written, flag, places, LEFT_OUT))["n"]:
                 raise strange()
-        if self._one(written.aggregate(n=written.vbas_person.nunique()))["n"] != self.plan.n_released:
+        if self._row(written.aggregate(n=written.vbas_person.nunique()))["n"] != self.plan.n_released:
             raise strange()
         flags = [OURS + table.fields.name for table in tables]
         shows = [*places, *self.in_place.fields.quasi_identifiers, *flags]
         counted = [(rows, table.fields.known, self.source.count_known) for table, rows in zip(tables, of_tables)]
-        groups = [linked_steps.looks_alike(written, shows, [] if one_row else counted)]
+        groups = [linked_steps.indistinguishable_as_written(written, shows, [] if one_row else counted)]
         if one_row:
             groups += [
                 linked_steps.fewest_with_a_row(written, shows, rows, known) for rows, known, _ in counted if known
             ]
         for group in groups:
-            below = self._one(linked_steps.how_many_below(group, self.k))["below"]
+            below = self._row(linked_steps.how_many_below(group, self.k))["below"]
             if below:
                 raise too_few(int(below), self.k)
         if any(table.sensitive for table in tables):
@@ -539,14 +541,14 @@ class _Work:
         asked = self.requirement.l_diversity, self.requirement.max_share
         for name in table.sensitive:
             values = linked_steps.values_of_looks(rows, looked, name)
-            wrong = self._number(steps.too_alike(values, ["look"], "person", "value", *asked))
+            wrong = self._number(steps.too_homogeneous(values, ["look"], "person", "value", *asked))
             if wrong:
-                raise too_alike(wrong, name, table.fields.name)
+                raise too_homogeneous(wrong, name, table.fields.name)
 
-    def _told(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
+    def _rows_in_place(self, table: _Table, n: int, written: Expression) -> RowsInPlace:
         """What is known of a table that was written."""
         fields = {name: column_from_values([]) for name in (*table.fields.known, *table.fields.kept)}
-        told = RowsInPlace(
+        in_place = RowsInPlace(
             table.fields.name,
             NO_ROWS,
             NO_ROWS,
@@ -563,10 +565,10 @@ class _Work:
             self.source.rows_known,
             n,
         )
-        return replace(told, read=partial(_rows_read, self.engine, written, told, self.plan, self.nested))
+        return replace(in_place, read=partial(_rows_read, self.engine, written, in_place, self.plan, self.nested))
 
 
-def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Plan, nested: bool) -> LinkedRows:
+def _rows_read(engine: Engine, written: Expression, in_place: RowsInPlace, plan: Plan, nested: bool) -> LinkedRows:
     """The rows of a linked table as they were written."""
     batches = list(engine.fetch(written))
     number = whole_numbers(batches, "vbas_region")
@@ -575,5 +577,7 @@ def _rows_read(engine: Engine, written: Expression, told: RowsInPlace, plan: Pla
     for position, crosswalk in enumerate(plan.levels.crosswalks):
         here, order = level == position, np.argsort(crosswalk.numbers)
         region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
-    fields = {name: encoded(batches, name) for name in told.fields}
-    return replace(told, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None)
+    fields = {name: encoded(batches, name) for name in in_place.fields}
+    return replace(
+        in_place, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None
+    )

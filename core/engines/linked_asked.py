@@ -26,19 +26,19 @@ class People:
     def __init__(self, requirement: Requirement, people: np.ndarray, values: Sequence[Sequence[Holders]]) -> None:
         self.k, self._requirement, self._people, self._values = requirement.k, requirement, people, values
 
-    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether the people of each label are enough, and different enough, (n_labels,) bool."""
-        inside = np.flatnonzero(label != NOWHERE)
-        enough = np.bincount(label[inside], self._people[inside], n_labels) >= self.k
+    def people(self, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """Whether the people of each group are enough, and different enough, (n_groups,) bool."""
+        inside = np.flatnonzero(group != NOWHERE)
+        enough = np.bincount(group[inside], self._people[inside], n_groups) >= self.k
         if self._requirement.asks_for_more:
-            enough &= self._requirement.holds(inside, label[inside], n_labels)
+            enough &= self._requirement.holds(inside, group[inside], n_groups)
         return enough
 
-    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether what a table shows of the people of each label is different enough; of those who have any rows."""
-        fits = np.ones(n_labels, bool)
+    def values(self, table: int, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """Whether what a table shows of the people of each group is different enough; of those who have any rows."""
+        fits = np.ones(n_groups, bool)
         for holders in self._values[table]:
-            tally = holders.tally(label, n_labels)
+            tally = holders.tally(group, n_groups)
             fits &= self._requirement.values_hold(tally) | (tally.people == 0)
         return fits
 

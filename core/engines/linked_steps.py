@@ -85,30 +85,30 @@ def signatures(rows: Expression, known: bool) -> Expression:
 
 def knowing(persons: Expression, of_tables: Sequence[Expression | None]) -> Expression:
     """The persons with s0, s1 and so on, what may be known of them by table: 0 for no rows, and where nothing is."""
-    told = persons
+    known = persons
     for position, table in enumerate(of_tables):
         name = f"s{position}"
         if table is None:
-            told = told.mutate(**{name: ibis.literal(0, type="int64")})
+            known = known.mutate(**{name: ibis.literal(0, type="int64")})
             continue
         own = table.select(**{"o_p": table.p, name: table.s})
-        joined = told.left_join(own, told.p == own.o_p)
-        told = joined.select(*told.columns, **{name: joined[name].fill_null(0)})
-    return told
+        joined = known.left_join(own, known.p == own.o_p)
+        known = joined.select(*known.columns, **{name: joined[name].fill_null(0)})
+    return known
 
 
-def alike(told: Expression, n_tables: int) -> Expression:
+def indistinguishable(known: Expression, n_tables: int) -> Expression:
     """How many people are alike in all that may be known of them: e, s0, s1 and so on, people, and a number, id."""
     by = ["e", *(f"s{i}" for i in range(n_tables))]
-    groups = told.group_by(by).agg(people=told.count().cast("int64"))
+    groups = known.group_by(by).agg(people=known.count().cast("int64"))
     return groups.mutate(id=ibis.row_number().over(order_by=[groups[name] for name in by]).cast("int64"))
 
 
-def grouped(told: Expression, groups: Expression, n_tables: int) -> Expression:
-    """The persons with the number of those who are alike, `id`; groups : of `alike`."""
+def grouped(known: Expression, groups: Expression, n_tables: int) -> Expression:
+    """The persons with the number of those who are alike, `id`; groups : of `indistinguishable`."""
     by = ["e", *(f"s{i}" for i in range(n_tables))]
     named = groups.select(**{f"g_{name}": groups[name] for name in by}, id=groups.id)
-    joined = told.inner_join(named, [told[name] == named[f"g_{name}"] for name in by])
+    joined = known.inner_join(named, [known[name] == named[f"g_{name}"] for name in by])
     return joined.select("p", "e", "c_a", "id")
 
 
@@ -124,18 +124,18 @@ def holders(rows: Expression, by: Sequence[str]) -> Expression:
     return rows.group_by(list(by)).agg(people=rows.p.nunique().cast("int64"))
 
 
-def labelled(persons: Expression, shown: Expression, n_tables: int) -> Expression:
+def labelled(persons: Expression, groups: Expression, n_tables: int) -> Expression:
     """The persons with their label and, as w0, w1 and so on, whether their rows of each table are shown.
 
-    persons : of `grouped`; shown : id, label, w0, w1 and so on
+    persons : of `grouped`; groups : id, label, w0, w1 and so on
     """
     more = ["label", *(f"w{i}" for i in range(n_tables))]
-    given = shown.select(s_id=shown.id, **{name: shown[name] for name in more})
-    joined = persons.inner_join(given, persons.id == given.s_id)
+    numbered = groups.select(s_id=groups.id, **{name: groups[name] for name in more})
+    joined = persons.inner_join(numbered, persons.id == numbered.s_id)
     return joined.select("p", "e", "c_a", *more)
 
 
-def all_shown(persons: Expression, n_tables: int) -> Expression:
+def all_released(persons: Expression, n_tables: int) -> Expression:
     """The persons with their equivalence class as their label, and their rows of each table shown."""
     return persons.mutate(label=persons.e, **{f"w{i}": ibis.literal(1, type="int8") for i in range(n_tables)})
 
@@ -194,7 +194,7 @@ def astray(rows: Expression, persons: Expression, flag: str, places: Sequence[st
     return strays.aggregate(n=strays.count())
 
 
-def looks_alike(
+def indistinguishable_as_written(
     persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
 ) -> Expression:
     """How many people look alike in all that was written, `people` of each looks.
@@ -202,24 +202,24 @@ def looks_alike(
     shows : the fields of persons by which they look alike; tables : the rows of each, their known fields, and whether
     others may know how many there are
     """
-    told, by = _looking(persons, shows, tables)
-    return told.group_by(by).agg(people=told.count().cast("int64"))
+    keyed, by = _looking(persons, shows, tables)
+    return keyed.group_by(by).agg(people=keyed.count().cast("int64"))
 
 
 def looks(
     persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
 ) -> Expression:
-    """The persons that were written with a number for how they look, as in `looks_alike`: person, look."""
-    told, by = _looking(persons, shows, tables)
-    number = ibis.dense_rank().over(order_by=[told[name] for name in by])
-    return told.select("person", look=number.cast("int64"))
+    """The persons that were written, numbered by how they look as in `indistinguishable_as_written`: person, look."""
+    keyed, by = _looking(persons, shows, tables)
+    number = ibis.dense_rank().over(order_by=[keyed[name] for name in by])
+    return keyed.select("person", look=number.cast("int64"))
 
 
 def _looking(
     persons: Expression, shows: Sequence[str], tables: Sequence[tuple[Expression, Sequence[str], bool]]
 ) -> tuple[Expression, list[str]]:
     """The persons, and the columns by which they look alike."""
-    told = persons.select(
+    joined_persons = persons.select(
         **{f"l{i}": persons[name] for i, name in enumerate(shows)}, person=persons.vbas_person.cast("int64")
     )
     by = [f"l{i}" for i in range(len(shows))]
@@ -228,10 +228,10 @@ def _looking(
             continue
         own = rows.select(o_person=rows.vbas_person.cast("int64"), item=text_of(rows, known))
         of_person = own.group_by("o_person").agg(**{f"t{position}": own.item.collect(order_by=own.item)})
-        joined = told.left_join(of_person, told.person == of_person.o_person)
-        told = joined.drop("o_person")
+        joined = joined_persons.left_join(of_person, joined_persons.person == of_person.o_person)
+        joined_persons = joined.drop("o_person")
         by.append(f"t{position}")
-    return told, by
+    return joined_persons, by
 
 
 def values_of_looks(rows: Expression, looked: Expression, field: str) -> Expression:
@@ -242,11 +242,11 @@ def values_of_looks(rows: Expression, looked: Expression, field: str) -> Express
 
 def fewest_with_a_row(persons: Expression, shows: Sequence[str], rows: Expression, known: Sequence[str]) -> Expression:
     """How many people who look alike have each of the written rows, `people`."""
-    told = persons.select(
+    keyed = persons.select(
         **{f"l{i}": persons[name] for i, name in enumerate(shows)}, person=persons.vbas_person.cast("int64")
     )
     own = rows.select(o_person=rows.vbas_person.cast("int64"), item=text_of(rows, known))
-    joined = own.inner_join(told, own.o_person == told.person)
+    joined = own.inner_join(keyed, own.o_person == keyed.person)
     return joined.group_by([*(f"l{i}" for i in range(len(shows))), "item"]).agg(
         people=joined.person.nunique().cast("int64")
     )

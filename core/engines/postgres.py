@@ -313,11 +313,11 @@ class Postgres:
 
 def connected(address: Address) -> Any:
     """A connection; a server that does not answer is given up after a while, unless the user says when."""
-    given = address.connection
-    if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
-        is_url = "://" in given
-        given += f"{('&' if '?' in given else '?') if is_url else ' '}connect_timeout={SECONDS_TO_ANSWER}"
-    return dbapi.connect(given)
+    connection = address.connection
+    if "connect_timeout" not in connection and "PGCONNECT_TIMEOUT" not in os.environ:
+        is_url = "://" in connection
+        connection += f"{('&' if '?' in connection else '?') if is_url else ' '}connect_timeout={SECONDS_TO_ANSWER}"
+    return dbapi.connect(connection)
 
 
 def sentence_of(error: Any, address: Address) -> str:
@@ -327,14 +327,16 @@ def sentence_of(error: Any, address: Address) -> str:
         return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=DISK_FULL, state="53100")
     if not state and "Failed to connect" in text:
         first = text.partition("Failed to connect: ")[2].split("\n")[0]
-        told = without_secrets(first, address.connection)
-        return tr("CONNECTION: PostgreSQL cannot be reached: {told}.", told=told.rstrip(". "))
+        message_told = without_secrets(first, address.connection)
+        return tr("CONNECTION: PostgreSQL cannot be reached: {told}.", told=message_told.rstrip(". "))
     if state == "23505":  # the server's own list of tables is all that knows of no twins here
         return tr("DESTINATION: a table of this name was made meanwhile: nothing was written. Choose a new name.")
     message = re.search(r"(?:ERROR|FATAL):\s+(.*)", text)
     if message and state[:2] in WITHOUT_VALUES:
-        told = without_secrets(message[1], address.connection)
-        return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=told.rstrip(". "), state=state)
+        message_told = without_secrets(message[1], address.connection)
+        return tr(
+            "PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=message_told.rstrip(". "), state=state
+        )
     return tr("PostgreSQL ended the work (SQLSTATE {state}): nothing was written.", state=state or tr("unknown"))
 
 

@@ -133,11 +133,11 @@ def rights(schema: str, table: str) -> str:
     )
 
 
-def closed(schema: str, table: str, given: Iterable[Right]) -> str:
+def closed(schema: str, table: str, rights: Iterable[Right]) -> str:
     """Take an empty table, and what numbers its rows, from all but its owner, and mark it. Nobody looks meanwhile:
     whoever had it open has let go of it, and must ask for it anew."""
-    roles = ["PUBLIC", *sorted({right.role for right in given} - {"PUBLIC"})]
-    relations = sorted({right.relation for right in given if right.relation.startswith("SEQUENCE ")})
+    roles = ["PUBLIC", *sorted({right.role for right in rights} - {"PUBLIC"})]
+    relations = sorted({right.relation for right in rights if right.relation.startswith("SEQUENCE ")})
     whole = quoted(schema, table)
     return all_of(
         PATIENCE,

@@ -202,12 +202,12 @@ def match_in_place(in_place: InPlace, areas: Areas, unmatched: str = STOP, k: in
     return Matched(in_place, area_of, in_place.profile(area_of, len(areas)), n_unmatched)
 
 
-def refuse_area_copies(in_place: InPlace, areas: Areas, area_of: np.ndarray, shown: Mapping[str, Column]) -> None:
+def refuse_area_copies(in_place: InPlace, areas: Areas, area_of: np.ndarray, columns: Mapping[str, Column]) -> None:
     """`check_no_area_copy` of the records, by their cells, some millions at a time.
 
-    area_of : (A,) as in `Matched`; shown : what each class shows of its quasi-identifiers, columns of C rows
+    area_of : (A,) as in `Matched`; columns : what each class shows of its quasi-identifiers, columns of C rows
     """
-    for name, column in shown.items():
+    for name, column in columns.items():
         position = areas.codes_of(np.array(list(map(identifier_text, column.categories)), object))
         if not (position >= 0).any():
             continue

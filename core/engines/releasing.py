@@ -21,7 +21,7 @@ from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_int
 from ..records.fields import RecordFields
 from ..records.matching import Records
 from ..records.table import PERSONS
-from ..release import Release, fewer_alike, values_in_common
+from ..release import Release, fewer_identical, values_in_common
 from . import steps
 from .coarsening import class_numbers
 from .engine import Engine, EngineError, Expression
@@ -75,14 +75,14 @@ class StagedInPlace:
                 [column.codes for column in columns_read], [len(column.categories) for column in columns_read]
             )
         weights = np.concatenate([*counts, np.empty(0, np.int64)])
-        shown = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
-        level = _whole(shown.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
-        number, region = _whole(shown.pop("vbas_region")), np.zeros(len(rows), np.int64)
+        shown_columns = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
+        level = _whole(shown_columns.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
+        number, region = _whole(shown_columns.pop("vbas_region")), np.zeros(len(rows), np.int64)
         for position, crosswalk in enumerate(plan.levels.crosswalks):
             here, order = level == position, np.argsort(crosswalk.numbers)
             region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
         records_of = np.bincount(row_of, weights, len(rows)).astype(np.int64)
-        return Release(level, region, shown, records_of, counted=bool(fields.count))
+        return Release(level, region, shown_columns, records_of, counted=bool(fields.count))
 
     def publish(self) -> str:
         """Put it in its place, and return that. Raises EngineError where the table has changed, or that is taken."""
@@ -103,9 +103,9 @@ def stage_in_place(
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
-    plan : of the profile of `matched`, or where its last levels show coarser values `as_shown`, and `coarser` what it
-    was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at where
-    there are many rows; requirement : what is asked of the values of sensitive fields; split : of an update, its
+    plan : of the profile of `matched`, or where its last levels show coarser values `as_released`, and `coarser` what
+    it was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at
+    where there are many rows; requirement : what is asked of the values of sensitive fields; split : of an update, its
     records as `updating.counted_records` gives them, split by where they are shown, of whose profile the plan is. What
     was written is counted once more, in the engine and from its rows alone, and must hold what the plan foretold; what
     is not published is gone with the engine.
@@ -135,12 +135,12 @@ def stage_in_place(
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     kept_names = {f"k{i}": name for i, name in enumerate(fields.kept)}
     decoded |= {kept_names[key]: values for key, values in in_place.kept_values.items()}
-    rows = steps.shown(shows.of(placed), fields, nested, engine.decodes, in_place.kept_values)
+    rows = steps.released_rows(shows.of(placed), fields, nested, engine.decodes, in_place.kept_values)
     written = engine.stage(rows, destination, decoded, _occurring(in_place, shows, placed))
     progress(0.7)
     levels, rows = counted_once_more(engine, plan, shows, fields, nested, written)
-    if requirement is not None and requirement.rows_alike > 1:
-        _check_alike(engine, requirement.rows_alike, fields, nested, written)
+    if requirement is not None and requirement.rows_identical > 1:
+        _check_identical(engine, requirement.rows_identical, fields, nested, written)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
@@ -172,11 +172,11 @@ def _parts(
         raise LookupError("counts")  # which counted records have
     quasi, kept = ([column.codes for column in columns.values()] for columns in (table.quasi_identifiers, table.kept))
     columns = [table.area.codes, *quasi, *kept]
-    alike, _ = combine_codes(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
-    order = np.argsort(alike, kind="stable")
+    identical, _ = combine_codes(columns, [int(codes.max(initial=0)) + 1 for codes in columns])
+    order = np.argsort(identical, kind="stable")
     counts = table.counts[order]
     before = np.cumsum(counts) - counts
-    starts = np.flatnonzero(np.diff(alike[order], prepend=-1))
+    starts = np.flatnonzero(np.diff(identical[order], prepend=-1))
     first = np.empty(len(order), np.int64)
     first[order] = before - np.repeat(before[starts], np.diff(starts, append=len(order)))
     equivalence_class = np.append(plan.equivalence_class_of, SUPPRESSED)[split.cell_of]
@@ -197,13 +197,13 @@ def _parts(
     return parts
 
 
-def _check_alike(engine: Engine, k: int, fields: RecordFields, nested: bool, written: Expression) -> None:
+def _check_identical(engine: Engine, k: int, fields: RecordFields, nested: bool, written: Expression) -> None:
     """Count once more how many rows look like each, from what was written. Raises PrivacyError."""
     names = [*(["vbas_level"] if nested else []), "vbas_region", *fields.quasi_identifiers, *fields.kept]
-    counted_alike = engine.fetch(steps.fewest_alike(written, names, bool(fields.count)))
+    counted_alike = engine.fetch(steps.fewest_identical(written, names, bool(fields.count)))
     (fewest,) = (row["fewest"] for batch in counted_alike for row in batch.to_pylist())
     if fewest is not None and fewest < k:
-        raise fewer_alike(k)
+        raise fewer_identical(k)
 
 
 def _packed(in_place: InPlace, placed: Expression) -> Expression:

@@ -14,7 +14,7 @@ from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy
 from ..nesting.coarser import check_coarser
 from ..nesting.coarser_places import Places
-from ..nesting.recount import check_where_shown
+from ..nesting.recount import check_where_released
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.requirement import Requirement
@@ -94,7 +94,7 @@ class EngineSource(Source):
         matched = self.matched if in_place is self.matched.in_place else match_in_place(in_place, areas, self.unmatched)
         return replace(self, matched=matched), above
 
-    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+    def check_no_area_released(self, places: Places, areas: Areas) -> None:
         """Refuse coarser values that repeat the area: of the cells, where any value could. Raises InputError."""
         values = [
             identifier_text(value)
@@ -106,8 +106,8 @@ class EngineSource(Source):
             in_place = self.matched.in_place
             by_class = in_place.by_class()
             for node in dict.fromkeys(places.nodes):
-                shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
-                refuse_area_copies(in_place, areas, self.matched.area_of, shown)
+                coarsened = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
+                refuse_area_copies(in_place, areas, self.matched.area_of, coarsened)
 
     def release(
         self,
@@ -125,7 +125,7 @@ class EngineSource(Source):
         if coarser is not None:
             check_coarser(released, coarser.places, whole)
         elif nested:
-            check_where_shown(released, self.matched, plan.levels, whole)
+            check_where_released(released, self.matched, plan.levels, whole)
         staged = stage_in_place(
             self.matched,
             plan,
@@ -191,7 +191,7 @@ class UpdatedSource(EngineSource):
         """The rows that a plan shows, as of all records. Raises what that raises."""
         released = released_by(plan)
         if nested:
-            check_where_shown(released, self.matched, plan.levels, False)
+            check_where_released(released, self.matched, plan.levels, False)
         staged = stage_in_place(
             self.matched,
             plan,

@@ -352,13 +352,13 @@ def _moved(staged: Destination, final: Destination) -> bool | None:
     return None
 
 
-def _sorted_apart(statement: sge.Expression, shown: Sequence[str]) -> sge.Expression:
+def _sorted_apart(statement: sge.Expression, names: Sequence[str]) -> sge.Expression:
     """A sorted query whose rows are dealt out by what they show, and sorted in every part.
 
     To sort across the parts Spark would work out all rows twice, once to see where to part them.
     """
     order = statement.args["order"]
     statement.set("order", None)
-    statement.set("distribute", sge.Distribute(expressions=[sg.column(name, quoted=True) for name in shown]))
+    statement.set("distribute", sge.Distribute(expressions=[sg.column(name, quoted=True) for name in names]))
     statement.set("sort", sge.Sort(expressions=order.expressions))
     return statement

@@ -53,13 +53,13 @@ class Session:
 
     session : of PySpark, classic or Connect; java : the virtual machine of a classic one, None over Connect
     started : whether the driver was started for this session, and ends with it
-    told : which of PySpark's own logs were on
+    loggers : which of PySpark's own logs were on
     """
 
     session: Any
     java: Any
     started: bool
-    told: tuple[str, ...]
+    loggers: tuple[str, ...]
 
     def mark(self, tag: str) -> None:
         """Tag this thread's Spark jobs so that they can be cancelled."""
@@ -86,7 +86,7 @@ class Session:
             self.session.stop()
         elif self.started:
             _end_driver(self.session)
-        _silence(self.told, False)
+        _silence(self.loggers, False)
 
 
 def opened_session(address: Address, memory: int) -> Session:
@@ -96,14 +96,14 @@ def opened_session(address: Address, memory: int) -> Session:
     Raises InputError where this Python has a driver of another cluster, EngineError where nobody answers.
     """
     _reach(address)
-    told = tuple(name for name in TALKATIVE if not PySparkLogger.getLogger(name).disabled)
-    _silence(told, True)
+    loggers = tuple(name for name in TALKATIVE if not PySparkLogger.getLogger(name).disabled)
+    _silence(loggers, True)
     try:
         there = _over_connect(address) if address.kind == "connect" else _classic(address.place, memory)
     except BaseException:
-        _silence(told, False)
+        _silence(loggers, False)
         raise
-    at = Session(there[0], there[1], there[2], told)
+    at = Session(there[0], there[1], there[2], loggers)
     for name, value in SETTINGS.items():
         at.session.conf.set(name, value)
     return at
@@ -168,10 +168,10 @@ def _reach(address: Address) -> None:
 
 
 @contextmanager
-def _surroundings(given: dict[str, str]) -> Iterator[None]:
+def _surroundings(variables: dict[str, str]) -> Iterator[None]:
     """These variables for what is started meanwhile, where they are not set already."""
-    added = [name for name in given if name not in os.environ]
-    os.environ.update({name: given[name] for name in added})
+    added = [name for name in variables if name not in os.environ]
+    os.environ.update({name: variables[name] for name in added})
     try:
         yield
     finally:

@@ -62,9 +62,44 @@ def counts_in_place(
 ) -> CountsInPlace:
     """Estimated records by area and group of a release in an engine just opened: one join, added up there.
 
-    areas : n areas with the people that anybody can look up; levels : the crosswalk that came with the release
-    by : fields of the release that make groups; count : the field that says how many records a row stands for
-    Raises InputError for fields that are not there, and rows whose region the crosswalk does not have.
+    Parameters
+    ----------
+    engine : Engine
+        Open over the released rows, nothing read of it yet.
+    areas : Areas
+        n areas with the people that anybody can look up.
+    levels : Levels
+        The crosswalk that came with the release.
+    by : sequence of str
+        Fields of the release that make groups.
+    count : str
+        The field that says how many records a row stands for; empty for none.
+
+    Returns
+    -------
+    CountsInPlace
+        Of G groups in n areas, arrays (G, n).
+
+    Raises
+    ------
+    InputError
+        For fields that are not there, and rows whose region the crosswalk does not have.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.engines import open_engine
+    >>> from vbas.core.engines.spreading import counts_in_place
+    >>> from vbas.core.levels import Levels
+    >>> _ = Path("released.csv").write_text("vbas_region,sex\\n1,F\\n1,F\\n1,M\\n2,M\\n")
+    >>> areas = make_areas(["a", "b", "c"], [[0, 0], [900, 0], [0, 900]]).with_population([30, 10, 20])
+    >>> levels = Levels((crosswalk_from_table(areas, ["a", "b", "c"], [1, 1, 2]),))
+    >>> with open_engine("released.csv") as engine:
+    ...     counts = counts_in_place(engine, areas, levels, by=["sex"])
+    >>> counts.groups, counts.estimate.tolist()
+    ((('F',), ('M',)), [[1.5, 0.5, 0.0], [0.75, 0.25, 1.0]])
     """
     rows = _rows(engine, levels, by, count)
     table = engine.upload("vbas_weights", weights_of_regions(areas, levels))
@@ -78,10 +113,10 @@ def counts_in_place(
     )
     rows_of_sums = [row for batch in engine.fetch(summed) for row in batch.to_pylist()]
     _check_all_there(engine, rows, sum(float(row["estimate"]) for row in rows_of_sums))
-    shown = [tuple(row[name] for name in groups) for row in rows_of_sums]
-    known = {group: position for position, group in enumerate(dict.fromkeys(shown))}
+    keys = [tuple(row[name] for name in groups) for row in rows_of_sums]
+    known = {group: position for position, group in enumerate(dict.fromkeys(keys))}
     tables = np.zeros((4, max(len(known), 1), len(areas)))
-    for row, group in zip(rows_of_sums, shown):
+    for row, group in zip(rows_of_sums, keys):
         values = [float(row[name]) for name in ("estimate", "rows", "squares", "known")]
         tables[:, known[group], int(row["w_area"])] = values
     return CountsInPlace(AreaCounts(*tables), tuple(known))

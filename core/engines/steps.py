@@ -142,15 +142,15 @@ def coarsened(
     by_level : placed rows show what their level does: maps have a row for every code at every level, its number in s_
     """
     joined = rows.drop("key")
-    shown = {name: joined[name] for name in joined.columns}
+    columns = {name: joined[name] for name in joined.columns}
     for column, table in maps.items():
         same = [joined[f"c_{column}"] == table[f"o_{column}"]]
         same += [joined.l_level == table[f"s_{column}"]] if by_level else []
         joined = joined.inner_join(table, same)
     for column, table in maps.items():
-        shown[column], shown[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
-        shown.setdefault(f"o_{column}", table[f"o_{column}"])
-    return numbered(joined.select(**shown), sizes, quasi)
+        columns[column], columns[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
+        columns.setdefault(f"o_{column}", table[f"o_{column}"])
+    return numbered(joined.select(**columns), sizes, quasi)
 
 
 def _total(column: Expression) -> Expression:
@@ -210,13 +210,13 @@ def placed_in_part(
     if weighted:
         rows = rows.filter(rows["n"].cast("int64") > 0)
     there = rows.inner_join(places, rows.c_a == places.p_a)
-    alike = ["p_place", "key", *values]
+    same_rows = ["p_place", "key", *values]
     if weighted:
         of_row = there["n"].cast("int64")
-        within = ibis.cumulative_window(group_by=alike, order_by=["n", "c_a"])
+        within = ibis.cumulative_window(group_by=same_rows, order_by=["n", "c_a"])
         end = of_row.sum().over(within).cast("int64")
     else:
-        end = ibis.row_number().over(ibis.window(group_by=alike, order_by="c_a")).cast("int64") + 1
+        end = ibis.row_number().over(ibis.window(group_by=same_rows, order_by="c_a")).cast("int64") + 1
         of_row = ibis.literal(1, type="int64")
     numbered_rows = there.mutate(u_first=end - of_row, u_end=end)
     same = [numbered_rows.p_place == parts.l_place, numbered_rows.key == parts.l_key]
@@ -232,7 +232,7 @@ def placed_in_part(
     return shown_rows.mutate(n=last - first)
 
 
-def fewest_alike(written: Expression, names: Sequence[str], weighted: bool) -> Expression:
+def fewest_identical(written: Expression, names: Sequence[str], weighted: bool) -> Expression:
     """One row, `fewest`: the fewest records that any row of what was written shows; names : of all its fields."""
     rows = different(written, names, weighted)
     return rows.aggregate(fewest=rows[unused_name("vbas_records", names)].min())
@@ -258,7 +258,7 @@ def _kind_for(size: int) -> str:
     return next(kind for kind, most in (("int8", 2**7), ("int16", 2**15), ("int32", 2**31)) if size + 1 < most)
 
 
-def shown(
+def released_rows(
     rows: Expression, fields: RecordFields, nested: bool, as_codes: bool, coded: Collection[str] = ()
 ) -> Expression:
     """What is released of placed rows, sorted by what it shows, so that the order tells nothing.
@@ -371,12 +371,14 @@ def falling_short(
     people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
     """
     of = ["l_level", "l_region", "key"]
-    every = [too_alike(rows, of, who, value, l_diversity, max_share, weighted) for who in people for value in values]
+    every = [
+        too_homogeneous(rows, of, who, value, l_diversity, max_share, weighted) for who in people for value in values
+    ]
     equivalence_classes = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
     return equivalence_classes.aggregate(wrong=equivalence_classes.count().cast("int64"))
 
 
-def too_alike(
+def too_homogeneous(
     rows: Expression,
     equivalence_class: list[str],
     people: str,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..disclosure.shown_rows import rows_beside
+from ..disclosure.row_values import rows_beside
 from ..disclosure.values import KeptValues
 from ..plan import area_of_cells
 from ..records.columns import Column

@@ -96,10 +96,10 @@ def _at_level(column: Column, hierarchy: Hierarchy, level: int) -> Column:
     return Column(codes[column.codes], categories)
 
 
-def _coarsened(table: RecordTable, name: str, shown: Column, level: int, hierarchy: Hierarchy) -> Coarsened:
+def _coarsened(table: RecordTable, name: str, coarser: Column, level: int, hierarchy: Hierarchy) -> Coarsened:
     original = table.quasi_identifiers[name]
-    bits, bits_left = (entropy(records_by_category(column, table.counts)) for column in (original, shown))
-    return Coarsened(name, level, len(hierarchy) - 1, original, len(shown.categories), bits, bits_left)
+    bits, bits_left = (entropy(records_by_category(column, table.counts)) for column in (original, coarser))
+    return Coarsened(name, level, len(hierarchy) - 1, original, len(coarser.categories), bits, bits_left)
 
 
 def _collapsed(counts: sparse.csr_matrix, class_of: np.ndarray, n_classes: int) -> sparse.csr_matrix:

@@ -55,11 +55,11 @@ class Hierarchy:
                     level=level,
                 )
             )
-        shown = np.zeros(len(self.categories[level]), np.int64)
+        above = np.zeros(len(self.categories[level]), np.int64)
         codes = []
         for coarser in self.codes[level:]:
-            shown[self.codes[level]] = coarser
-            codes.append(shown.copy())
+            above[self.codes[level]] = coarser
+            codes.append(above.copy())
         return Hierarchy(self.attribute, tuple(codes), self.categories[level:])
 
 

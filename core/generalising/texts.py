@@ -22,10 +22,10 @@ def with_values_as_text(
     """
     extended = with_text_first(hierarchies, names)
     quasi_identifiers = records.profile.quasi_identifiers
-    shown = generalise_records(records, extended, [int(name in names) for name in quasi_identifiers], areas)
+    coarsened = generalise_records(records, extended, [int(name in names) for name in quasi_identifiers], areas)
     # Text is no coarser value: what was coarsened before is all that was.
-    table = replace(shown.table, coarsened=records.table.coarsened)
-    return replace(shown, table=table), of_the_texts(extended, names)
+    table = replace(coarsened.table, coarsened=records.table.coarsened)
+    return replace(coarsened, table=table), of_the_texts(extended, names)
 
 
 def with_text_first(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) -> dict[str, Hierarchy]:
@@ -35,10 +35,10 @@ def with_text_first(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) 
     """
     extended = dict(hierarchies)
     for name in names:
-        given = hierarchies[name]
-        texts = [text_of(value) for value in given.values.tolist()]
-        coarser = [given.categories[level][given.codes[level]].tolist() for level in range(1, len(given))]
-        extended[name] = make_hierarchy(name, given.values, [texts, *coarser])
+        hierarchy = hierarchies[name]
+        texts = [text_of(value) for value in hierarchy.values.tolist()]
+        coarser = [hierarchy.categories[level][hierarchy.codes[level]].tolist() for level in range(1, len(hierarchy))]
+        extended[name] = make_hierarchy(name, hierarchy.values, [texts, *coarser])
     return extended
 
 

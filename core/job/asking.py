@@ -28,7 +28,7 @@ from .rules import rule_of
 
 
 def ask_of(
-    given: Job,
+    job: Job,
     table: RecordTable,
     nested: bool,
     hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -38,54 +38,54 @@ def ask_of(
     table : the records, whose fields are looked at; nested : whether rows say their level; hierarchies : of their
     values, for levels that show coarser ones
     """
-    rule = rule_of(given) if given.follows_rule else None
-    people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
+    rule = rule_of(job) if job.follows_rule else None
+    people = job.number("LEAST_POPULATION") if job.has("LEAST_POPULATION") else 0.0
     return replace(
-        rated(given, nested),
+        rated(job, nested),
         least_population=max(people, rule.least_population if rule else 0.0),
-        published_margins=given.text("PUBLISHED_MARGINS") if given.has("PUBLISHED_MARGINS") else "",
-        published_counts=published_counts_of(given, table) if given.given("PUBLISHED_COUNTS") else None,
-        earlier=earlier_of(given, table) if given.given("REGISTER") else None,
-        ties=given.text("TIES") if given.has("TIES") else FIXED,
+        published_margins=job.text("PUBLISHED_MARGINS") if job.has("PUBLISHED_MARGINS") else "",
+        published_counts=published_counts_of(job, table) if job.given("PUBLISHED_COUNTS") else None,
+        earlier=earlier_of(job, table) if job.given("REGISTER") else None,
+        ties=job.text("TIES") if job.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
-        at_once=cells_within(given.whole("MEMORY"), given.whole("K")) if given.has("MEMORY") else CELLS_AT_ONCE,
+        at_once=cells_within(job.whole("MEMORY"), job.whole("K")) if job.has("MEMORY") else CELLS_AT_ONCE,
         rule=rule.name if rule else NO_RULE,
     )
 
 
-def rated(given: Job, nested: bool) -> Ask:
+def rated(job: Job, nested: bool) -> Ask:
     """What a job asks of every class and of where it is shown, for what only rates a release."""
     ask = Ask(
-        k=given.whole("K"),
-        l_diversity=given.whole("L_DIVERSITY"),
-        max_share=given.number("MAX_SHARE"),
+        k=job.whole("K"),
+        l_diversity=job.whole("L_DIVERSITY"),
+        max_share=job.number("MAX_SHARE"),
         nested=nested,
-        loss=_loss(given) if nested else MEAN_DISTANCE,
-        period=period_of(given),
-        periods=periods_of(given),
+        loss=_loss(job) if nested else MEAN_DISTANCE,
+        period=period_of(job),
+        periods=periods_of(job),
     )
-    return replace(ask, **held_against(given)) if nested and given.has(DISCLOSURE) else ask
+    return replace(ask, **held_against(job)) if nested and job.has(DISCLOSURE) else ask
 
 
-def _loss(given: Job) -> str:
+def _loss(job: Job) -> str:
     """LOSS, or where there are no areas one that needs no distances."""
-    if not given.given("REGIONS") and given.text("LOSS") == MEAN_DISTANCE:
-        given.warn(
+    if not job.given("REGIONS") and job.text("LOSS") == MEAN_DISTANCE:
+        job.warn(
             tr(
                 "Without REGIONS there are no distances: LOSS is “{non_uniform_entropy}” in this run.",
                 non_uniform_entropy=NON_UNIFORM_ENTROPY,
             )
         )
         return NON_UNIFORM_ENTROPY
-    return given.text("LOSS")
+    return job.text("LOSS")
 
 
-def terms_of(given: Job, records: Source) -> Terms:
+def terms_of(job: Job, records: Source) -> Terms:
     """What a job asks of a release of these records, for searches that count what one would suppress."""
-    k, requirement = given.whole("K"), None
-    if given.has("SENSITIVE"):
-        requirement = records.requirement(k, given.whole("L_DIVERSITY"), given.number("MAX_SHARE"))
-    return in_all_periods(given, Terms(k, requirement, records.n_unmatched), records.profile)
+    k, requirement = job.whole("K"), None
+    if job.has("SENSITIVE"):
+        requirement = records.requirement(k, job.whole("L_DIVERSITY"), job.number("MAX_SHARE"))
+    return in_all_periods(job, Terms(k, requirement, records.n_unmatched), records.profile)
 
 
 def terms_as_asked(ask: Ask, records: Records) -> Terms:
@@ -96,9 +96,9 @@ def terms_as_asked(ask: Ask, records: Records) -> Terms:
     return Terms(ask.k, requirement, records.n_unmatched)
 
 
-def in_all_periods(asked: Job, terms: Terms, profile: Profile) -> Terms:
+def in_all_periods(job: Job, terms: Terms, profile: Profile) -> Terms:
     """The terms, by which classes are the same in all periods where a job asks for that; profile : of the records."""
-    period = period_of(asked)
-    if not period or periods_of(asked) != THE_SAME:
+    period = period_of(job)
+    if not period or periods_of(job) != THE_SAME:
         return terms
     return replace(terms, requirement=with_series(terms.requirement or Requirement(terms.k), profile, period))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..aggregation import APPROACHES as AGGREGATIONS
 from ..aggregation import AggregationOptions
-from ..approach import looking_at
+from ..approach import using_setting
 from ..configuration import CUSTOM, RECOMMENDED, Configuration
 from ..language import tr
 from ..site_location import LocationOptions
@@ -16,61 +16,61 @@ from ..site_number import SiteNumberOptions
 from .job import Job
 
 
-def aggregation_options_of(given: Job) -> AggregationOptions:
+def aggregation_options_of(job: Job) -> AggregationOptions:
     """The settings of the aggregation, read."""
     return AggregationOptions(
-        capacity_factor=given.number("CAPACITY_FACTOR"),
-        floor=given.number("FLOOR"),
-        k=given.whole("K"),
-        seed=given.whole("SEED"),
+        capacity_factor=job.number("CAPACITY_FACTOR"),
+        floor=job.number("FLOOR"),
+        k=job.whole("K"),
+        seed=job.whole("SEED"),
     )
 
 
-def location_options_of(given: Job) -> LocationOptions:
+def location_options_of(job: Job) -> LocationOptions:
     """The settings of the site location, read; where the form has no START, clustering starts as by default."""
-    options = LocationOptions(k=given.whole("K"), seed=given.whole("SEED"))
-    return replace(options, start=given.text("START")) if given.has("START") else options
+    options = LocationOptions(k=job.whole("K"), seed=job.whole("SEED"))
+    return replace(options, start=job.text("START")) if job.has("START") else options
 
 
-def model_options_of(given: Job) -> SiteNumberOptions:
+def model_options_of(job: Job) -> SiteNumberOptions:
     """The settings of the published cut-off models, read."""
     return SiteNumberOptions(
-        gaps_region=given.text("GAPS_REGION"),
-        gaps_coefficient=given.number("GAPS_COEFFICIENT"),
-        gaps_exponent=given.number("GAPS_EXPONENT"),
-        log_base=given.number("LOG_BASE"),
-        k=given.whole("K"),
+        gaps_region=job.text("GAPS_REGION"),
+        gaps_coefficient=job.number("GAPS_COEFFICIENT"),
+        gaps_exponent=job.number("GAPS_EXPONENT"),
+        log_base=job.number("LOG_BASE"),
+        k=job.whole("K"),
     )
 
 
-def number_options_of(given: Job) -> SiteNumberOptions:
+def number_options_of(job: Job) -> SiteNumberOptions:
     """The settings of the site number, read."""
     return replace(
-        model_options_of(given),
-        cutoff=given.number("CUTOFF"),
-        n_sites=given.whole("N_SITES"),
-        budget=given.number("BUDGET"),
-        fair=tuple(given.several("FAIR")),
+        model_options_of(job),
+        cutoff=job.number("CUTOFF"),
+        n_sites=job.whole("N_SITES"),
+        budget=job.number("BUDGET"),
+        fair=tuple(job.several("FAIR")),
     )
 
 
-def configuration_of(given: Job) -> Configuration:
+def configuration_of(job: Job) -> Configuration:
     """The whole configuration: of the combination, or of the single choices for `custom`."""
-    name = given.text("COMBINATION")
+    name = job.text("COMBINATION")
     if name == CUSTOM:
-        parts = given.text("SITE_NUMBER"), given.text("SITE_LOCATION"), given.text("AGGREGATION")
-        aggregation_options = aggregation_options_of(given)
+        parts = job.text("SITE_NUMBER"), job.text("SITE_LOCATION"), job.text("AGGREGATION")
+        aggregation_options = aggregation_options_of(job)
     else:
         chosen = RECOMMENDED[name]
         parts = chosen.site_number, chosen.site_location, chosen.aggregation
         aggregation_options = AggregationOptions()
-    return Configuration(*parts, number_options_of(given), location_options_of(given), aggregation_options)
+    return Configuration(*parts, number_options_of(job), location_options_of(job), aggregation_options)
 
 
 def over_budget(configuration: Configuration, percent: float) -> list[str]:
     """A sentence where more per cent of the records are suppressed than the number of regions was chosen for."""
     budget = configuration.number_options.budget
-    if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
+    if configuration.site_number not in using_setting(SITE_NUMBERS, "budget") or percent <= budget:
         return []
     return [
         tr(
@@ -83,9 +83,9 @@ def over_budget(configuration: Configuration, percent: float) -> list[str]:
     ]
 
 
-def settled_by_combination(asked: Job) -> Mapping[str, object]:
+def settled_by_combination(job: Job) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(asked.text("COMBINATION"))
+    combination = RECOMMENDED.get(job.text("COMBINATION"))
     if combination is None:
         return {}
     parts: dict[str, object] = {

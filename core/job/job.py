@@ -44,14 +44,14 @@ class Job:
 
     values : of every parameter that there is, its default where none is given; named : those that were given; table :
     a table by the parameter that gives it, which raises InputError where it is not there; log : who hears what is said;
-    told : how far the run is; rule_files : rules beside those that are shipped; started : when, in seconds
+    whole_run : how far the run is; rule_files : rules beside those that are shipped; started : when, in seconds
     """
 
     values: Mapping[str, object]
     named: Collection[str]
     table: Callable[[str], ReadTable] = no_table
     log: Log = QUIET
-    told: Progress = silent
+    whole_run: Progress = silent
     rule_files: Sequence[Path] = ()
     started: float = field(default_factory=time.perf_counter)
 
@@ -113,7 +113,7 @@ class Job:
 
     def progress(self, start: float, stop: float) -> Progress:
         """A progress callable for the stretch from start to stop, in per cent; it raises to cancel."""
-        return part(self.told, start / 100, stop / 100)
+        return part(self.whole_run, start / 100, stop / 100)
 
     def seconds(self) -> float:
         """Since the run began."""

@@ -15,16 +15,16 @@ from .job import Job
 from .values import field_named
 
 
-def levels_of(given: Job, areas: Areas, made: Callable[[], Levels]) -> Levels:
+def levels_of(job: Job, areas: Areas, made: Callable[[], Levels]) -> Levels:
     """The levels: from LEVEL_FIELDS, or else as `made` makes them."""
-    fields = given.several("LEVEL_FIELDS")
+    fields = job.several("LEVEL_FIELDS")
     if not fields:
         return made()
-    there = given.fields("REGIONS")
+    there = job.fields("REGIONS")
     for name in fields:
         field_named(there, name, "LEVEL_FIELDS", "REGIONS")
-    levels = levels_from_fields(areas, fields, [given.values_in("REGIONS", name) for name in fields])
-    return with_least_population(areas, levels, given.number("LEAST_POPULATION"))
+    levels = levels_from_fields(areas, fields, [job.values_in("REGIONS", name) for name in fields])
+    return with_least_population(areas, levels, job.number("LEAST_POPULATION"))
 
 
 def sentence(levels: Levels) -> str:
@@ -35,15 +35,15 @@ def sentence(levels: Levels) -> str:
     )
 
 
-def level_options_of(given: Job, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
+def level_options_of(job: Job, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
     """How levels are made from the areas up, by these approaches; site_location is empty where none is needed."""
     return LevelOptions(
-        given.whole("COARSEST"),
-        given.number("RATIO"),
-        given.number("LEAST_POPULATION"),
+        job.whole("COARSEST"),
+        job.number("RATIO"),
+        job.number("LEAST_POPULATION"),
         site_location or LevelOptions.site_location,
         aggregation,
-        location_options_of(given),
+        location_options_of(job),
         settings,
     )
 
@@ -61,11 +61,11 @@ class Held(TypedDict):
     least_left_people: float
 
 
-def held_against(given: Job) -> Held:
+def held_against(job: Job) -> Held:
     """What is asked of a nested release."""
     return {
-        "disclosure": given.text(DISCLOSURE),
-        "closed_by_chance": given.number(CLOSED),
-        "least_left_areas": given.whole(LEFT_AREAS),
-        "least_left_people": given.number(LEFT_PEOPLE),
+        "disclosure": job.text(DISCLOSURE),
+        "closed_by_chance": job.number(CLOSED),
+        "least_left_areas": job.whole(LEFT_AREAS),
+        "least_left_people": job.number(LEFT_PEOPLE),
     }

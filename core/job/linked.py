@@ -46,10 +46,10 @@ class Linking:
     rows_known: str = ALL_ROWS
 
 
-def linked_source(given: Job, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
+def linked_source(job: Job, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
     """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
     for name in REFUSED:
-        if given.given(name):
+        if job.given(name):
             raise refused_together(name)
     if not linking.tables:
         raise InputError(tr("LINKED_TABLES is empty: choose the tables that belong to the persons."))
@@ -57,21 +57,23 @@ def linked_source(given: Job, linking: Linking, records: Records, areas: Areas) 
         strange = [name for name in of if name not in linking.tables]
         if strange:
             raise _no_such_table(parameter, strange[0], linking.tables)
-    unmatched = given.text("UNMATCHED") if given.has("UNMATCHED") else STOP
-    key = field_named(given.fields("RECORDS"), linking.key, KEY, "RECORDS")
-    persons = persons_by_key(given.columns("RECORDS", [key])[key])
+    unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
+    key = field_named(job.fields("RECORDS"), linking.key, KEY, "RECORDS")
+    persons = persons_by_key(job.columns("RECORDS", [key])[key])
     tables = [_read(name, linking, persons, unmatched) for name in linking.tables]
     for table in tables:
         lost = int((table.person < 0).sum())
         if lost:
-            given.warn(left_out_rows(table.name, lost))
-    return link(records, tables, areas, linking.new_key, key, least_alike(given, linking.k), linking.rows_known)
+            job.warn(left_out_rows(table.name, lost))
+    return link(
+        records, tables, areas, linking.new_key, key, least_indistinguishable(job, linking.k), linking.rows_known
+    )
 
 
-def least_alike(given: Job, k: int) -> int:
+def least_indistinguishable(job: Job, k: int) -> int:
     """How many people must look alike in all tables. Raises InputError for more than in the classes of the persons, and
     PrivacyError for fewer than a policy allows."""
-    classes = given.whole("K")
+    classes = job.whole("K")
     if not k:
         return classes
     if not SMALLEST_K <= k <= classes:
@@ -85,7 +87,7 @@ def least_alike(given: Job, k: int) -> int:
         )
     for policy in policies():
         policy.refuse_k("LINKED_K", k)
-    rule = rule_of(given) if given.has("RULE") else None
+    rule = rule_of(job) if job.has("RULE") else None
     return max(k, rule.k) if rule else k
 
 

@@ -66,33 +66,33 @@ class LevelsMade:
     single: tuple[str, Measures] | None = None
 
 
-def is_nested(given: Job) -> bool:
+def is_nested(job: Job) -> bool:
     """Whether a job asks for nested levels. Raises InputError for what cannot go with levels of coarser values."""
-    nested = given.text("RELEASE") == NESTED
+    nested = job.text("RELEASE") == NESTED
     if nested:
-        asks_for_coarser(given)
+        asks_for_coarser(job)
     return nested
 
 
-def look_at_neighbours(approaches: Iterable[str]) -> bool:
+def need_neighbours(approaches: Iterable[str]) -> bool:
     """Whether one of these aggregations or baselines needs to know which areas share a border."""
     return any((APPROACHES | BASELINES)[name].neighbours for name in approaches)
 
 
-def aggregations_of(given: Job, aggregation: str) -> list[str]:
+def aggregations_of(job: Job, aggregation: str) -> list[str]:
     """The aggregations that levels are made by: this one, and that which joins regions to a least population."""
-    floor = given.number("LEAST_POPULATION") > 0 and not given.given("LEVEL_FIELDS")
+    floor = job.number("LEAST_POPULATION") > 0 and not job.given("LEVEL_FIELDS")
     return [aggregation, *(["population floor"] if floor else [])]
 
 
-def aggregations_used(given: Job) -> list[str]:
+def aggregations_used(job: Job) -> list[str]:
     """The aggregations of a job, of one level or several."""
-    aggregation = configuration_of(given).aggregation
-    return aggregations_of(given, aggregation) if given.text("RELEASE") == NESTED else [aggregation]
+    aggregation = configuration_of(job).aggregation
+    return aggregations_of(job, aggregation) if job.text("RELEASE") == NESTED else [aggregation]
 
 
 def released(
-    given: Job,
+    job: Job,
     areas: Areas,
     records: Source,
     said: Sequence[str] = (),
@@ -108,24 +108,24 @@ def released(
     Raises InputError and PrivacyError.
     """
     if still_coarser is None:
-        still_coarser = partial(coarser_of, given, records.values())
-    nested, configuration = given.text("RELEASE") == NESTED, configuration_of(given)
-    seconds = {tr("reading"): given.seconds()}
-    made = _levels_made(given, areas, records, configuration)
-    of_rule = rule_sentences(given, nested) if given.follows_rule else ()
-    notes = (*made.notes, *of_rule, crosswalk_sentence(given, made.looking))
-    given.info(*notes)
+        still_coarser = partial(coarser_of, job, records.values())
+    nested, configuration = job.text("RELEASE") == NESTED, configuration_of(job)
+    seconds = {tr("reading"): job.seconds()}
+    made = _levels_made(job, areas, records, configuration)
+    of_rule = rule_sentences(job, nested) if job.follows_rule else ()
+    notes = (*made.notes, *of_rule, crosswalk_sentence(job, made.looking))
+    job.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
-    hierarchies = still_coarser() if given.generalises and (not nested or asks_for_coarser(given)) else {}
-    levels = with_levels_asked(given, made.levels, records.values(), hierarchies) if nested else made.levels
+    hierarchies = still_coarser() if job.generalises and (not nested or asks_for_coarser(job)) else {}
+    levels = with_levels_asked(job, made.levels, records.values(), hierarchies) if nested else made.levels
     sites = None if made.aggregation is None else made.aggregation.sites
-    ask, progress = ask_of(given, records.values(), nested, hierarchies), given.progress(45, 65)
+    ask, progress = ask_of(job, records.values(), nested, hierarchies), job.progress(45, 65)
     if rows:
-        account = anonymise(areas, records, levels, ask, sites, areas.population, progress, given)
+        account = anonymise(areas, records, levels, ask, sites, areas.population, progress, job)
     else:
         account = rate(areas, records, levels, ask, sites, progress)
     if not nested:
-        given.warn(*over_budget(configuration, account.measures.suppression_percent))
+        job.warn(*over_budget(configuration, account.measures.suppression_percent))
     remarks = Remarks(
         (*said, *notes),
         {**seconds, **made.seconds},
@@ -135,20 +135,20 @@ def released(
     return Made(account, remarks, hierarchies, made.aggregation)
 
 
-def looked_at(given: Job, areas: Areas, records: Source) -> Account:
+def looked_at(job: Job, areas: Areas, records: Source) -> Account:
     """What the release that a job asks for would be: as `released`, and nothing is released. Of what is published
     already nothing is known yet.
 
     areas, records : as for `released`
     Raises InputError.
     """
-    nested = is_nested(given)
-    made = _levels_made(given, areas, records, configuration_of(given))
-    hierarchies = coarser_of(given, records.values()) if asks_for_coarser(given) else {}
-    levels = with_levels_asked(given, made.levels, records.values(), hierarchies) if nested else made.levels
+    nested = is_nested(job)
+    made = _levels_made(job, areas, records, configuration_of(job))
+    hierarchies = coarser_of(job, records.values()) if asks_for_coarser(job) else {}
+    levels = with_levels_asked(job, made.levels, records.values(), hierarchies) if nested else made.levels
     sites = None if made.aggregation is None else made.aggregation.sites
-    ask = ask_of(given, records.values(), nested, hierarchies)
-    return rate(areas, records, levels, ask, sites, given.progress(45, 65))
+    ask = ask_of(job, records.values(), nested, hierarchies)
+    return rate(areas, records, levels, ask, sites, job.progress(45, 65))
 
 
 def with_costs(
@@ -163,18 +163,18 @@ def with_costs(
     return replace(remarks, costs=costs), next_step(*costs)
 
 
-def _levels_made(given: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
-    make = _nested_levels if given.text("RELEASE") == NESTED else _one_level
-    return make(given, areas, records, configuration)
+def _levels_made(job: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
+    make = _nested_levels if job.text("RELEASE") == NESTED else _one_level
+    return make(job, areas, records, configuration)
 
 
-def _one_level(given: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
-    terms = terms_of(given, records)
-    run = aggregate(areas, records.profile, configuration, given.progress(READ, 45), terms=terms)
-    run = joined_to_least_population(run, areas, given.number("LEAST_POPULATION"))
+def _one_level(job: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
+    terms = terms_of(job, records)
+    run = aggregate(areas, records.profile, configuration, job.progress(READ, 45), terms=terms)
+    run = joined_to_least_population(run, areas, job.number("LEAST_POPULATION"))
     return LevelsMade(
         Levels((run.aggregation.crosswalk,)),
-        configuration.looking_at_classes,
+        configuration.using_attribute_counts,
         run.notes,
         {tr(step): seconds for step, seconds in run.seconds.items()},
         run.convergence,
@@ -182,48 +182,48 @@ def _one_level(given: Job, areas: Areas, records: Source, configuration: Configu
     )
 
 
-def _nested_levels(given: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
-    started = given.seconds()
-    run, single = _single_level(given, areas, records, configuration)
-    finest = run.aggregation.crosswalk if run and given.text("FINEST") == CONFIGURATION else None
+def _nested_levels(job: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
+    started = job.seconds()
+    run, single = _single_level(job, areas, records, configuration)
+    finest = run.aggregation.crosswalk if run and job.text("FINEST") == CONFIGURATION else None
     options = level_options_of(
-        given, configuration.site_location, configuration.aggregation, configuration.aggregation_options
+        job, configuration.site_location, configuration.aggregation, configuration.aggregation_options
     )
-    step = given.progress(30, 45)
-    levels = levels_of(given, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    given.info(sentence(levels))
+    step = job.progress(30, 45)
+    levels = levels_of(job, areas, lambda: build_levels(areas, records.profile, finest, options, step))
+    job.info(sentence(levels))
     return LevelsMade(
         levels,
-        _looking_at_classes(given, configuration),
+        _using_attribute_counts(job, configuration),
         (),
-        {tr("levels"): given.seconds() - started},
+        {tr("levels"): job.seconds() - started},
         run.convergence if run and finest is not None else (),
         single=single,
     )
 
 
 def _single_level(
-    given: Job, areas: Areas, records: Source, configuration: Configuration
+    job: Job, areas: Areas, records: Source, configuration: Configuration
 ) -> tuple[Run | None, tuple[str, Measures] | None]:
     """What one level of regions would give; a configuration that fails matters only where its regions are used."""
     try:
-        run = aggregate(areas, records.profile, configuration, given.progress(READ, 30), terms=terms_of(given, records))
+        run = aggregate(areas, records.profile, configuration, job.progress(READ, 30), terms=terms_of(job, records))
     except InputError as error:
-        if given.text("FINEST") == CONFIGURATION and not given.given("LEVEL_FIELDS"):
+        if job.text("FINEST") == CONFIGURATION and not job.given("LEVEL_FIELDS"):
             raise
-        given.info(tr("One level of regions cannot be shown for comparison: {error}", error=error))
+        job.info(tr("One level of regions cannot be shown for comparison: {error}", error=error))
         return None, None
     aggregation = run.aggregation
-    rating = rate(areas, records, Levels((aggregation.crosswalk,)), rated(given, nested=False), aggregation.sites)
-    return run, (given.text("COMBINATION"), rating.measures)
+    rating = rate(areas, records, Levels((aggregation.crosswalk,)), rated(job, nested=False), aggregation.sites)
+    return run, (job.text("COMBINATION"), rating.measures)
 
 
-def _looking_at_classes(given: Job, configuration: Configuration) -> tuple[str, ...]:
+def _using_attribute_counts(job: Job, configuration: Configuration) -> tuple[str, ...]:
     """The approaches that made the levels and look at the classes of suppressed records."""
-    if given.given("LEVEL_FIELDS"):
+    if job.given("LEVEL_FIELDS"):
         return ()
-    looking = configuration.looking_at_classes
-    if given.text("FINEST") == CONFIGURATION:
+    looking = configuration.using_attribute_counts
+    if job.text("FINEST") == CONFIGURATION:
         return looking
     return tuple(name for name in looking if name != configuration.site_number)
 

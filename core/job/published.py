@@ -16,15 +16,14 @@ from .job import Job
 from .values import field_named, position_of
 
 
-def published_counts_of(given: Job, table: RecordTable) -> CountRows:
+def published_counts_of(job: Job, table: RecordTable) -> CountRows:
     """PUBLISHED_COUNTS, read. table : the records, whose quasi-identifiers are looked at.
 
     Raises InputError for fields that there are not.
     """
-    fields = given.fields("PUBLISHED_COUNTS")
+    fields = job.fields("PUBLISHED_COUNTS")
     area, number = (
-        field_named(fields, given.text(name), name, "PUBLISHED_COUNTS")
-        for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER")
+        field_named(fields, job.text(name), name, "PUBLISHED_COUNTS") for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER")
     )
     names = {}
     for quasi_identifier in table.quasi_identifiers:
@@ -39,40 +38,40 @@ def published_counts_of(given: Job, table: RecordTable) -> CountRows:
                 field=area,
             )
         )
-    columns = given.columns("PUBLISHED_COUNTS", [area, number, *names.values()])
+    columns = job.columns("PUBLISHED_COUNTS", [area, number, *names.values()])
     values = {name: column.categories[column.codes].tolist() for name, column in columns.items()}
-    asked = generalising_of(given, tuple(table.quasi_identifiers))
+    asked = generalising_of(job, tuple(table.quasi_identifiers))
     return CountRows(
         values[area],
         {quasi_identifier: values[name] for quasi_identifier, name in names.items()},
         values[number],
-        _units(given, area),
+        _units(job, area),
         {**asked.tables, **asked.rules},
     )
 
 
-def _units(given: Job, name: str) -> dict[str, object] | None:
+def _units(job: Job, name: str) -> dict[str, object] | None:
     """The value that each area has in the field of REGIONS of this name; None where the counts are of the areas."""
-    if not given.given("REGIONS"):
+    if not job.given("REGIONS"):
         return None
-    fields = given.fields("REGIONS")
-    position, own = position_of(fields, name), position_of(fields, given.text("REGION_ID"))
+    fields = job.fields("REGIONS")
+    position, own = position_of(fields, name), position_of(fields, job.text("REGION_ID"))
     if position in (-1, own):
         return None
-    identifiers, units = (given.values_in("REGIONS", fields[at]) for at in (own, position))
+    identifiers, units = (job.values_in("REGIONS", fields[at]) for at in (own, position))
     return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}
 
 
-def earlier_of(given: Job, table: RecordTable) -> Earlier:
+def earlier_of(job: Job, table: RecordTable) -> Earlier:
     """The releases of REGISTER; table : the records, whose quasi-identifiers are looked at."""
-    asked = generalising_of(given, tuple(table.quasi_identifiers))
-    path = Path(given.text("REGISTER"))
-    return earlier_releases(path, given.text("REGISTER_ACTION"), answers_in(given), asked.tables, asked.rules)
+    asked = generalising_of(job, tuple(table.quasi_identifiers))
+    path = Path(job.text("REGISTER"))
+    return earlier_releases(path, job.text("REGISTER_ACTION"), answers_in(job), asked.tables, asked.rules)
 
 
-def answers_in(given: Job) -> list[tuple[str, str]]:
+def answers_in(job: Job) -> list[tuple[str, str]]:
     """The rows of ALIASES: a field and what it is. Raises InputError for half a row."""
-    cells = [str(cell).strip() for cell in given.several("ALIASES")] if given.has("ALIASES") else []
+    cells = [str(cell).strip() for cell in job.several("ALIASES")] if job.has("ALIASES") else []
     if len(cells) % 2:
         raise InputError(
             plural(

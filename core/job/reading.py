@@ -19,53 +19,52 @@ from .job import Job
 from .values import field_named
 
 
-def fields_of_records(given: Job) -> RecordFields:
+def fields_of_records(job: Job) -> RecordFields:
     """The fields of RECORDS that a job names."""
     named, kept, sensitive = (
-        tuple(given.several(name)) if given.has(name) else ()
-        for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
+        tuple(job.several(name)) if job.has(name) else () for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     )
-    quasi_identifiers, period = quasi_identifiers_of(given, named)
-    members = {kind: given.text(name) for kind, name in MEMBER_FIELDS.items() if given.given(name)}
-    area, kept = given.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
-    count = given.text("RECORD_COUNT") if given.has("RECORD_COUNT") else ""
+    quasi_identifiers, period = quasi_identifiers_of(job, named)
+    members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.given(name)}
+    area, kept = job.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
+    count = job.text("RECORD_COUNT") if job.has("RECORD_COUNT") else ""
     return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
 
 
-def table_of(given: Job) -> tuple[RecordTable, Generalising]:
+def table_of(job: Job) -> tuple[RecordTable, Generalising]:
     """RECORDS and its fields, read, and shown as coarse as is asked; and what is asked of coarser values. Raises
     InputError."""
-    fields = fields_of_records(given)
-    fields.check(given.text("REGION_ID") if given.has("REGION_ID") else None)
-    there = given.fields("RECORDS")
+    fields = fields_of_records(job)
+    fields.check(job.text("REGION_ID") if job.has("REGION_ID") else None)
+    there = job.fields("RECORDS")
     named = fields.by_parameter()
     for parameter, names in named.items():
         for name in names:
             field_named(there, name, parameter, "RECORDS")
-    columns = given.columns("RECORDS", list(dict.fromkeys(name for names in named.values() for name in names)))
+    columns = job.columns("RECORDS", list(dict.fromkeys(name for names in named.values() for name in names)))
     shown = fields.table(columns)
-    if not given.generalises:
+    if not job.generalises:
         return shown, Generalising()
-    asked = generalising_of(given, fields.quasi_identifiers)
+    asked = generalising_of(job, fields.quasi_identifiers)
     shown = asked.shown(shown)
-    given.info(*(column.sentence for column in shown.coarsened.values()))
+    job.info(*(column.sentence for column in shown.coarsened.values()))
     return shown, asked
 
 
-def records_of(given: Job, areas: Areas, k: int | None, aside: str = "") -> Records:
+def records_of(job: Job, areas: Areas, k: int | None, aside: str = "") -> Records:
     """RECORDS, read, matched with the areas and counted.
 
     k : None for what does not suppress; aside : a sentence on areas that may be missing
     Raises InputError.
     """
-    table, asked = table_of(given)
+    table, asked = table_of(job)
     if k is not None:
         persons = table.members.get(PERSONS)
-        given.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, {*asked.tables, *asked.rules}))
-    unmatched = given.text("UNMATCHED") if given.has("UNMATCHED") else STOP
-    field = given.text("RECORD_REGION")
+        job.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, {*asked.tables, *asked.rules}))
+    unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
+    field = job.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
-    given.info(
+    job.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
@@ -75,30 +74,28 @@ def records_of(given: Job, areas: Areas, k: int | None, aside: str = "") -> Reco
             classes=counted.classes(len(records.profile.classes)),
         )
     )
-    given.warn(*records.warnings)
+    job.warn(*records.warnings)
     return records
 
 
 PERIOD, PERIODS = "PERIOD", "PERIODS"
 
 
-def period_of(asked: Job) -> str:
+def period_of(job: Job) -> str:
     """The field that is the period of a record; empty where there is none."""
-    return asked.text(PERIOD).strip() if asked.has(PERIOD) else ""
+    return job.text(PERIOD).strip() if job.has(PERIOD) else ""
 
 
-def periods_of(asked: Job) -> str:
+def periods_of(job: Job) -> str:
     """How the classes of several periods go together: each by itself where nothing else can be asked for."""
-    return asked.text(PERIODS) if asked.has(PERIODS) else EACH_BY_ITSELF
+    return job.text(PERIODS) if job.has(PERIODS) else EACH_BY_ITSELF
 
 
-def quasi_identifiers_of(given: Job, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
+def quasi_identifiers_of(job: Job, named: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """What a record shows, the period last, and the period; named : QUASI_IDENTIFIERS."""
-    period = period_of(given)
+    period = period_of(job)
     if not period:
         return tuple(named), ""
     if period in named:
-        given.info(
-            tr("“{period}” is PERIOD and among QUASI_IDENTIFIERS: it counts once, as the period.", period=period)
-        )
+        job.info(tr("“{period}” is PERIOD and among QUASI_IDENTIFIERS: it counts once, as the period.", period=period))
     return (*(name for name in named if name != period), period), period

@@ -21,17 +21,17 @@ def refusal(problem: str) -> str:
     )
 
 
-def rule_of(asked: Job) -> Rule | None:
+def rule_of(job: Job) -> Rule | None:
     """The rule that is followed, None for one's own numbers or a form without rules.
 
     Raises InputError where the user's own file of rules cannot be read whole, or no longer has the rule.
     """
-    if not asked.follows_rule:
+    if not job.follows_rule:
         return None
-    name = asked.text("RULE")
+    name = job.text("RULE")
     # A policy names rules as they are shipped: a file of one's own would change what they ask for.
     named = any(policy.rules for policy in policies_for_lists())
-    listing = list_rules(*([] if named else asked.rule_files))
+    listing = list_rules(*([] if named else job.rule_files))
     if listing.problem:
         raise InputError(refusal(listing.problem))
     if name not in listing.rules:
@@ -39,38 +39,38 @@ def rule_of(asked: Job) -> Rule | None:
     return listing.rules[name]
 
 
-def raised_by_rule(asked: Job) -> dict[str, object]:
+def with_rule_minimums(job: Job) -> dict[str, object]:
     """The parameters that are to be raised to what the rule asks for, with their values. Raises InputError."""
-    rule = rule_of(asked)
+    rule = rule_of(job)
     if rule is None:
         return {}
-    raised: dict[str, object] = {
-        "K": max(asked.whole("K"), rule.k),
-        "LEAST_POPULATION": max(_number(asked, "LEAST_POPULATION"), rule.least_population),
-        "L_DIVERSITY": max(asked.whole("L_DIVERSITY"), rule.l_diversity),
+    values: dict[str, object] = {
+        "K": max(job.whole("K"), rule.k),
+        "LEAST_POPULATION": max(_number(job, "LEAST_POPULATION"), rule.least_population),
+        "L_DIVERSITY": max(job.whole("L_DIVERSITY"), rule.l_diversity),
     }
-    if rule.nor_derivable and (not asked.has("RELEASE") or asked.text("RELEASE") == NESTED):
-        raised[DISCLOSURE] = NO_SMALL_COUNT
-    return {name: value for name, value in raised.items() if asked.has(name)}
+    if rule.nor_derivable and (not job.has("RELEASE") or job.text("RELEASE") == NESTED):
+        values[DISCLOSURE] = NO_SMALL_COUNT
+    return {name: value for name, value in values.items() if job.has(name)}
 
 
-def _number(asked: Job, name: str) -> float:
-    return asked.number(name) if asked.has(name) else 0.0
+def _number(job: Job, name: str) -> float:
+    return job.number(name) if job.has(name) else 0.0
 
 
-def rule_sentences(asked: Job, nested: bool) -> tuple[str, ...]:
+def rule_sentences(job: Job, nested: bool) -> tuple[str, ...]:
     """The rule with its source, for the log and the report; nothing for one's own numbers.
 
     nested : whether the release has several levels, of which small counts may be derived
     """
-    rule = rule_of(asked)
+    rule = rule_of(job)
     if rule is None:
         return ()
     if not nested:
         return (rule.sentence,)
     said = (rule.sentence, *_what_is_left(rule))
-    if not asked.has(DISCLOSURE) or asked.text(DISCLOSURE) != NO_SMALL_COUNT:
-        return (*said, not_proven(asked.whole("K")))
+    if not job.has(DISCLOSURE) or job.text(DISCLOSURE) != NO_SMALL_COUNT:
+        return (*said, not_proven(job.whole("K")))
     set_by_rule = tr(
         "Following the rule, DISCLOSURE is “{no_small_count}” in this run, whatever was chosen.",
         no_small_count=NO_SMALL_COUNT,
@@ -103,36 +103,36 @@ LEAST = {
 REGISTER, RULE = "REGISTER", "RULE"
 
 
-def hold_to_policies(asked: Job, folder: bool | None = None) -> tuple[Policy, ...]:
+def hold_to_policies(job: Job, folder: bool | None = None) -> tuple[Policy, ...]:
     """The policies that a job which releases something holds. Raises PrivacyError where it does not hold one.
 
-    asked : its parameters, raised to what its rule asks for; folder : whether it is written as a folder that describes
+    job : its parameters, raised to what its rule asks for; folder : whether it is written as a folder that describes
     itself, None where that is not known yet, or cannot be
     """
     held = policies()
     for policy in held:
-        _hold_what_is_asked(asked, policy)
-        if folder is not None and not asked.has(RULE):
+        _hold_what_is_asked(job, policy)
+        if folder is not None and not job.has(RULE):
             policy.refuse_rule(NO_RULE)
-        if asked.has(REGISTER):
-            policy.refuse_register(asked.text(REGISTER))
+        if job.has(REGISTER):
+            policy.refuse_register(job.text(REGISTER))
         if folder is not None:
             policy.refuse_without_folder(folder)
     return held
 
 
-def hold_before_a_place(asked: Job) -> None:
+def hold_before_a_place(job: Job) -> None:
     """Raise PrivacyError for a job that a policy does not have, of which it is not said yet where its release goes."""
     for policy in policies():
-        _hold_what_is_asked(asked, policy)
+        _hold_what_is_asked(job, policy)
 
 
-def _hold_what_is_asked(asked: Job, policy: Policy) -> None:
+def _hold_what_is_asked(job: Job, policy: Policy) -> None:
     """Least counts, the rule, and what a nested release holds against."""
     for name, of in LEAST.items():
-        if asked.has(name) and (not of or asked.text(of)):
-            policy.refuse_k(name, asked.number(name))
-    if asked.has(RULE):
-        policy.refuse_rule(asked.text(RULE))
-    if asked.has(DISCLOSURE) and asked.has("RELEASE"):  # elsewhere the crosswalk says whether levels are nested
-        policy.refuse_disclosure(asked.text("RELEASE") == NESTED, asked.text(DISCLOSURE))
+        if job.has(name) and (not of or job.text(of)):
+            policy.refuse_k(name, job.number(name))
+    if job.has(RULE):
+        policy.refuse_rule(job.text(RULE))
+    if job.has(DISCLOSURE) and job.has("RELEASE"):  # elsewhere the crosswalk says whether levels are nested
+        policy.refuse_disclosure(job.text("RELEASE") == NESTED, job.text(DISCLOSURE))

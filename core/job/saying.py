@@ -42,9 +42,9 @@ SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 INPUTS = ("REGIONS",)
 
 
-def said_of(given: Job) -> tuple[str, ...]:
+def said_of(job: Job) -> tuple[str, ...]:
     """The settings that may be said of this run."""
-    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if given.given("POPULATION") else MAY_BE_SAID
+    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if job.given("POPULATION") else MAY_BE_SAID
 
 
 def what_is_said(algorithm: str, values: Mapping[str, object], licence: str, register: str) -> Said:
@@ -73,7 +73,7 @@ def what_is_said(algorithm: str, values: Mapping[str, object], licence: str, reg
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
 
 
-def crosswalk_sentence(given: Job, looking: Collection[str]) -> str:
+def crosswalk_sentence(job: Job, looking: Collection[str]) -> str:
     """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
 
     looking : the approaches in use that look at the classes of suppressed records
@@ -86,10 +86,10 @@ def crosswalk_sentence(given: Job, looking: Collection[str]) -> str:
         "records can tell some of them from it.",
         names=names,
     )
-    why = tr("REGISTER is given") if given.given("REGISTER") else ""
-    why = tr("a RULE is followed") if given.follows_rule else why
+    why = tr("REGISTER is given") if job.given("REGISTER") else ""
+    why = tr("a RULE is followed") if job.follows_rule else why
     if why:
-        given.warn(
+        job.warn(
             tr(
                 "{names} makes the crosswalk depend on the classes of suppressed records, and {why}: the combination "
                 "“all-rounder” makes one that does not.",

@@ -185,16 +185,16 @@ def by_name(keywords: Mapping[str, object], always: Sequence[str] = ()) -> dict[
 
 def refuse_unknown_keywords(keywords: Sequence[str], *other: str) -> None:
     """Raise InputError for keywords that are no setting, or that are given otherwise; other : names of the latter"""
-    refuse_unknown(keywords, [one.keyword for name, one in SETTINGS.items() if name not in other])
+    refuse_unknown(keywords, [setting.keyword for name, setting in SETTINGS.items() if name not in other])
 
 
-def understood(given: Mapping[str, object]) -> dict[str, object]:
+def understood(inputs: Mapping[str, object]) -> dict[str, object]:
     """The values of settings by name, those that say nothing left out; raises InputError for values that are none.
 
-    given : by name; tables are taken as they are
+    inputs : by name; tables are taken as they are
     """
     values = {}
-    for name, value in given.items():
+    for name, value in inputs.items():
         setting = SETTINGS[name]
         if setting.kind == TABLE:
             if value is not None:

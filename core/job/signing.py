@@ -8,7 +8,7 @@ from hashlib import sha256
 from ..language import tr
 from ..package.content_hash import content_hash, hash_of_all
 from ..package.table import DataTable
-from ..publish.register import told
+from ..publish.register import particulars
 from ..report.sign import FileToSign, Signing
 from ..version import commit, version
 from .job import Job
@@ -16,7 +16,7 @@ from .job import Job
 RECIPIENT, PURPOSE, PREPARED_BY = "RECIPIENT", "PURPOSE", "PREPARED_BY"
 SAID = (RECIPIENT, PURPOSE, PREPARED_BY)
 SERIES = "SERIES"
-IN_REGISTER = {SERIES: told.SERIES, RECIPIENT: told.RECIPIENT, PURPOSE: told.PURPOSE}
+IN_REGISTER = {SERIES: particulars.SERIES, RECIPIENT: particulars.RECIPIENT, PURPOSE: particulars.PURPOSE}
 ABBREVIATED = 12  # characters of a commit
 
 
@@ -28,9 +28,9 @@ def made_by() -> str:
     return tr("VBAS {version}, commit unknown", version=version())
 
 
-def told_of(asked: Job) -> dict[str, str]:
+def particulars_of(job: Job) -> dict[str, str]:
     """What the register keeps of what a job says of its release: series, recipient, purpose."""
-    return {what: asked.text(name) for name, what in IN_REGISTER.items() if asked.has(name)}
+    return {what: job.text(name) for name, what in IN_REGISTER.items() if job.has(name)}
 
 
 def content_of(tables: Iterable[DataTable]) -> str:
@@ -53,7 +53,7 @@ def page_to_publish(file: str, content: bytes) -> FileToSign:
 
 
 def signing_of(
-    asked: Job,
+    job: Job,
     tables: Iterable[DataTable],
     files_of: Callable[[str], str] = lambda table: "",
     register: str = "",
@@ -66,7 +66,7 @@ def signing_of(
     """
     of = {table.name: (table.title, content_hash(table)) for table in tables}
     files = [FileToSign(title, files_of(name), value) for name, (title, value) in of.items()]
-    said = {name: asked.text(name) if asked.has(name) else "" for name in SAID}
+    said = {name: job.text(name) if job.has(name) else "" for name in SAID}
     return Signing(
         said[RECIPIENT],
         said[PURPOSE],

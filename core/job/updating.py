@@ -46,7 +46,7 @@ class Updating:
 
 
 def carried_release(
-    given: Job,
+    job: Job,
     areas: Areas,
     records: Source | Records,
     updating: Updating,
@@ -62,65 +62,65 @@ def carried_release(
     K is that of the earlier release where it is not given, or is less; of several periods each goes by itself. Raises
     InputError and PrivacyError.
     """
-    if not given.given("REGISTER"):
+    if not job.given("REGISTER"):
         raise InputError(tr("REGISTER is empty, and an update carries on a release of it: name that register."))
-    register = Path(given.text("REGISTER"))
+    register = Path(job.text("REGISTER"))
     if not register.is_file():
         raise InputError(
             tr(
                 "REGISTER: there is no file {path}: name the register of the earlier release.",
-                path=given.text("REGISTER"),
+                path=job.text("REGISTER"),
             )
         )
     source: Source = RecordSource(records) if isinstance(records, Records) else records
     table = source.values()
-    asked = generalising_of(given, tuple(table.quasi_identifiers))
-    earlier = earlier_releases(register, aliases=answers_in(given), tables=asked.tables, rules=asked.rules)
+    asked = generalising_of(job, tuple(table.quasi_identifiers))
+    earlier = earlier_releases(register, aliases=answers_in(job), tables=asked.tables, rules=asked.rules)
     entry = _entry(register, updating.entry.strip(), areas, source, earlier, levels)
     release = earlier.releases[entry]
     levels = levels_of_release(release, areas) if levels is None else levels
-    given.info(tr("The release that is carried on is “{release}” of the register.", release=release.title))
-    places = given.given("REGIONS")
+    job.info(tr("The release that is carried on is “{release}” of the register.", release=release.title))
+    places = job.given("REGIONS")
     if ask is None:
-        ask = _asked(given, table, release)
+        ask = _asked(job, table, release)
     ask = replace(
         ask,
-        k=_k(given, release),
+        k=_k(job, release),
         earlier=earlier,
         nested=release.nested,
-        loss=NON_UNIFORM_ENTROPY if given.text("LOSS") == MEAN_DISTANCE and not places else given.text("LOSS"),
+        loss=NON_UNIFORM_ENTROPY if job.text("LOSS") == MEAN_DISTANCE and not places else job.text("LOSS"),
         update=Update(entry, updating.kind, updating.followed),
     )
-    progress = given.progress(40, 65) if progress is None else progress
-    return anonymise(areas, source, levels, ask, None, population, progress, given)
+    progress = job.progress(40, 65) if progress is None else progress
+    return anonymise(areas, source, levels, ask, None, population, progress, job)
 
 
-def _asked(given: Job, table: RecordTable, release: Published) -> Ask:
+def _asked(job: Job, table: RecordTable, release: Published) -> Ask:
     """What is asked beside k, of a job that says it by the settings of a first release, too. Raises InputError for what
     an update does not know."""
-    if given.has(LEVELS_COARSER) and asks_for_coarser(given):
+    if job.has(LEVELS_COARSER) and asks_for_coarser(job):
         refuse_with_coarser(["REGISTER"])
-    rule = rule_of(given)
-    people = given.number("LEAST_POPULATION") if given.has("LEAST_POPULATION") else 0.0
-    disclosure = given.text(DISCLOSURE) if given.has(DISCLOSURE) else CLASS_HAS_K
+    rule = rule_of(job)
+    people = job.number("LEAST_POPULATION") if job.has("LEAST_POPULATION") else 0.0
+    disclosure = job.text(DISCLOSURE) if job.has(DISCLOSURE) else CLASS_HAS_K
     return Ask(
-        l_diversity=given.whole("L_DIVERSITY"),
-        max_share=given.number("MAX_SHARE"),
+        l_diversity=job.whole("L_DIVERSITY"),
+        max_share=job.number("MAX_SHARE"),
         least_population=max(people, rule.least_population if rule else 0.0),
-        period=period_of(given),
+        period=period_of(job),
         periods=EACH_BY_ITSELF,
-        published_margins=given.text("PUBLISHED_MARGINS"),
-        published_counts=published_counts_of(given, table) if given.given("PUBLISHED_COUNTS") else None,
+        published_margins=job.text("PUBLISHED_MARGINS"),
+        published_counts=published_counts_of(job, table) if job.given("PUBLISHED_COUNTS") else None,
         rule=rule.name if rule else NO_RULE,
         disclosure=NO_SMALL_COUNT if rule and rule.nor_derivable and release.nested else disclosure,
     )
 
 
-def _k(given: Job, release: Published) -> int:
+def _k(job: Job, release: Published) -> int:
     """K, or that of the release that is carried on, where that is more or none is given."""
-    k = given.whole("K") if given.given("K") else release.k
+    k = job.whole("K") if job.given("K") else release.k
     if k < release.k:
-        given.warn(
+        job.warn(
             tr(
                 "K is {k}, and {release} was made with {theirs}: an update has {theirs}, too.",
                 k=k,
@@ -129,7 +129,7 @@ def _k(given: Job, release: Published) -> int:
             )
         )
     elif k > release.k:
-        given.warn(
+        job.warn(
             tr(
                 "K is {k}, and {release} was made with {theirs}: classes of {theirs} to {most} people are shown no "
                 "more.",
@@ -162,10 +162,12 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
 
 def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: Areas) -> None:
     """Refuse areas that no release of these quasi-identifiers has, such as those of another year. Raises InputError."""
-    alike = [release for release in earlier if set(release.quasi_identifiers) == set(profile.quasi_identifiers)]
+    of_same_fields = [
+        release for release in earlier if set(release.quasi_identifiers) == set(profile.quasi_identifiers)
+    ]
     own = set(areas.identifiers.tolist())
-    if alike and all(set(release.areas.tolist()) != own for release in alike):
-        levels_of_release(alike[-1], areas)
+    if of_same_fields and all(set(release.areas.tolist()) != own for release in of_same_fields):
+        levels_of_release(of_same_fields[-1], areas)
 
 
 def _named(register: Path, entry: str) -> int:

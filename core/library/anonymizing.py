@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Union
 
 from ..job.linked import Linking, linked_source
-from ..job.making import Made, aggregations_used, is_nested, look_at_neighbours, released
+from ..job.making import Made, aggregations_used, is_nested, need_neighbours, released
 from ..job.reading import records_of
 from ..job.rules import hold_to_policies
 from ..job.settings import SETTINGS, TABLE, by_name
@@ -241,7 +241,7 @@ def made_of(
     hold_to_policies(job, folder)
     is_nested(job)  # which raises for what cannot go together
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)
-    if look_at_neighbours(aggregations_used(job)):
+    if need_neighbours(aggregations_used(job)):
         places = places.with_neighbours(part(progress, 0.0, AREAS_READ))
     matched = records_of(job, places.areas, job.whole("K"))
     people = places.areas

@@ -49,22 +49,22 @@ class Frame(Protocol):
         keep."""
 
 
-def frame_of(given: object, what: str) -> Frame:
+def frame_of(table: object, what: str) -> Frame:
     """A table of a program. what : its name in messages. Raises InputError for what is none."""
-    if isinstance(given, OwnFrame):
-        return given
-    kind = type(given).__module__.partition(".")[0]
-    if kind in ("pandas", "geopandas") and hasattr(given, "columns"):
-        return PandasFrame(given, what)
-    if isinstance(given, Mapping):
-        return ArrayFrame(given, what)
-    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__dataframe__"):
-        return ArrowFrame(given, what)
+    if isinstance(table, OwnFrame):
+        return table
+    kind = type(table).__module__.partition(".")[0]
+    if kind in ("pandas", "geopandas") and hasattr(table, "columns"):
+        return PandasFrame(table, what)
+    if isinstance(table, Mapping):
+        return ArrayFrame(table, what)
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__dataframe__"):
+        return ArrowFrame(table, what)
     raise InputError(
         tr(
             "{what}: give a frame of pandas, geopandas, Arrow or polars, or arrays by name; this is “{type}”.",
             what=what,
-            type=type(given).__name__,
+            type=type(table).__name__,
         )
     )
 
@@ -154,25 +154,25 @@ class PandasFrame(OwnFrame):
 class ArrowFrame(OwnFrame):
     """A table of Arrow, or of what hands its data over as Arrow does, such as polars; shapes as GeoParquet has them."""
 
-    def __init__(self, given: object, what: str) -> None:
+    def __init__(self, table: object, what: str) -> None:
         if not find_spec("pyarrow"):
             raise InputError(tr("{what}: pyarrow reads this frame, and is not installed.", what=what))
         import pyarrow as pa
 
-        self._is_polars = type(given).__module__.partition(".")[0] == "polars"
-        if isinstance(given, pa.Table):
-            self._table = given
-        elif hasattr(given, "__arrow_c_stream__"):
-            self._table = pa.table(given)
+        self._is_polars = type(table).__module__.partition(".")[0] == "polars"
+        if isinstance(table, pa.Table):
+            self._table = table
+        elif hasattr(table, "__arrow_c_stream__"):
+            self._table = pa.table(table)
         else:
             from pyarrow.interchange import from_dataframe
 
-            self._table = from_dataframe(given)
+            self._table = from_dataframe(table)
         self.names = list(self._table.column_names)
-        told = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
-        self.geometry = str(told.get("primary_column", ""))
+        metadata = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
+        self.geometry = str(metadata.get("primary_column", ""))
         # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
-        self.crs = told["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
+        self.crs = metadata["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
         twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
         if twice:
             raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
@@ -222,10 +222,10 @@ class ArrowFrame(OwnFrame):
 class ArrayFrame(OwnFrame):
     """Arrays, lists or series by name."""
 
-    def __init__(self, given: Mapping[str, object], what: str) -> None:
-        self._given = given
-        self.names = [str(name) for name in given]
-        lengths = {name: len(values) for name, values in given.items()}  # type: ignore[arg-type]
+    def __init__(self, columns: Mapping[str, object], what: str) -> None:
+        self._given = columns
+        self.names = [str(name) for name in columns]
+        lengths = {name: len(values) for name, values in columns.items()}  # type: ignore[arg-type]
         if len(set(lengths.values())) > 1:
             raise InputError(
                 tr(

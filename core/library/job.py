@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..errors import InputError, first_values
 from ..job.job import Job, no_table
-from ..job.rules import raised_by_rule
+from ..job.rules import with_rule_minimums
 from ..job.settings import FIELD, FIELDS, SETTINGS, Setting, understood
 from ..job.values import field_named
 from ..language import tr
@@ -16,12 +16,12 @@ from ..progress import Progress, silent
 from .frames import Frame
 
 
-def job_of(given: Mapping[str, object], tables: Mapping[str, Frame], log: Log, progress: Progress = silent) -> Job:
+def job_of(inputs: Mapping[str, object], tables: Mapping[str, Frame], log: Log, progress: Progress = silent) -> Job:
     """A job, its settings understood, its fields spelled as the tables spell them, and raised to what a rule asks for.
 
-    given : settings by name, without tables. Raises InputError for what is needed and missing, unknown or wrong.
+    inputs : settings by name, without tables. Raises InputError for what is needed and missing, unknown or wrong.
     """
-    values = understood(given)
+    values = understood(inputs)
     missing = [
         needed.name
         for needed in SETTINGS.values()
@@ -37,8 +37,8 @@ def job_of(given: Mapping[str, object], tables: Mapping[str, Frame], log: Log, p
         return tables[name] if name in tables else no_table(name)
 
     job = Job({**defaults, **spelled}, named, table, log, progress)
-    raised = raised_by_rule(job)
-    return replace(job, values={**job.values, **raised}, named={*named, *raised})
+    minimums = with_rule_minimums(job)
+    return replace(job, values={**job.values, **minimums}, named={*named, *minimums})
 
 
 def _spelled(setting: Setting, value: object, tables: Mapping[str, Frame]) -> object:

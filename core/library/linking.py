@@ -124,5 +124,5 @@ def anonymize_linked(
 
 def _names(by_table: ByTable | None) -> dict[str, list[str]]:
     """Names of fields by table, one of them or several."""
-    given = by_table or {}
-    return {table: [names] if isinstance(names, str) else list(names) for table, names in given.items()}
+    fields = by_table or {}
+    return {table: [names] if isinstance(names, str) else list(names) for table, names in fields.items()}

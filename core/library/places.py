@@ -99,15 +99,15 @@ class Places:
         return self.crs is not None and bool(self.crs.is_geographic)
 
 
-def places_of(given: object, id_field: str, population: str, area_point: str, crs: object, log: Log) -> Places:
+def places_of(regions: object, id_field: str, population: str, area_point: str, crs: object, log: Log) -> Places:
     """The areas of a frame, checked, repaired and projected to metres.
 
-    given : a frame with a geometry (GeoDataFrame, or a field “geometry” of shapes or WKB), or with x and y; id_field,
+    regions : a frame with a geometry (GeoDataFrame, or a field “geometry” of shapes or WKB), or with x and y; id_field,
     population : its fields, population empty for none; area_point : what stands for a polygon; crs : of frames that do
     not say it themselves, None for metres
     Raises InputError.
     """
-    frame = frame_of(given, REGIONS)
+    frame = frame_of(regions, REGIONS)
     id_field = field_named(frame.names, id_field, "REGION_ID", REGIONS)
     identifiers = frame.values(id_field)
     texts = (
@@ -142,7 +142,7 @@ def places_of(given: object, id_field: str, population: str, area_point: str, cr
         people = number_or_missing(frame.values(population), population, "POPULATION")
     coordinates = shapely.get_coordinates(middle) if len(middle) else np.empty((0, 2))
     areas = make_areas(identifiers, coordinates, people, id_field, in_metres=system is not None)
-    return Places(frame, given, id_field, areas, bool(population), shapes, system, planar)
+    return Places(frame, regions, id_field, areas, bool(population), shapes, system, planar)
 
 
 def moved(shapes: np.ndarray, source: Any, target: Any) -> np.ndarray:
@@ -279,5 +279,5 @@ def _projection(system: Any) -> str:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a name in PROJ's words says less than the system: its projection it says
-        told: Mapping[str, object] = system.to_dict()
-    return str(told.get("proj", ""))
+        parameters: Mapping[str, object] = system.to_dict()
+    return str(parameters.get("proj", ""))

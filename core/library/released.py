@@ -20,7 +20,7 @@ from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
 from ..job.saying import INPUTS, said_of, what_is_said
 from ..job.settings import SETTINGS, TABLE
-from ..job.signing import hashes_of, page_to_publish, signing_of, told_of
+from ..job.signing import hashes_of, page_to_publish, particulars_of, signing_of
 from ..language import tr
 from ..log import QUIET
 from ..package.content_hash import content_hash, hash_of_all
@@ -55,6 +55,25 @@ class Anonymized:
         All that is known of it, of `vbas.core.anonymise`.
     said : tuple of str
         The sentences that were said as it was made.
+    measures : Measures
+        What it costs. Internal: suppressed records are counted in it.
+    smallest : int or None
+        Records of the smallest released class, recounted.
+    records, regions, crosswalk : frames
+        What may be published, of the kind that the records and the areas came in.
+    content_hash : str
+        The hash of the whole release, the same by every door and in every format.
+
+    Examples
+    --------
+    >>> from vbas import anonymize
+    >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+    >>> release.smallest, release.measures.n_suppressed
+    (12, 0)
+    >>> sorted(release.records), release.crosswalk["vbas_region"].tolist()
+    (['sex', 'vbas_region'], [1, 1, 1, 1])
     """
 
     ALGORITHM = "vbas:anonymize"  # of the toolbox, that makes the same
@@ -132,6 +151,15 @@ class Anonymized:
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> from vbas import anonymize
+        >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+        >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+        >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+        >>> "Internal" in release.report(), "Internal" in release.report(for_release=True)
+        (True, False)
         """
         return self._public_page() if for_release else self._internal_page()
 
@@ -169,6 +197,15 @@ class Anonymized:
             Where what was written is not what was to be released.
         VbasError
             Where it cannot be put in its place: then nothing was changed.
+
+        Examples
+        --------
+        >>> from vbas import anonymize
+        >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+        >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+        >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+        >>> release.write("release", licence="CC-BY-4.0", report="internal.html") == release.content_hash
+        True
         """
         pages = {"REPORT": report, "RELEASE_REPORT": release_report}
         self.deliver(folder, {name: path for name, path in pages.items() if path}, folder_format, licence)
@@ -181,7 +218,28 @@ class Anonymized:
         folder_format: str | None = None,
         licence: str | None = None,
     ) -> None:
-        """Write a folder and pages, each where it is asked for; see `write`. pages : by REPORT and RELEASE_REPORT"""
+        """Write a folder and pages, each where it is asked for, all of it or nothing; see `write`.
+
+        Parameters
+        ----------
+        folder : path or None
+            As for `write`; None for pages alone.
+        pages : mapping of str to path
+            Where the page goes, by REPORT, which is internal, and RELEASE_REPORT.
+        folder_format, licence : str, optional
+            As for `write`, and so what is raised.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from vbas import anonymize
+        >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+        >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+        >>> release = anonymize(areas, people, area="area", quasi_identifiers="sex")
+        >>> release.deliver(None, {"REPORT": "internal.html"})
+        >>> Path("internal.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        True
+        """
         for policy in self.account.policies:
             policy.refuse_without_folder(folder is not None)
         written = self._job.text("FOLDER_FORMAT") if folder_format is None else folder_format
@@ -218,7 +276,11 @@ class Anonymized:
 
     def _entry(self, register: Path) -> Entry:
         self._registered = new_entry(
-            register, *entry_of(self.account), self._job.text("PREPARED_BY"), self.content_hash, told_of(self._job)
+            register,
+            *entry_of(self.account),
+            self._job.text("PREPARED_BY"),
+            self.content_hash,
+            particulars_of(self._job),
         )
         return self._registered
 
@@ -268,14 +330,14 @@ class Anonymized:
         job = self._job
         values = {name: job.values[name] for name in SETTINGS if job.given(name) or name in ("K", "RELEASE")}
         values.update(settled_by_combination(self._job))
-        told = {
+        said = {
             name: ", ".join(map(str, value)) if isinstance(value, list) else value
             for name in SETTINGS
             if name in allowed and SETTINGS[name].kind != TABLE
             for value in [values.get(name)]
             if value not in (None, "")
         }
-        return told
+        return said
 
     def _what_is_said(self, licence: str) -> Said:
         values = self._said_values(set(said_of(self._job)) - set(INPUTS))

@@ -16,14 +16,14 @@ def rows_of_many(table: LinkedTable, equivalence_class: np.ndarray, k: int) -> n
     """
     of = np.append(equivalence_class, -1)[table.person]
     there = np.flatnonzero(of >= 0)
-    shown = of >= 0
+    released = of >= 0
     if not table.known or not len(there):
-        return shown
+        return released
     columns = list(table.known.values())
     codes = [of[there], *(column.codes[there] for column in columns)]
     group, groups = combine_codes(codes, [int(code.max()) + 1 for code in codes])
-    shown[there] = people_of(group, table.person[there], len(groups))[group] >= k
-    return shown
+    released[there] = people_of(group, table.person[there], len(groups))[group] >= k
+    return released
 
 
 def people_of(group: np.ndarray, person: np.ndarray, n_groups: int) -> np.ndarray:

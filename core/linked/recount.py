@@ -43,8 +43,8 @@ def check_linked_rows(
         raise strange()
     columns = list(fields.values())[:n_quasi_identifiers]
     codes = [*places, *(np.asarray(flag, np.int64) for flag in flags), *(column.codes for column in columns)]
-    label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
-    n_labels, whose = len(labels), []
+    group, groups = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
+    n_groups, whose = len(groups), []
     for rows, flag in zip(tables, flags):
         if rows.person is None:  # which is left out only once all was counted
             raise strange()
@@ -55,27 +55,27 @@ def check_linked_rows(
             raise strange()
         whose.append(of)
         if rows.rows_known == ONE_ROW:
-            _check_each_row(label, of, rows, requirement.k)
+            _check_each_row(group, of, rows, requirement.k)
             continue
-        label, n_labels = _refined(label, n_labels, of, rows)
-    _, label = np.unique(label, return_inverse=True)
-    label = label.reshape(-1)
-    sizes = np.bincount(label)
+        group, n_groups = _refined(group, n_groups, of, rows)
+    _, group = np.unique(group, return_inverse=True)
+    group = group.reshape(-1)
+    sizes = np.bincount(group)
     below = int((sizes < requirement.k).sum())
     if below:
         raise too_few(below, requirement.k)
     if requirement.l_diversity > 1 or requirement.max_share < 100:
         for rows, of in zip(tables, whose):
-            _check_values(rows, of, label, requirement)
+            _check_values(rows, of, group, requirement)
     return int(sizes.min())
 
 
-def _check_each_row(label: np.ndarray, of: np.ndarray, rows: LinkedRows, k: int) -> None:
+def _check_each_row(group: np.ndarray, of: np.ndarray, rows: LinkedRows, k: int) -> None:
     """Count the people who have a row with the known values of each row; raises PrivacyError."""
     known = list(rows.fields.values())[: rows.known]
     if not known or not len(of):
         return
-    like = np.column_stack([label[of], *(column.codes for column in known)])
+    like = np.column_stack([group[of], *(column.codes for column in known)])
     order = np.lexsort((of, *like.T))
     like, whose = like[order], of[order]
     new = np.append(True, (like[1:] != like[:-1]).any(axis=1))
@@ -85,41 +85,41 @@ def _check_each_row(label: np.ndarray, of: np.ndarray, rows: LinkedRows, k: int)
         raise too_few(below, k)
 
 
-def _refined(label: np.ndarray, n_labels: int, of: np.ndarray, rows: LinkedRows) -> tuple[np.ndarray, int]:
-    """The labels, told apart by the known values of a table: those of each person's first row, second row and so on."""
+def _refined(group: np.ndarray, n_groups: int, of: np.ndarray, rows: LinkedRows) -> tuple[np.ndarray, int]:
+    """The groups, told apart by the known values of a table: those of each person's first row, second row and so on."""
     if not rows.known:
         if not rows.count_known:
-            return label, n_labels
-        number = np.bincount(of, minlength=len(label))
-        label, labels = combine_codes([label, number], [n_labels, int(number.max()) + 1])
-        return label, len(labels)
+            return group, n_groups
+        number = np.bincount(of, minlength=len(group))
+        group, groups = combine_codes([group, number], [n_groups, int(number.max()) + 1])
+        return group, len(groups)
     known = list(rows.fields.values())[: rows.known]
     item, _ = combine_codes([column.codes for column in known], [len(column.categories) for column in known])
     order = np.lexsort((item, of))
     of, item = of[order], item[order]
-    times = np.bincount(of, minlength=len(label))
+    times = np.bincount(of, minlength=len(group))
     start = np.cumsum(times) - times
     there = np.flatnonzero(times)
     for rank in range(int(times.max(initial=0))):
         there = there[times[there] > rank]
-        own, width = np.unique(label[there], return_inverse=True)[1].reshape(-1), int(item.max()) + 1
+        own, width = np.unique(group[there], return_inverse=True)[1].reshape(-1), int(item.max()) + 1
         finer = np.unique(own * width + item[start[there] + rank], return_inverse=True)[1].reshape(-1)
-        label[there] = n_labels + finer
-        n_labels += int(finer.max()) + 1
-    return label, n_labels
+        group[there] = n_groups + finer
+        n_groups += int(finer.max()) + 1
+    return group, n_groups
 
 
-def _check_values(rows: LinkedRows, of: np.ndarray, label: np.ndarray, requirement: Requirement) -> None:
-    """Count the sensitive values of each label's people once more; raises PrivacyError."""
-    of_label = label[of]
-    here, group = np.unique(of_label, return_inverse=True)
+def _check_values(rows: LinkedRows, of: np.ndarray, group: np.ndarray, requirement: Requirement) -> None:
+    """Count the sensitive values of each group's people once more; raises PrivacyError."""
+    of_group = group[of]
+    here, number = np.unique(of_group, return_inverse=True)
     cells = np.arange(len(here))
     for name in rows.sensitive:
-        shares = shares_of(name, group.reshape(-1), rows.fields[name].codes, None, {PERSONS: of})
+        shares = shares_of(name, number.reshape(-1), rows.fields[name].codes, None, {PERSONS: of})
         asked = Requirement(requirement.k, (), (shares,), requirement.l_diversity, requirement.max_share)
         wrong = int((~asked.holds(cells, cells, len(here))).sum()) if len(here) else 0
         if wrong:
-            raise too_alike(wrong, name, rows.name)
+            raise too_homogeneous(wrong, name, rows.name)
 
 
 def _numbers(column: Column) -> np.ndarray:
@@ -138,7 +138,7 @@ def too_few(n_groups: int, k: int) -> PrivacyError:
     )
 
 
-def too_alike(n_groups: int, field: str, table: str) -> PrivacyError:
+def too_homogeneous(n_groups: int, field: str, table: str) -> PrivacyError:
     """What is said of so many groups of people who have too much of a field in common."""
     return PrivacyError(
         plural(

@@ -13,7 +13,7 @@ from ..arrays import objects
 from ..errors import InputError
 from ..language import as_data, tr
 from ..nesting.coarser import check_coarser, examine_coarser_rows, release_coarser
-from ..nesting.recount import check_where_shown
+from ..nesting.recount import check_where_released
 from ..nesting.views import CoarserLevels
 from ..parameters import check_choice
 from ..plan import SUPPRESSED, Plan, area_of_cells
@@ -32,7 +32,7 @@ from .recount import check_linked_rows
 from .rows import LinkedRows, linked_rows
 from .signatures import signatures_of
 from .tables import ALL_ROWS, ONE_ROW, PERSON, ROWS_KNOWN, LinkedTable, check_linked
-from .withholding import NOWHERE, Shown, withhold
+from .withholding import NOWHERE, RowsOfPersons, withhold
 
 SHOWN, LEFT_OUT, IN_PART = as_data("shown"), as_data("left out"), as_data("in part")
 
@@ -75,15 +75,17 @@ class LinkedSource(RecordSource):
         equivalence_class, released = where.equivalence_class, where.equivalence_class != SUPPRESSED
         together = k if self.k is None else min(self.k, k)
         asked = _Asked(records, self.tables, replace(requirement, k=together))
-        shown, of_many = self._shown(equivalence_class, asked, progress)
-        kept = self._examined(plan, coarser, shown, of_many, where, together)
+        of_persons, of_many = self._rows_of_persons(equivalence_class, asked, progress)
+        kept = self._examined(plan, coarser, of_persons, of_many, where, together)
         progress(0.6)
         key = new_keys(released)
-        keyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, key, released))
+        keyed = replace(records, table=_with_fields(records.table, self.tables, of_persons, of_many, key, released))
         release = _released(plan, coarser, nested, keyed, kept, requirement)
         rows = []
         for i, table in enumerate(self.tables):
-            rows.append(linked_rows(table, where.level, where.region, shown.of_table[i], key, together, of_many[i]))
+            rows.append(
+                linked_rows(table, where.level, where.region, of_persons.of_table[i], key, together, of_many[i])
+            )
             progress(0.7 + 0.2 * (i + 1) / len(self.tables))
         of = release.rows
         fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
@@ -96,26 +98,28 @@ class LinkedSource(RecordSource):
             replace(requirement, k=together),
         )
         if not self.new_key:
-            unkeyed = replace(records, table=_with_fields(records.table, self.tables, shown, of_many, None, released))
+            unkeyed = replace(
+                records, table=_with_fields(records.table, self.tables, of_persons, of_many, None, released)
+            )
             release = _released(plan, coarser, nested, unkeyed, kept, requirement)
             rows = [
-                linked_rows(table, where.level, where.region, shown.of_table[i], None, together, of_many[i])
+                linked_rows(table, where.level, where.region, of_persons.of_table[i], None, together, of_many[i])
                 for i, table in enumerate(self.tables)
             ]
         progress(1.0)
         return ReleasedRows(release, kept, linked=tuple(rows))
 
-    def _shown(
+    def _rows_of_persons(
         self, equivalence_class: np.ndarray, asked: _Asked, progress: Progress
-    ) -> tuple[Shown, list[np.ndarray | None]]:
+    ) -> tuple[RowsOfPersons, list[np.ndarray | None]]:
         """Whose rows are shown, and of each table which rows are, None for all of these people."""
         if self.rows_known == ONE_ROW:
             asked.refuse_more_than_k()
             everywhere = np.tile(equivalence_class >= 0, (len(self.tables), 1))
             of_many = [rows_of_many(table, equivalence_class, asked.k) for table in self.tables]
             number = np.unique(equivalence_class, return_inverse=True)[1].reshape(-1)
-            label = np.where(equivalence_class >= 0, number, NOWHERE).astype(np.int64)
-            return Shown(everywhere, label), [*of_many]
+            group = np.where(equivalence_class >= 0, number, NOWHERE).astype(np.int64)
+            return RowsOfPersons(everywhere, group), [*of_many]
         step, signatures = part(progress, 0.0, 0.5), []
         for i, table in enumerate(self.tables):
             signatures.append(signatures_of(table, len(self.records.table)))
@@ -126,7 +130,7 @@ class LinkedSource(RecordSource):
         self,
         plan: Plan,
         coarser: CoarserLevels | None,
-        shown: Shown,
+        of_persons: RowsOfPersons,
         of_many: Sequence[np.ndarray | None],
         where: _Where,
         k: int,
@@ -144,27 +148,27 @@ class LinkedSource(RecordSource):
                 originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
                 own, at = replace(coarser.plan, k=k), where.equivalence_class[rows]
                 return examine_coarser_rows(
-                    own, coarser.places, at, area[rows], columns, codes, originals, shown.label[rows]
+                    own, coarser.places, at, area[rows], columns, codes, originals, of_persons.group[rows]
                 )
             coarsened = {
                 name: (table.quasi_identifiers[name].codes[rows], column.original.codes[rows])
                 for name, column in table.coarsened.items()
             }
-            return examine_values(shown.label[rows], region[rows], area[rows], columns, codes, k, coarsened)
+            return examine_values(of_persons.group[rows], region[rows], area[rows], columns, codes, k, coarsened)
 
         def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
             return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
 
         kept: list[KeptField] = []
         if table.kept:
-            rows = rows_looked_at(shown.label, shown.n_labels)
+            rows = rows_looked_at(of_persons.group, of_persons.n_groups)
             kept += examined(rows, taken(table.kept, rows), {})
-        for linked, there, some in zip(self.tables, shown.of_table, of_many):
+        for linked, there, some in zip(self.tables, of_persons.of_table, of_many):
             if not linked.kept:
                 continue
-            label = np.append(np.where(there, shown.label, NOWHERE), NOWHERE)[linked.person]
-            label = label if some is None else np.where(some, label, NOWHERE)
-            rows = rows_looked_at(label, shown.n_labels)
+            group = np.append(np.where(there, of_persons.group, NOWHERE), NOWHERE)[linked.person]
+            group = group if some is None else np.where(some, group, NOWHERE)
+            rows = rows_looked_at(group, of_persons.n_groups)
             for name, column in linked.kept.items():
                 once = _once(linked.person[rows], column.codes[rows], len(column.categories))
                 at = rows[once]
@@ -293,7 +297,7 @@ def _released(
         return release
     release = apply(plan, records, kept, requirement)
     if nested:
-        check_where_shown(release, records, plan.levels, whole)
+        check_where_released(release, records, plan.levels, whole)
     return release
 
 
@@ -321,31 +325,31 @@ class _Asked:
             shares_of(name, person, table.kept[name].codes[there], None, {PERSONS: person}) for name in table.sensitive
         ]
 
-    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether the people of each label are enough, and different enough, (n_labels,) bool."""
-        inside = np.flatnonzero(label >= 0)
-        enough = np.bincount(label[inside], minlength=n_labels) >= self.k
+    def people(self, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """Whether the people of each group are enough, and different enough, (n_groups,) bool."""
+        inside = np.flatnonzero(group >= 0)
+        enough = np.bincount(group[inside], minlength=n_groups) >= self.k
         if self._of_persons.asks_for_more:
-            enough &= self._of_persons.holds(inside, label[inside], n_labels)
+            enough &= self._of_persons.holds(inside, group[inside], n_groups)
         return enough
 
-    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether what a table shows of the people of each label is different enough; of those who have any rows."""
-        fits = np.ones(n_labels, bool)
+    def values(self, table: int, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """Whether what a table shows of the people of each group is different enough; of those who have any rows."""
+        fits = np.ones(n_groups, bool)
         for shares in self._shares[table]:
-            inside = np.flatnonzero(label >= 0)
+            inside = np.flatnonzero(group >= 0)
             asked = replace(self._of_values, shares=(shares,))
-            has = np.zeros(n_labels, bool)
-            for tally in tallies_of(label, shares, n_labels):
+            has = np.zeros(n_groups, bool)
+            for tally in tallies_of(group, shares, n_groups):
                 has |= tally.people > 0
-            fits &= asked.holds(inside, label[inside], n_labels) | ~has
+            fits &= asked.holds(inside, group[inside], n_groups) | ~has
         return fits
 
 
 def _with_fields(
     table: RecordTable,
     linked: Sequence[LinkedTable],
-    shown: Shown,
+    of_persons: RowsOfPersons,
     of_many: Sequence[np.ndarray | None],
     key: np.ndarray | None,
     released: np.ndarray,
@@ -353,7 +357,7 @@ def _with_fields(
     """The persons with a field for each table that says whether its rows are shown, and with the new key."""
     words = np.array([LEFT_OUT, SHOWN, IN_PART], dtype=object)
     more = {}
-    for of, there, some in zip(linked, shown.of_table, of_many):
+    for of, there, some in zip(linked, of_persons.of_table, of_many):
         # Of everybody, or of nobody: in which classes rows are left out is not said.
         in_part = some is not None and bool((~some & np.append(released, False)[of.person]).any())
         more[of.flag] = Column(there.astype(np.int8) * (2 if in_part else 1), words)

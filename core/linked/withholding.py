@@ -19,33 +19,33 @@ class Holds(Protocol):
 
     k: int
 
-    def people(self, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether the people of each label are enough, and different enough, (n_labels,) bool."""
+    def people(self, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """Whether the people of each group are enough, and different enough, (n_groups,) bool."""
 
-    def values(self, table: int, label: np.ndarray, n_labels: int) -> np.ndarray:
-        """Whether what a table shows of the people of each label is different enough, (n_labels,) bool."""
+    def values(self, table: int, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """Whether what a table shows of the people of each group is different enough, (n_groups,) bool."""
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class RowsOfPersons:
     """What is shown of each of N persons.
 
     of_table : (m, N) bool, whether the person's rows of each table are shown; where they are not, the release says so
-    label : (N,) int64, a number for all that may be known of the person and is shown; NOWHERE for suppressed persons
+    group : (N,) int64, a number for all that may be known of the person and is shown; NOWHERE for suppressed persons
     """
 
     of_table: np.ndarray
-    label: np.ndarray
+    group: np.ndarray
 
     @property
-    def n_labels(self) -> int:
-        """How many labels there are."""
-        return int(self.label.max(initial=NOWHERE)) + 1
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return int(self.group.max(initial=NOWHERE)) + 1
 
 
 def withhold(
     equivalence_class: np.ndarray, signatures: Sequence[np.ndarray], asked: Holds, people: np.ndarray | None = None
-) -> Shown:
+) -> RowsOfPersons:
     """Show linked rows where everybody who is shown alike is one of k: leave out a table's rows, never the person.
 
     equivalence_class : (N,) that of each person's record, NOWHERE for none, each of which holds what is asked;
@@ -60,71 +60,71 @@ def withhold(
     of_class = equivalence_class[inside]
     own = [signature[inside] for signature in signatures]
     times = None if people is None else people[inside]
-    shown = np.ones((tables, len(inside)), bool)
+    released = np.ones((tables, len(inside)), bool)
     for table, signature in enumerate(own):
-        label, n_labels = _labels(of_class, [signature], shown[table : table + 1])
-        shown[table] = (np.bincount(label, times, n_labels) >= asked.k)[label]
+        group, n_groups = _groups(of_class, [signature], released[table : table + 1])
+        released[table] = (np.bincount(group, times, n_groups) >= asked.k)[group]
 
-    def everywhere(label: np.ndarray) -> np.ndarray:
+    def everywhere(group: np.ndarray) -> np.ndarray:
         whole = np.full(n, NOWHERE, np.int64)
-        whole[inside] = label
+        whole[inside] = group
         return whole
 
     for table in [*reversed(range(tables))] * 2:
-        label, n_labels = _labels(of_class, own, shown)
-        whole = everywhere(label)
-        holds = asked.people(whole, n_labels) & _values_hold(asked, table, shown[table], label, whole, n_labels)
-        shown[table] &= holds[label]
+        group, n_groups = _groups(of_class, own, released)
+        whole = everywhere(group)
+        holds = asked.people(whole, n_groups) & _values_hold(asked, table, released[table], group, whole, n_groups)
+        released[table] &= holds[group]
     rounds = 0
     while True:
-        label, n_labels = _labels(of_class, own, shown)
-        whole = everywhere(label)
-        holds = asked.people(whole, n_labels)
+        group, n_groups = _groups(of_class, own, released)
+        whole = everywhere(group)
+        holds = asked.people(whole, n_groups)
         for table in range(tables):
-            holds &= _values_hold(asked, table, shown[table], label, whole, n_labels)
-        shows = np.zeros(n_labels, bool)
-        shows[label] = shown.any(axis=0)
+            holds &= _values_hold(asked, table, released[table], group, whole, n_groups)
+        shows = np.zeros(n_groups, bool)
+        shows[group] = released.any(axis=0)
         closed = ~holds & shows
-        sizes = np.bincount(label, times, n_labels)
-        closed |= _company(label, sizes, of_class, shows, ~holds & ~shows, rounds >= ONE_BY_ONE)
+        sizes = np.bincount(group, times, n_groups)
+        closed |= _company(group, sizes, of_class, shows, ~holds & ~shows, rounds >= ONE_BY_ONE)
         if not closed.any():
             of_table = np.zeros((tables, n), bool)
-            of_table[:, inside] = shown
-            return Shown(of_table, whole)
-        shown[:, closed[label]] = False
+            of_table[:, inside] = released
+            return RowsOfPersons(of_table, whole)
+        released[:, closed[group]] = False
         rounds += 1
 
 
-def _labels(of_class: np.ndarray, signatures: Sequence[np.ndarray], shown: np.ndarray) -> tuple[np.ndarray, int]:
+def _groups(of_class: np.ndarray, signatures: Sequence[np.ndarray], released: np.ndarray) -> tuple[np.ndarray, int]:
     """A number for each combination of class and what is shown of the tables, and how many there are."""
-    codes = [of_class, *(np.where(there, signature + 1, 0) for signature, there in zip(signatures, shown))]
-    label, labels = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
-    return label, len(labels)
+    codes = [of_class, *(np.where(there, signature + 1, 0) for signature, there in zip(signatures, released))]
+    group, groups = combine_codes(codes, [int(code.max(initial=0)) + 1 for code in codes])
+    return group, len(groups)
 
 
 def _values_hold(
-    asked: Holds, table: int, shown: np.ndarray, label: np.ndarray, whole: np.ndarray, n_labels: int
+    asked: Holds, table: int, released: np.ndarray, group: np.ndarray, whole: np.ndarray, n_groups: int
 ) -> np.ndarray:
-    """Whether the values of a table hold where it is shown, (n_labels,) bool."""
-    there = np.zeros(n_labels, bool)
-    there[label] = shown
-    return asked.values(table, whole, n_labels) | ~there
+    """Whether the values of a table hold where it is shown, (n_groups,) bool."""
+    there = np.zeros(n_groups, bool)
+    there[group] = released
+    return asked.values(table, whole, n_groups) | ~there
 
 
 def _company(
-    label: np.ndarray, sizes: np.ndarray, of_class: np.ndarray, shows: np.ndarray, alone: np.ndarray, all_of_it: bool
+    group: np.ndarray, sizes: np.ndarray, of_class: np.ndarray, shows: np.ndarray, alone: np.ndarray, all_of_it: bool
 ) -> np.ndarray:
-    """The labels whose rows are left out so that those left over are not too few, (n_labels,) bool.
+    """The groups whose rows are left out so that those left over are not too few, (n_groups,) bool.
 
-    sizes : (n_labels,) the people of each
-    shows : (n_labels,) whether any rows are shown; alone : (n_labels,) those of whom none are, and who are too few;
-    all_of_it : whether all labels of their class, or the smallest
+    sizes : (n_groups,) the people of each
+    shows : (n_groups,) whether any rows are shown; alone : (n_groups,) those of whom none are, and who are too few;
+    all_of_it : whether all groups of their class, or the smallest
     """
     closed = np.zeros(len(sizes), bool)
     if not alone.any():
         return closed
     class_of = np.zeros(len(sizes), np.int64)
-    class_of[label] = of_class
+    class_of[group] = of_class
     asking = np.zeros(int(of_class.max()) + 1, bool)
     asking[class_of[alone]] = True
     others = np.flatnonzero(asking[class_of] & shows)

@@ -35,7 +35,7 @@ def candidates(
     counts = np.full(len(places), np.nan)
     rows = np.flatnonzero(np.isfinite(places).all(axis=1))
     around = _Layers(households, household_area, places[rows])
-    spots, limit = around.lifted(places[rows], area_of[rows]), around.limited(outer[rows])
+    spots, limit = around.with_area_as_height(places[rows], area_of[rows]), around.limited(outer[rows])
     within = around.tree.nearer_than(spots, np.nextafter(limit, np.inf), part(progress, 0.0, 0.5))
     nearer = around.tree.nearer_than(spots, around.limited(inner[rows]), part(progress, 0.5, 1.0))
     counts[rows] = np.round(within - nearer, 9)  # sums of weights differ by their rounding
@@ -60,7 +60,7 @@ def candidates_of_all(
     order = np.argsort(owner, kind="stable")
     places, owner = places[order], owner[order]
     around = _Layers(households, household_area, places)
-    spots, limit = around.lifted(places, area_of[owner]), around.limited(outer[owner])
+    spots, limit = around.with_area_as_height(places, area_of[owner]), around.limited(outer[owner])
     lengths = around.tree.lengths(spots, limit)
     total = np.bincount(owner, weights=lengths, minlength=len(area_of))
     block = ((np.cumsum(total) - total) // NEIGHBOURS_AT_ONCE).astype(np.int64)[owner]
@@ -87,9 +87,9 @@ class _Layers:
         everything = np.concatenate([self.points, places, np.zeros((1, 2)) if not len(places) else places[:1]])
         self._reach = 1.0 + float(np.hypot(*np.ptp(everything, axis=0)))
         weights = None if households.unweighted else households.weights
-        self.tree = Households(self.lifted(self.points, household_area), weights)
+        self.tree = Households(self.with_area_as_height(self.points, household_area), weights)
 
-    def lifted(self, points: np.ndarray, area: np.ndarray) -> np.ndarray:
+    def with_area_as_height(self, points: np.ndarray, area: np.ndarray) -> np.ndarray:
         """Points (n, 2) with their area as the third coordinate, (n, 3)."""
         return np.column_stack([points, 3.0 * self._reach * area])
 

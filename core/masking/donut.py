@@ -222,9 +222,9 @@ def check_released(
     """
     released = np.flatnonzero(np.isfinite(written).any(axis=1))
     released = released[np.argsort(area_of[released], kind="stable")]
-    shown, meant = written[released], masking.points[released]
-    moved = np.hypot(*(shown - points[released]).T)
-    good = masking.masked[released] & (np.hypot(*(shown - meant).T) < _TOLERANCE)
+    written_points, meant = written[released], masking.points[released]
+    moved = np.hypot(*(written_points - points[released]).T)
+    good = masking.masked[released] & (np.hypot(*(written_points - meant).T) < _TOLERANCE)
     good &= moved > masking.inner[released] - _TOLERANCE
     good &= moved < masking.outer[released] + _TOLERANCE
     good &= inside_own_area(meant, area_of[released], shapes)

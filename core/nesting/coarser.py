@@ -143,7 +143,7 @@ def examine_coarser_rows(
     )
 
 
-def check_no_area_shown(places: Places, table: RecordTable, areas: Areas, area: np.ndarray) -> None:
+def check_no_area_released(places: Places, table: RecordTable, areas: Areas, area: np.ndarray) -> None:
     """Raises InputError where a coarser value of some level repeats the record's area.
 
     table : the rows, with the values of the places' profile; area : (N,) position of each row's area, -1 for none
@@ -153,7 +153,7 @@ def check_no_area_shown(places: Places, table: RecordTable, areas: Areas, area: 
 
 
 def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
-    """Compare such a release with the profile, region by region at every level, as `check_where_shown` does.
+    """Compare such a release with the profile, region by region at every level, as `check_where_released` does.
 
     At each level the rows shown there or finer are brought to its regions and values, by the hierarchies alone. No
     region may show more records of a class than live there. whole : at the last level, all of them or none.

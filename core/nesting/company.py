@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..disclosure.zone_tables import Found, proven_small, records_of, shown_by
+from ..disclosure.zone_tables import ProvenSmall, proven_small, records_of, released_classes
 from ..errors import PrivacyError
 from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
@@ -36,8 +36,8 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """
     asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
-        shown, at = shown_by(plan)
-        proof = proven_small(shown, people, plan.k, records_of(plan), asked, every=False)
+        released, at = released_classes(plan)
+        proof = proven_small(released, people, plan.k, records_of(plan), asked, every=False)
         telling = np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
         if not len(telling):
             return plan if not turn or requirement is None else holding(plan, requirement)
@@ -47,12 +47,12 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
             company: tuple[int, ...] = ()
             if turn <= MOST_ROUNDS // 2:
                 company = _company(plan, proof, at, zone, part, requirement)
-                company = company or _beneath(plan, int(at[proof.zones.shown[zone]]), requirement)
-            chosen[list(company) if company else at[proof.zones.shown[zone]]] = True
-        told = np.zeros(len(plan.records), bool)
-        told[at[proof.zones.shown[zones]]] = True
+                company = company or _beneath(plan, int(at[proof.zones.released[zone]]), requirement)
+            chosen[list(company) if company else at[proof.zones.released[zone]]] = True
+        disclosing = np.zeros(len(plan.records), bool)
+        disclosing[at[proof.zones.released[zones]]] = True
         new = _given_up(plan, chosen)
-        asked = _changed(plan, new, told)
+        asked = _changed(plan, new, disclosing)
         plan = new
     raise PrivacyError(
         tr(
@@ -62,19 +62,19 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     )
 
 
-def _changed(before: Plan, after: Plan, told: np.ndarray) -> np.ndarray:
-    """Which of what a plan shows was not shown so before, or told something; told : (L,) bool, before."""
+def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:
+    """Which of what a plan shows was not shown so before, or told something; disclosing : (L,) bool, before."""
     at = np.flatnonzero(after.released)
     same = np.full(len(at), SUPPRESSED)
     for level in range(len(after.levels)):
         here = np.flatnonzero(after.level[at] == level)
         same[here] = before.equivalence_classes_of_places(level, after.region[at[here]], after.class_of[at[here]])
-    stays = np.append(before.released & ~told, False)[same]
+    stays = np.append(before.released & ~disclosing, False)[same]
     return ~(stays & (np.append(before.records, SUPPRESSED)[same] == after.records[at]))
 
 
 def _company(
-    plan: Plan, proof: Found, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
+    plan: Plan, proof: ProvenSmall, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
 ) -> tuple[int, ...]:
     """The equivalence classes of another class that are to be given up to keep a zone company; none where none can.
 
@@ -86,7 +86,7 @@ def _company(
     level, region = int(proof.of.level[part]), int(proof.of.region[part])
     if level < 0:
         level, region = 0, int(plan.levels.crosswalks[0].region_of[region])
-    own = int(at[proof.zones.shown[zone]])
+    own = int(at[proof.zones.released[zone]])
     areas = np.zeros(len(proof.zones.room), bool)
     areas[proof.zones.area[proof.zones.zone == zone]] = True
     beside_part = areas & (plan.levels.crosswalks[level].region_of != region)
@@ -94,7 +94,7 @@ def _company(
     beside = np.setdiff1d(_within(plan, int(plan.level[own]), int(plan.region[own]), int(plan.class_of[own])), inside)
     inside, beside = _touching(plan, inside, areas & ~beside_part), _touching(plan, beside, beside_part)
     joins, others_join = _around_each(plan, inside), _around_each(plan, beside)
-    reach = np.unique(at[proof.zones.shown[proof.zones.zone[beside_part[proof.zones.area]]]])
+    reach = np.unique(at[proof.zones.released[proof.zones.zone[beside_part[proof.zones.area]]]])
     choices: list[tuple[int, ...]] = [(cell,) for cell in inside[np.isin(joins, reach)].tolist()]
     smallest: dict[tuple[int, int], int] = {}  # of each class beside the part, by what it would join
     for of in np.argsort(-plan.records[beside], kind="stable").tolist():

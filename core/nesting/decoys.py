@@ -20,9 +20,9 @@ from ..plan import Plan, area_of_cells
 from ..privacy.requirement import Requirement
 from .optimum import ProfileCells
 from .tree import Tree
-from .zone_optimum import Allowed, cheapest_shown
+from .zone_optimum import Allowed, cheapest_release
 from .zones import (
-    PeopleTell,
+    ProofByPeople,
     Storey,
     Zones,
     level_of_zones,
@@ -96,13 +96,13 @@ def hold_decoys(plan: Plan, requirement: Requirement) -> np.ndarray:
     the level below, of records, or of persons where k counts these. Internal: which ones do must stay secret."""
     held = np.zeros(len(plan.records), bool)
     records = requirement.members_of_cells(plan.profile.counts.data)
-    area, shown_by = area_of_cells(plan.profile), plan.equivalence_class_of
+    area, released_classes = area_of_cells(plan.profile), plan.equivalence_class_of
     for level in range(1, len(plan.levels)):
-        cells = np.flatnonzero((shown_by >= 0) & (plan.level[shown_by] == level))
+        cells = np.flatnonzero((released_classes >= 0) & (plan.level[released_classes] == level))
         below = plan.levels.crosswalks[level - 1]
         part = below.region_of[area[cells]]
         cells, part = cells[part >= 0], part[part >= 0]
-        keys, number = np.unique(shown_by[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
+        keys, number = np.unique(released_classes[cells].astype(np.int64) * below.n_regions + part, return_inverse=True)
         from_part = np.bincount(number.reshape(-1), records[cells], len(keys))
         held[keys[from_part >= plan.k] // below.n_regions] = True
     return held
@@ -120,7 +120,7 @@ class _Work:
         self.closed = [self._drawn(storey, level, "closed") for level, storey in enumerate(self.storeys)]
         self.waived = [self._drawn(storey, level, "waived") for level, storey in enumerate(self.storeys)]
         self.alone = [np.ones(len(storey), bool) for storey in self.storeys]
-        self.shown = [np.zeros(len(storey), bool) for storey in self.storeys]
+        self.released = [np.zeros(len(storey), bool) for storey in self.storeys]
         self.closed_for = [np.full(len(storey), -1) for storey in self.storeys]
         self.first = np.cumsum([0, *(len(storey) for storey in self.storeys)])
         self.batch = np.ones(self.first[-1], np.int64)
@@ -130,7 +130,7 @@ class _Work:
         self.few = [np.minimum(np.floor(self.people[0]), k - 1)]
         for within, loss in zip(tree.within, tree.loss[1:]):
             self.few.append(np.bincount(within, self.few[-1], len(loss)))
-        self.told = PeopleTell(tree, people, k)
+        self.proof_by_people = ProofByPeople(tree, people, k)
         self.classes = np.ones(int(cells.class_of.max(initial=-1)) + 1, bool)
 
     def _drawn(self, storey: Storey, level: int, name: str) -> np.ndarray:
@@ -150,31 +150,31 @@ class _Work:
             Allowed(price[at], ~closed[at], alone[at] | waived[at])
             for price, closed, alone, waived, at in zip(self.price, self.closed, self.alone, self.waived, rows)
         ]
-        for shown, at, of_level in zip(self.shown, rows, cheapest_shown(storeys, allowed, self.k)):
-            shown[at] = of_level
+        for released, at, of_level in zip(self.released, rows, cheapest_release(storeys, allowed, self.k)):
+            released[at] = of_level
 
     def close_what_fails(self) -> None:
         """Change what places may do where a zone fails; the classes with such a zone are due again."""
         rows = self._rows()
-        storeys, shown = of_classes(self.storeys, self.classes), [of[at] for of, at in zip(self.shown, rows)]
-        zones, fails = zones_of(storeys, shown, self.few), self._failing(storeys, shown)
+        storeys, released = of_classes(self.storeys, self.classes), [of[at] for of, at in zip(self.released, rows)]
+        zones, fails = zones_of(storeys, released, self.few), self._failing(storeys, released)
         due = np.zeros_like(self.classes)
         for at, storey, lone, failing, alone in zip(rows, storeys, self._alone_in_vain(zones, rows), fails, self.alone):
             alone[at[lone]] = False
             due[storey.class_of[lone | failing]] = True
         # Nothing is suppressed for want of a decoy.
         last, at = len(storeys) - 1, rows[-1]
-        stuck = ~shown[last] & (zones.arrived[last] > 0) & ~self.alone[last][at] & ~self.waived[last][at]
+        stuck = ~released[last] & (zones.arrived[last] > 0) & ~self.alone[last][at] & ~self.waived[last][at]
         stuck &= ~self.closed[last][at]
         self.waived[last][at[stuck]] = True
         due[storeys[last].class_of[stuck]] = True
         if any(of_level.any() for of_level in fails):
-            self._bring_company(fails, rows, storeys, shown, zones)
+            self._bring_company(fails, rows, storeys, released, zones)
         self.classes = due
 
     def levels(self) -> np.ndarray:
         """The level at which each cell is shown."""
-        return level_of_zones(self.storeys, zone_of_cells(self.storeys, self.shown, self.n_cells))
+        return level_of_zones(self.storeys, zone_of_cells(self.storeys, self.released, self.n_cells))
 
     def _rows(self) -> list[np.ndarray]:
         """The rows of the classes that are due."""
@@ -190,23 +190,24 @@ class _Work:
             return lone
         for level in range(1, len(rows)):
             at, arrived = rows[level], zones.arrived[level]
-            lone[level] = zones.shown[level] & (zones.from_part[level] < self.k) & ~self.waived[level][at]
+            lone[level] = zones.released[level] & (zones.from_part[level] < self.k) & ~self.waived[level][at]
             lone[level] &= self.alone[level][at] & (arrived > zones.left[level] - (self.k - 1))
         return lone
 
-    def _failing(self, storeys: list[Storey], shown: list[np.ndarray]) -> list[np.ndarray]:
+    def _failing(self, storeys: list[Storey], released: list[np.ndarray]) -> list[np.ndarray]:
         """Which rows show their class though too little is left of them, though their people tell too much, or though
         what else is asked does not hold."""
         fails = [np.zeros(len(storey), bool) for storey in storeys]
         for size, least in ((self.areas, self.conditions.least_areas), (self.people, self.conditions.least_people)):
             if least:
-                left = zones_of(storeys, shown, size).left
+                left = zones_of(storeys, released, size).left
                 for level in range(1, len(storeys)):
-                    fails[level] |= shown[level] & (left[level] < least)
+                    fails[level] |= released[level] & (left[level] < least)
         if self.conditions.secrets is not None:
-            fails = [before | told for before, told in zip(fails, self.told.small_counts(storeys, shown))]
+            small = self.proof_by_people.small_counts(storeys, released)
+            fails = [before | disclosing for before, disclosing in zip(fails, small)]
         if self.holds is not None:
-            zone = zone_of_cells(storeys, shown, self.n_cells)
+            zone = zone_of_cells(storeys, released, self.n_cells)
             cells = np.flatnonzero(zone >= 0)
             used, equivalence_class = np.unique(zone[cells], return_inverse=True)
             held = np.ones(sum(len(storey) for storey in storeys), bool)
@@ -220,7 +221,7 @@ class _Work:
         fails: list[np.ndarray],
         rows: list[np.ndarray],
         storeys: list[Storey],
-        shown: list[np.ndarray],
+        released: list[np.ndarray],
         zones: Zones,
     ) -> None:
         """Close the smallest zones within places that fail, so that more arrives; where there are none, the places.
@@ -229,7 +230,7 @@ class _Work:
         """
         number = [first + at for first, at in zip(self.first, rows)]  # of each row, among those of all levels
         lowest = _lowest_around(storeys, fails, number)
-        inside = [of_level & (around >= 0) for of_level, around in zip(shown, lowest)]
+        inside = [of_level & (around >= 0) for of_level, around in zip(released, lowest)]
         level, at = (np.concatenate(parts) for parts in zip(*_positions(inside, rows)))
         size = np.concatenate([of[here] for of, here in zip(zones.arrived, inside)])
         helped = np.concatenate([of[here] for of, here in zip(lowest, inside)])

@@ -70,8 +70,8 @@ def held_percent(tables: Sequence[Counted], crosswalk: Crosswalk, least: int) ->
         key = region * n_periods + table.period_of[counts.indices]
         n_keys = crosswalk.n_regions * n_periods
         there = np.bincount(key, counts.data, n_keys)
-        shown = np.bincount(key, np.where(counts.data >= least, counts.data, 0), n_keys)
-        percent = 100.0 * np.divide(shown, there, out=np.ones(n_keys), where=there > 0)
+        held = np.bincount(key, np.where(counts.data >= least, counts.data, 0), n_keys)
+        percent = 100.0 * np.divide(held, there, out=np.ones(n_keys), where=there > 0)
         worst = np.minimum(worst, percent.reshape(crosswalk.n_regions, n_periods).min(axis=1))
     return worst
 

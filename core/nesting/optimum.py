@@ -228,12 +228,12 @@ def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) ->
     k = patterns.k
     level_of = np.full(len(records), NOT_SHOWN)
     passed = np.zeros(stages[-1].origin.shape[1], np.int64)
-    shown: np.ndarray = np.full(len(passed), NOT_SHOWN)  # where what is passed to the parent is released
+    released_at: np.ndarray = np.full(len(passed), NOT_SHOWN)  # where what is passed to the parent is released
     for level in range(len(stages) - 1, -1, -1):
         stage, rows = stages[level], stages[level].rows
         state = stage.origin[passed, np.arange(len(passed))]
         if not patterns.parts:  # all that arrived is released here, or nothing
-            shown = np.where(state != passed, level, shown)
+            released_at = np.where(state != passed, level, released_at)
         released, up = np.divmod(state, k + 1)
         # Where k or more all go one way, the choices are known.
         many = (released == 0) & (up == k) | (released == k) & (up == 0)
@@ -246,8 +246,8 @@ def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) ->
         cells_here = np.repeat(all_here, rows.length) & (records[rows.cells] > 0)
         parted = np.flatnonzero(~many & (state > k) & (rows.length > 0))
         cells_here |= patterns.released(stage.pattern[parted], state[parted], rows.first[parted], len(rows.cells))
-        level_of[rows.cells] = np.where(cells_here, level, np.repeat(shown, rows.length))
-        many, all_here, shown = (np.repeat(of_row, rows.n_nodes) for of_row in (many, all_here, shown))
+        level_of[rows.cells] = np.where(cells_here, level, np.repeat(released_at, rows.length))
+        many, all_here, released_at = (np.repeat(of_row, rows.n_nodes) for of_row in (many, all_here, released_at))
         passed = np.where(many, stage.many, columns)
-        shown = np.where(here | all_here & (passed > 0), level, shown)
+        released_at = np.where(here | all_here & (passed > 0), level, released_at)
     return level_of

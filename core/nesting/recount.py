@@ -26,7 +26,7 @@ class HasProfile(Protocol):
         """Their counts by area and class."""
 
 
-def check_where_shown(release: Release, records: HasProfile, levels: Levels, whole: bool = True) -> None:
+def check_where_released(release: Release, records: HasProfile, levels: Levels, whole: bool = True) -> None:
     """Compare a release with the records region by region, at every level.
 
     No region may show more records of a class, itself and in the smaller regions within, than live there. whole : every

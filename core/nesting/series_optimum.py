@@ -15,7 +15,7 @@ import numpy as np
 
 from ..scientific import sparse
 from ..ties import Ties, ranks
-from .series_helped import Counts, best_moves, places_of
+from .series_helped import CellCounts, best_moves, places_of
 from .tree import Tree
 
 MOST_STATES = 20  # possibilities that are kept of a region and class
@@ -114,7 +114,7 @@ def improved(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np
         some = np.flatnonzero(np.isin(cells.class_of, due) & (level_of >= 0))
         if not len(some):
             break
-        counts = Counts(cells.class_of[some], cells.counted[some], cells.records[some])
+        counts = CellCounts(cells.class_of[some], cells.counted[some], cells.records[some])
         moved, target = best_moves(counts, places.of(some), k, level_of[some])
         due = np.unique(cells.class_of[some[moved]])
         level_of[some[moved]] = target
@@ -274,12 +274,12 @@ def _walked_back(stages: list[_Stage], nodes: _States, n_cells: int) -> np.ndarr
     chosen = np.full(len(stages[-1].steps[0].row), NOT_SHOWN)
     nothing_left = np.flatnonzero(~nodes.passed.any(axis=1))
     chosen[nodes.row[nothing_left]] = nothing_left
-    shown = np.full(len(chosen), NOT_SHOWN)  # where what is passed on is shown
+    released_at = np.full(len(chosen), NOT_SHOWN)  # where what is passed on is shown
     for level in range(len(stages) - 1, -1, -1):
         stage = stages[level]
-        shown = np.where((chosen >= 0) & np.append(stage.shows, False)[chosen], level, shown)
+        released_at = np.where((chosen >= 0) & np.append(stage.shows, False)[chosen], level, released_at)
         at = np.append(stage.origin, -1)[chosen]
-        level_of[stage.cells] = shown[stage.row_of_cell]
+        level_of[stage.cells] = released_at[stage.row_of_cell]
         n_below = len(stages[level - 1].steps[0].row) if level else 0
         chosen_below, shown_below = np.full(n_below, -1), np.full(n_below, NOT_SHOWN)
         for step in reversed(stage.steps[1:]):
@@ -287,9 +287,9 @@ def _walked_back(stages: list[_Stage], nodes: _States, n_cells: int) -> np.ndarr
             part = step.part[at[rows]]
             with_part = part >= 0
             node = stage.row_of_part[part[with_part]]
-            chosen_below[node], shown_below[node] = part[with_part], shown[rows[with_part]]
+            chosen_below[node], shown_below[node] = part[with_part], released_at[rows[with_part]]
             at[rows] = step.before[at[rows]]
-        chosen, shown = chosen_below, shown_below
+        chosen, released_at = chosen_below, shown_below
     return level_of
 
 
@@ -325,10 +325,10 @@ def _moves(
     of_cell = np.choose(level_of, place) if n_levels < 32 else np.array(place)[level_of, np.arange(n_cells)]
     n_all = int(n_places.sum())
     key = cells.class_of[some] * n_all + first[level_of] + of_cell
-    shown, at = np.unique(key, return_inverse=True)
+    keys, at = np.unique(key, return_inverse=True)
     at = at.reshape(-1)
     counted, records = cells.counted[some], cells.records[some]
-    whole = _sums(at, counted, len(shown))
+    whole = _sums(at, counted, len(keys))
     loss_of = np.concatenate(tree.loss)
     moves: list[tuple[np.ndarray, ...]] = []
     n_found = 0
@@ -339,8 +339,8 @@ def _moves(
         target = cells.class_of[some[above]] * n_all + first[level] + place[level][above]
         pairs, group = np.unique(np.column_stack([at[above], target]), axis=0, return_inverse=True)
         group = group.reshape(-1)
-        there = np.searchsorted(shown, pairs[:, 1])
-        is_there = np.append(shown, -1)[there] == pairs[:, 1]
+        there = np.searchsorted(keys, pairs[:, 1])
+        is_there = np.append(keys, -1)[there] == pairs[:, 1]
         beside = np.where(is_there[:, None], np.append(whole, whole[:1], axis=0)[there], 0)
         above, group = _peeled(above, group, counted, beside, k)
         left = whole[pairs[:, 0]] - _sums(group, counted[above], len(pairs))
@@ -349,7 +349,7 @@ def _moves(
         above, group = _peeled(above[stays], group[stays], counted, beside, k)
         left = whole[pairs[:, 0]] - _sums(group, counted[above], len(pairs))
         fits = ((left == 0) | (left >= k)).all(axis=1)
-        saved = loss_of[shown[pairs[:, 0]] % n_all] - loss_of[pairs[:, 1] % n_all]
+        saved = loss_of[keys[pairs[:, 0]] % n_all] - loss_of[pairs[:, 1] % n_all]
         gain = np.bincount(group, records[above], len(pairs)) * saved
         good = np.flatnonzero(fits & (gain > 0))
         number = np.full(len(pairs), -1)
@@ -357,7 +357,7 @@ def _moves(
         n_found += len(good)
         inside = number[group] >= 0
         to_level = np.full(len(good), level)
-        of_moves = gain[good], shown[pairs[good, 0]], pairs[good, 1], to_level
+        of_moves = gain[good], keys[pairs[good, 0]], pairs[good, 1], to_level
         moves.append((*of_moves, number[group][inside], above[inside]))
     if not n_found:
         return some[:0], level_of[:0]

@@ -62,7 +62,7 @@ class CoarserLevels:
         return tuple(sentences)
 
 
-def as_shown(plan: Plan, places: Places) -> Plan:
+def as_released(plan: Plan, places: Places) -> Plan:
     """The same plan over areas and the classes that are shown: it has the same equivalence classes, one for one.
 
     Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
@@ -80,10 +80,10 @@ def as_shown(plan: Plan, places: Places) -> Plan:
     records = np.bincount(cell, profile.counts.data, len(keys)).astype(np.int64)
     starts = np.searchsorted(keys, np.arange(n_areas + 1) * n_classes)
     counts = sparse.csr_matrix((records, keys % n_classes, starts), shape=(n_areas, n_classes))
-    shown = Profile(counts, classes, categories, profile.quasi_identifiers)
+    released = Profile(counts, classes, categories, profile.quasi_identifiers)
     of_cells = np.full(len(keys), SUPPRESSED, np.int64)
     of_cells[cell] = level_of
-    return replace(plan_by_levels(shown, places.levels, plan.k, of_cells), people=plan.people)
+    return replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
 
 
 def as_they_were(plan: Plan, places: Places) -> Plan:
@@ -165,6 +165,6 @@ def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
     return CoarserByValue(names, values, *columns)
 
 
-def n_shown_coarser(plan: Plan, places: Places) -> int:
+def n_released_coarser(plan: Plan, places: Places) -> int:
     """The records that show any quasi-identifier coarser."""
     return int(plan.records[plan.released & (places.n_coarser[plan.level] > 0)].sum())

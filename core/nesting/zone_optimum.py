@@ -48,7 +48,7 @@ class _Stage:
     shown_alone: np.ndarray
 
 
-def cheapest_shown(storeys: Sequence[Storey], allowed: Sequence[Allowed], k: int) -> list[np.ndarray]:
+def cheapest_release(storeys: Sequence[Storey], allowed: Sequence[Allowed], k: int) -> list[np.ndarray]:
     """Where each class is shown: of each level, (rows,) bool.
 
     The fewest records are left over in the end, then the sum of prices is the least: of all ways to pass on k or more
@@ -132,7 +132,7 @@ def _with_part(
 
 def _walked_back(stages: Sequence[_Stage], k: int) -> list[np.ndarray]:
     """Which rows show their class, by level."""
-    shown: list[np.ndarray] = []
+    released: list[np.ndarray] = []
     passed = np.isfinite(stages[-1].cost).argmax(axis=0)  # the fewest that are left over
     passed_of = np.empty_like(passed)
     passed_of[stages[-1].order] = passed
@@ -141,7 +141,7 @@ def _walked_back(stages: Sequence[_Stage], k: int) -> list[np.ndarray]:
         shows = stage.shows & (passed == 0)
         here = np.empty(len(shows), bool)
         here[stage.order] = shows
-        shown.insert(0, here)
+        released.insert(0, here)
         state = np.where(passed == k, np.where(stage.lone_is_best, k, k + 1), passed)
         state = np.where(shows, np.where(stage.shown_alone, k, k + 1), state)
         passed_of = np.zeros(stage.charge.shape[1], np.int64)
@@ -150,7 +150,7 @@ def _walked_back(stages: Sequence[_Stage], k: int) -> list[np.ndarray]:
             n = before.shape[1]
             parts = stage.first[:n] + turn
             passed_of[parts], state[:n] = _last_part(before, stage.charge[:, parts], state[:n], k)
-    return shown
+    return released
 
 
 def _last_part(before: np.ndarray, charge: np.ndarray, state: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

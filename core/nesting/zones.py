@@ -100,24 +100,24 @@ def storeys_of(cells: ProfileCells, tree: Tree, k: int) -> list[Storey]:
 class Zones:
     """What the zones of some classes are once it is known where each is shown; lists by level, arrays by row.
 
-    shown : bool, whether the class is shown there, by which all else is given
+    released : bool, whether the class is shown there, by which all else is given
     arrived : records that no place within shows, the count of the zone where it is shown
     from_part : the most of them that come from one row of the level below
     left : what is left of a quantity of the place (its areas, its people) without the zones within, the zone's own
     """
 
-    shown: list[np.ndarray]
+    released: list[np.ndarray]
     arrived: list[np.ndarray]
     from_part: list[np.ndarray]
     left: list[np.ndarray]
 
 
-def zones_of(storeys: list[Storey], shown: list[np.ndarray], size: list[np.ndarray]) -> Zones:
+def zones_of(storeys: list[Storey], released: list[np.ndarray], size: list[np.ndarray]) -> Zones:
     """The zones; size : of each level, (n_places,) the quantity of each place that `left` is about."""
     arrived: list[np.ndarray] = []
     from_part, left = [], []
     passed, taken = np.empty(0, np.int64), np.empty(0)
-    for storey, here, of_places in zip(storeys, shown, size):
+    for storey, here, of_places in zip(storeys, released, size):
         above = storey.above
         most = np.zeros(len(storey), np.int64)
         np.maximum.at(most, above, passed)
@@ -127,10 +127,10 @@ def zones_of(storeys: list[Storey], shown: list[np.ndarray], size: list[np.ndarr
         from_part.append(most)
         left.append(whole - within)
         passed, taken = np.where(here, 0, come), np.where(here, whole, within)
-    return Zones(shown, arrived, from_part, left)
+    return Zones(released, arrived, from_part, left)
 
 
-def zone_of_cells(storeys: list[Storey], shown: list[np.ndarray], n_cells: int) -> np.ndarray:
+def zone_of_cells(storeys: list[Storey], released: list[np.ndarray], n_cells: int) -> np.ndarray:
     """The zone of each cell, (n_cells,): the lowest row that shows its class, counted through all levels; -1 for none.
 
     `level_of_zones` says of which level a zone is.
@@ -140,7 +140,7 @@ def zone_of_cells(storeys: list[Storey], shown: list[np.ndarray], n_cells: int) 
     around: np.ndarray = np.full(len(storeys[-1]), -1)
     for level in range(len(storeys) - 1, -1, -1):
         storey = storeys[level]
-        lowest = np.where(shown[level], first[level] + np.arange(len(storey)), around)
+        lowest = np.where(released[level], first[level] + np.arange(len(storey)), around)
         zone[storey.cell] = lowest[storey.row]
         around = np.repeat(lowest, storey.number)
     return zone
@@ -179,7 +179,7 @@ def of_classes(storeys: list[Storey], chosen: np.ndarray) -> list[Storey]:
     return [storey.of_classes(chosen) for storey in storeys]
 
 
-class PeopleTell:
+class ProofByPeople:
     """Which zones prove that 1 to k - 1 records are in some of their areas, by the people of these.
 
     people : (n,) of each area. Where a zone shows more records than it has people, the records are of other people, or
@@ -194,22 +194,22 @@ class PeopleTell:
         for within in tree.within:
             self.place.append(np.append(within, -1)[self.place[-1]])
 
-    def small_counts(self, storeys: list[Storey], shown: list[np.ndarray]) -> list[np.ndarray]:
+    def small_counts(self, storeys: list[Storey], released: list[np.ndarray]) -> list[np.ndarray]:
         """Of each level, (rows,) bool: whether a row shows its class and proves such a count."""
-        zones, small = zones_of(storeys, shown, self.all_people), zones_of(storeys, shown, self.small_people).left
-        told = []
-        for level, here in enumerate(shown):
+        zones, small = zones_of(storeys, released, self.all_people), zones_of(storeys, released, self.small_people).left
+        proven = []
+        for level, here in enumerate(released):
             others = zones.left[level] - zones.arrived[level]  # people of other classes
             may = here & (others >= 0) & (others < self.k - 1) & (small[level] > others)
             for row in np.flatnonzero(may).tolist():
-                may[row] = self._proven(self._areas(storeys, shown, level, row), int(others[row]))
-            told.append(may)
-        return told
+                may[row] = self._proven(self._areas(storeys, released, level, row), int(others[row]))
+            proven.append(may)
+        return proven
 
-    def _areas(self, storeys: list[Storey], shown: list[np.ndarray], level: int, row: int) -> np.ndarray:
+    def _areas(self, storeys: list[Storey], released: list[np.ndarray], level: int, row: int) -> np.ndarray:
         """The areas of the zone of a row."""
         class_of, inside = storeys[level].class_of[row], self.place[level] == storeys[level].place[row]
-        for place, storey, here in zip(self.place[:level], storeys, shown):
+        for place, storey, here in zip(self.place[:level], storeys, released):
             inside &= ~np.isin(place, storey.place[here & (storey.class_of == class_of)])
         return np.flatnonzero(inside)
 

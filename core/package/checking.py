@@ -104,6 +104,18 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
     ------
     InputError
         Where it is no folder of a release.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas import anonymize
+    >>> from vbas.core.package.checking import check_folder
+    >>> areas = {"area": ["a", "b", "c", "d"], "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    >>> people = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    >>> _ = anonymize(areas, people, area="area", quasi_identifiers="sex").write("release")
+    >>> checked = check_folder(Path("release"), k=20)
+    >>> checked.smallest, [claim.name for claim in checked.claims if not claim.holds]
+    (12, ['k'])
     """
     package = read_descriptor(folder)
     ours, claims, tables = package[OURS], [], {}

@@ -45,14 +45,14 @@ def ddi(package: Mapping[str, Any]) -> str:
 
 
 def _file(book: Element, number: str, resource: Mapping[str, Any]) -> None:
-    told = _in(_in(book, "fileDscr", ID=number, URI=resource["path"]), "fileTxt")
-    _in(told, "fileName", resource["path"])
-    _in(told, "fileCont", resource["description"])
-    size = _in(told, "dimensns")
+    file_text = _in(_in(book, "fileDscr", ID=number, URI=resource["path"]), "fileTxt")
+    _in(file_text, "fileName", resource["path"])
+    _in(file_text, "fileCont", resource["description"])
+    size = _in(file_text, "dimensns")
     _in(size, "caseQnty", str(resource["rows"]))
     _in(size, "varQnty", str(len(resource["schema"]["fields"])))
-    _in(told, "fileType", resource["mediatype"])
-    _in(told, "dataChck", _fingerprint(resource["content_sha256"]))
+    _in(file_text, "fileType", resource["mediatype"])
+    _in(file_text, "dataChck", _fingerprint(resource["content_sha256"]))
 
 
 def _fingerprint(content_hash: str) -> str:
@@ -71,9 +71,9 @@ def _variable(data: Element, number: str, position: int, field: Mapping[str, Any
         intrvl="contin" if contin else "discrete",
     )
     _in(variable, "labl", field.get("title") or field["name"])
-    told = [field.get("description", ""), field.get("role", "")]
-    if any(told):
-        _in(variable, "txt", "; ".join(filter(None, told)))
+    texts = [field.get("description", ""), field.get("role", "")]
+    if any(texts):
+        _in(variable, "txt", "; ".join(filter(None, texts)))
     for value in listed:
         _in(_in(variable, "catgry"), "catValu", str(value).lower() if isinstance(value, bool) else str(value))
     _in(variable, "varFormat", type="numeric" if field["type"] in NUMERIC else "character")

@@ -219,12 +219,12 @@ def _schema(table: DataTable, written: str) -> dict[str, Any]:
 
 
 def _field(field: DataField, table: DataTable) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": field.name, "type": field.type, "title": field.title}
+    described: dict[str, Any] = {"name": field.name, "type": field.type, "title": field.title}
     if field.type == DATETIME:
-        told["format"] = "any"
+        described["format"] = "any"
     for name in ("description", "unit", "role", "coarser"):
         if getattr(field, name):
-            told[name] = getattr(field, name)
+            described[name] = getattr(field, name)
     values = [value for value in to_list(table.column(field.name).categories) if value is not None]
     constraints: dict[str, Any] = {}
     if field.role in (LEVEL, REGION):
@@ -232,7 +232,7 @@ def _field(field: DataField, table: DataTable) -> dict[str, Any]:
     known = field.role in (QUASI, SENSITIVE, LEVEL) or (field.role == KEPT and field.type in (STRING, BOOLEAN))
     if known and field.type in (STRING, INTEGER, BOOLEAN) and 0 < len(values) <= MOST_CATEGORIES:
         constraints["enum"] = values
-    return {**told, "constraints": constraints} if constraints else told
+    return {**described, "constraints": constraints} if constraints else described
 
 
 def _levels(account: Account) -> list[dict[str, Any]]:

@@ -161,9 +161,9 @@ class _People:
         order = np.lexsort((item, of))
         bounds = np.searchsorted(of[order], np.arange(len(self.label) + 1))
         content = item[order].astype(np.int64).tobytes()
-        told = [content[8 * start : 8 * stop] for start, stop in zip(to_list(bounds[:-1]), to_list(bounds[1:]))]
+        contents = [content[8 * start : 8 * stop] for start, stop in zip(to_list(bounds[:-1]), to_list(bounds[1:]))]
         number: dict[tuple[int, bytes], int] = {}
-        pairs = zip(to_list(self.label), told)
+        pairs = zip(to_list(self.label), contents)
         self.label = np.array([number.setdefault(pair, len(number)) for pair in pairs], np.int64)
 
     def _count_each(self, of: np.ndarray, item: np.ndarray) -> None:

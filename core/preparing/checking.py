@@ -15,7 +15,7 @@ from ..language import plural, tr
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
 from .joining import ENOUGH, Join, joining
-from .roles import Looks, proposed_roles
+from .roles import ColumnSummary, proposed_roles
 
 SHOWN_UNKNOWN = 10  # values that no area has, of which messages show the first few
 
@@ -45,7 +45,7 @@ class DataChecked:
     empty_areas: int = 0
     joins: tuple[Join, ...] = ()
     persons: Persons | None = None
-    looks: Mapping[str, Looks] = field(default_factory=dict)
+    looks: Mapping[str, ColumnSummary] = field(default_factory=dict)
     columns: Mapping[str, Column] = field(default_factory=dict)
     region_id: str = ""
     record_region: str = ""
@@ -63,7 +63,7 @@ class DataChecked:
             return [
                 tr("The first {records} were looked at; all are being read.", records=counted.records(self.n_sample))
             ]
-        told = [
+        sentences = [
             tr(
                 "{records}, {areas}.",
                 records=counted.records(self.n_records),
@@ -71,12 +71,14 @@ class DataChecked:
             )
         ]
         if self.n_records and self.joined:
-            told.append(tr("The area of {percent:.4g} % of the records is known.", percent=_floored(100 * self.share)))
+            sentences.append(
+                tr("The area of {percent:.4g} % of the records is known.", percent=_floored(100 * self.share))
+            )
         if self.of_sample():
-            told.append(self.of_sample())
+            sentences.append(self.of_sample())
         if self.joined and self.empty_areas:
-            told.append(plural("{n} area has no records.", "{n} areas have no records.", self.empty_areas))
-        return told
+            sentences.append(plural("{n} area has no records.", "{n} areas have no records.", self.empty_areas))
+        return sentences
 
     def of_sample(self) -> str:
         """How many records columns are judged by, where these are not all; empty where they are."""
@@ -91,9 +93,9 @@ class DataChecked:
 
     def problems(self) -> list[str]:
         """What has to be mended, or decided."""
-        told = []
+        problems = []
         if self.twice:
-            told.append(
+            problems.append(
                 plural(
                     "{n} area code occurs twice ({first}): join the parts of an area to one, or choose another field.",
                     "{n} area codes occur twice (first: {first}): join the parts of an area to one, or choose another "
@@ -103,14 +105,14 @@ class DataChecked:
                 )
             )
         if not self.chosen or not self.whole:
-            return told
+            return problems
         if self.n_records and not self.joined:
-            told.append(tr("No record has the code of an area: choose the fields that hold the same codes."))
-            return told
+            problems.append(tr("No record has the code of an area: choose the fields that hold the same codes."))
+            return problems
         if self.without_area:
-            told.append(plural("{n} record has no area.", "{n} records have no area.", self.without_area))
+            problems.append(plural("{n} record has no area.", "{n} records have no area.", self.without_area))
         if self.unknown_area:
-            told.append(
+            problems.append(
                 plural(
                     "{n} record has an area that is not among the areas ({first}).",
                     "{n} records have an area that is not among the areas (first: {first}).",
@@ -118,7 +120,7 @@ class DataChecked:
                     first=first_values(self.unknown),
                 )
             )
-        return told
+        return problems
 
 
 def check_data(

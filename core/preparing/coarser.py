@@ -89,18 +89,18 @@ def what_each_suppresses(
     lost = [suppressed_by_class(profile, crosswalk, terms)]
     for done, offer in enumerate(offers):
         progress((done + 1) / (len(offers) + 1))
-        shown = hierarchy_rule(name, offer.rule).hierarchy(values, held).codes[offer.level]
-        coarser, _ = combine_codes([*codes[:at], shown[codes[at]], *codes[at + 1 :]], sizes)
+        codes_offered = hierarchy_rule(name, offer.rule).hierarchy(values, held).codes[offer.level]
+        coarser, _ = combine_codes([*codes[:at], codes_offered[codes[at]], *codes[at + 1 :]], sizes)
         lost.append(suppressed_by_class(profile, crosswalk, terms, coarser))
     return [suppression_percent(profile, levels, terms) for levels in lost]
 
 
 def as_it_is(column: Column) -> str:
     """What is shown where nothing is coarser, in short."""
-    shown = [value_text(value) for value in column.categories[:PREVIEWED].tolist() if not is_missing(value)]
+    first_texts = [value_text(value) for value in column.categories[:PREVIEWED].tolist() if not is_missing(value)]
     if len(column.categories) > PREVIEWED:
-        return tr("as it is: {first}…", first=", ".join(shown))
-    return tr("as it is: {first}", first=", ".join(shown))
+        return tr("as it is: {first}…", first=", ".join(first_texts))
+    return tr("as it is: {first}", first=", ".join(first_texts))
 
 
 def _of(kind: str, numbers: Sequence[Sequence[int]]) -> list[str]:
@@ -119,5 +119,5 @@ def _offer(words: str, level: int, hierarchy: Hierarchy) -> Coarser:
     # In the order of the values, so that 5-9 stands before 10-14.
     _, first = np.unique(hierarchy.codes[level], return_index=True)
     values = hierarchy.categories[level][hierarchy.codes[level][np.sort(first)]].tolist()
-    shown = [value_text(value) for value in values if not is_missing(value)]
-    return Coarser(words, level, len(shown), tuple(shown[:PREVIEWED]))
+    texts = [value_text(value) for value in values if not is_missing(value)]
+    return Coarser(words, level, len(texts), tuple(texts[:PREVIEWED]))

@@ -79,7 +79,7 @@ _POSTAL = re.compile(r"[A-Za-z]\d[A-Za-z] ?\d[A-Za-z]\d")
 
 
 @dataclass(frozen=True)
-class Looks:
+class ColumnSummary:
     """What a column looks like.
 
     kind : one of WHOLE, NUMBER, DATE, TEXT, YES_NO, EMPTY; n_values : different values, missing aside
@@ -98,13 +98,13 @@ class Looks:
     alarming: bool = False
 
 
-def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = "") -> dict[str, Looks]:
-    """`looks_like` of every column; of those that may be known indirectly the first few, where there are many.
+def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = "") -> dict[str, ColumnSummary]:
+    """`column_summary` of every column; of those that may be known indirectly the first few, where there are many.
 
     area, person : the columns that say in which area a record lies, and whose it is; empty for none
     """
-    looks = {name: looks_like(name, column, name == area, name == person) for name, column in records.items()}
-    wanted = [name for name, look in looks.items() if look.role == QUASI]
+    looks = {name: column_summary(name, column, name == area, name == person) for name, column in records.items()}
+    wanted = [name for name, summary in looks.items() if summary.role == QUASI]
     wanted.sort(key=lambda name: not _named("quasi", name))  # those whose name says so first; else their order stays
     for name in wanted[MOST_QUASI:]:
         reason = tr("Many columns may be known already: choose it where it is needed.")
@@ -112,41 +112,53 @@ def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = 
     return looks
 
 
-def looks_like(name: str, column: Column, area: bool = False, person: bool = False) -> Looks:
+def column_summary(name: str, column: Column, area: bool = False, person: bool = False) -> ColumnSummary:
     """What a column of the records looks like, and the role proposed for it.
 
     area, person : whether it is known to say in which area a record lies, or whose it is
     """
     present = np.array([not is_missing(value) and value != "" for value in column.categories.tolist()], bool)
     held = np.bincount(column.codes, minlength=len(present))
-    shown, held_shown = column.categories[present].tolist(), held[present]
+    present_values, held_shown = column.categories[present].tolist(), held[present]
     n_values, missing = int((held_shown > 0).sum()), int(held[~present].sum())
-    kind = _kind(shown)
-    look = Looks(name, kind, len(column), n_values, missing, _examples(shown, held_shown), LEAVE_OUT, "")
-    role, reason, alarming = _role(name, look, shown, held_shown, area, person)
-    return _as(look, role, reason, alarming)
+    kind = _kind(present_values)
+    summary = ColumnSummary(
+        name, kind, len(column), n_values, missing, _examples(present_values, held_shown), LEAVE_OUT, ""
+    )
+    role, reason, alarming = _role(name, summary, present_values, held_shown, area, person)
+    return _as(summary, role, reason, alarming)
 
 
-def _as(look: Looks, role: str, reason: str, alarming: bool = False) -> Looks:
-    return Looks(
-        look.name, look.kind, look.n_records, look.n_values, look.missing, look.examples, role, reason, alarming
+def _as(summary: ColumnSummary, role: str, reason: str, alarming: bool = False) -> ColumnSummary:
+    return ColumnSummary(
+        summary.name,
+        summary.kind,
+        summary.n_records,
+        summary.n_values,
+        summary.missing,
+        summary.examples,
+        role,
+        reason,
+        alarming,
     )
 
 
 def _role(
-    name: str, look: Looks, values: list[object], held: np.ndarray, area: bool, person: bool
+    name: str, summary: ColumnSummary, values: list[object], held: np.ndarray, area: bool, person: bool
 ) -> tuple[str, str, bool]:
     """Role, reason, and whether it is alarming: what is known first, then what must not go out, then what may."""
     if area:
         return AREA, tr("Its values are those of the areas."), False
     if person:
         return PERSON, tr("Says whose row it is: k counts persons, and it is never released."), False
-    if look.kind == EMPTY:
+    if summary.kind == EMPTY:
         return LEAVE_OUT, tr("It is empty."), False
-    return _of_identifiers(name, look, values, held) or _of_what_is_known(name, look)
+    return _of_identifiers(name, summary, values, held) or _of_what_is_known(name, summary)
 
 
-def _of_identifiers(name: str, look: Looks, values: list[object], held: np.ndarray) -> tuple[str, str, bool] | None:
+def _of_identifiers(
+    name: str, look: ColumnSummary, values: list[object], held: np.ndarray
+) -> tuple[str, str, bool] | None:
     """What identifies persons or places by itself; None for what does not."""
     texts = [str(value) for value in values[:OF_A_SAMPLE]]
     filled = max(look.n_records - look.missing, 1)
@@ -171,7 +183,7 @@ def _of_identifiers(name: str, look: Looks, values: list[object], held: np.ndarr
     return None
 
 
-def _of_what_is_known(name: str, look: Looks) -> tuple[str, str, bool]:
+def _of_what_is_known(name: str, look: ColumnSummary) -> tuple[str, str, bool]:
     """What k or the demands on sensitive values protect, or what needs a decision."""
     if look.n_values == 1:
         return LEAVE_OUT, tr("It has the same value in every record."), False
@@ -198,7 +210,7 @@ def _own_values(alone: int, filled: int) -> str:
     )
 
 
-def _few(look: Looks) -> bool:
+def _few(look: ColumnSummary) -> bool:
     """Whether a column has so few values that it can name nobody."""
     return look.n_values <= 12 and look.n_values * 5 <= look.n_records
 

@@ -145,7 +145,7 @@ class Places:
         return _groups(value, int(value.max(initial=-1)) + 1, self.place, len(self.region_of))
 
 
-class Ground:
+class RowsByArea:
     """Rows and their areas, against which one field after another is held: what they have in common is made once.
 
     region, area : (r,)
@@ -290,7 +290,7 @@ def _entropy(whole: np.ndarray, parts: np.ndarray) -> float:
 
 
 def disclosed_by_prefix(
-    categories: np.ndarray, ground: Ground, value: np.ndarray, exposed: float
+    categories: np.ndarray, rows_by_area: RowsByArea, value: np.ndarray, exposed: float
 ) -> tuple[int, Disclosed]:
     """The number of leading characters that stand for the area in most rows, and what they tell; 0 for none.
 
@@ -304,41 +304,43 @@ def disclosed_by_prefix(
     best = (0, NOTHING_DISCLOSED)
     for length in range(1, longest + 1):
         codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
-        disclosed = ground.disclosed_by(codes[value])
+        disclosed = rows_by_area.disclosed_by(codes[value])
         if disclosed.placed_share >= max(exposed, best[1].placed_share + exposed):
             best = length, disclosed
     return best
 
 
 def refined_identifier(
-    value: np.ndarray, quasi_identifiers: Mapping[str, Ground], exposed: float
+    value: np.ndarray, quasi_identifiers: Mapping[str, RowsByArea], exposed: float
 ) -> tuple[str, np.ndarray]:
     """The quasi-identifier of which the values are finer ones, empty for none, and the rows that have such a value.
 
     quasi_identifiers : by name, their codes as the areas of one region; exposed : the share of rows that must have a
     finer value. A filler beside the finer values is none of them; a value that one row has may be one.
     """
-    for name, ground in quasi_identifiers.items():
-        if ground.disclosed_by(value).placed_share < exposed:
+    for name, rows in quasi_identifiers.items():
+        if rows.disclosed_by(value).placed_share < exposed:
             continue
-        shared = ground.places.agreement(value).shared
+        shared = rows.places.agreement(value).shared
         several, finer = np.isfinite(shared), shared >= DETERMINED
-        of_value, coarse, _ = ground.places.groups(value)
+        of_value, coarse, _ = rows.places.groups(value)
         n_finer, n_coarse = int(finer.sum()), len(np.unique(coarse[finer[of_value]]))
         if n_finer >= FINER * several.sum() and n_finer > n_coarse:
             return name, ~(several & ~finer)[value]
     return "", np.zeros(len(value), bool)
 
 
-def regained_identifier(value: np.ndarray, coarsened: Mapping[str, Ground], exposed: float) -> tuple[str, Disclosed]:
+def regained_identifier(
+    value: np.ndarray, coarsened: Mapping[str, RowsByArea], exposed: float
+) -> tuple[str, Disclosed]:
     """The coarsened quasi-identifier of which the values give most rows back, empty for none, and what they tell.
 
     coarsened : by name, the codes of the original as the areas of what is shown; exposed : the share of rows from which
     something is said
     """
     best, most = "", NOTHING_DISCLOSED
-    for name, ground in coarsened.items():
-        disclosed = ground.disclosed_by(value)
+    for name, rows_by_area in coarsened.items():
+        disclosed = rows_by_area.disclosed_by(value)
         if disclosed.placed_share < exposed and disclosed.tells_share < TELLS:
             continue
         if not best or (disclosed.placed_share, disclosed.tells_share) > (most.placed_share, most.tells_share):

@@ -79,11 +79,11 @@ def hold_beside(
         beside.progress,
         ties_of(beside.ties),
     )
-    told, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
-    log.info(*told)
+    sentences, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
+    log.info(*sentences)
     log.warn(*warned)
     family = Family(BESIDE_TABLES, held.n_tried, held.n_anyway, held.n_left)
-    return held.plan, held.coarser, (*told, *warned), (family,)
+    return held.plan, held.coarser, (*sentences, *warned), (family,)
 
 
 def hold_beside_and_together(
@@ -119,23 +119,23 @@ def hold_beside_and_together(
 
 def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[list[str], list[str]]:
     """What is said of a plan held against tables of counts, and what is warned of."""
-    told, warned = [], []
+    sentences, warned = [], []
     if not exact:
-        told.append(
+        sentences.append(
             tr(
                 "PUBLISHED_COUNTS counts more people than the records: it is taken for the most that there can be of "
                 "each kind."
             )
         )
     if held.n_coarser:
-        told.append(
+        sentences.append(
             tr(
                 "So that no count below k follows from published totals, {records} are shown in larger regions.",
                 records=counted.records(held.n_coarser),
             )
         )
     if held.n_suppressed or not held.n_coarser:
-        told.append(
+        sentences.append(
             plural(
                 "{n} further record is suppressed, so that no count below k follows from published totals.",
                 "{n} further records are suppressed, so that no count below k follows from published totals.",
@@ -143,7 +143,7 @@ def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[l
             )
         )
     if held.n_anyway:
-        told.append(
+        sentences.append(
             plural(
                 "{n} count of fewer than {k} people follows from the published totals alone, whatever is released.",
                 "{n} counts of fewer than {k} people follow from the published totals alone, whatever is released.",
@@ -162,4 +162,4 @@ def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[l
                 k=k,
             )
         )
-    return told, warned
+    return sentences, warned

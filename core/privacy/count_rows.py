@@ -155,8 +155,10 @@ def _table(
     for name in names:
         position = profile.quasi_identifiers.index(name)
         categories = [identifier_text(value) for value in profile.categories[position]]
-        shown = [text for text in categories if text is not None]
-        own, theirs, at_levels[name] = common_values(name, shown, values[name], sources.get(name), levels.get(name, 0))
+        values_there = [text for text in categories if text is not None]
+        own, theirs, at_levels[name] = common_values(
+            name, values_there, values[name], sources.get(name), levels.get(name, 0)
+        )
         number = {text: code for code, text in enumerate(sorted({*own.values(), *theirs.values()}))}
         of_value = np.array([NONE if text is None else number[own[text]] for text in categories], np.int64)
         column = of_value[profile.classes[:, position]]

@@ -12,8 +12,8 @@ from ..plan import SUPPRESSED, Plan, areas_at, of_rows
 from ..records.columns import Column, looked_up
 from ..records.matching import Records
 from .association import (
-    Ground,
     Places,
+    RowsByArea,
     disclosed_by_prefix,
     group_sizes,
     refined_identifier,
@@ -122,12 +122,12 @@ class Looking:
     @cached_property
     def places(self) -> Places:
         """Of all rows."""
-        return self.ground.places if self.some.step == 1 else Places(self._region, self._area)
+        return self.rows_by_area.places if self.some.step == 1 else Places(self._region, self._area)
 
     @cached_property
-    def ground(self) -> Ground:
+    def rows_by_area(self) -> RowsByArea:
         """Of some rows, enough to say what values disclose of the area."""
-        return Ground(self._region[self.some], self._area[self.some])
+        return RowsByArea(self._region[self.some], self._area[self.some])
 
     @cached_property
     def for_prefixes(self) -> slice:
@@ -136,20 +136,20 @@ class Looking:
         return slice(None, None, max(1, n_rows // ROWS_FOR_PREFIXES))
 
     @cached_property
-    def ground_for_prefixes(self) -> Ground:
+    def rows_for_prefixes(self) -> RowsByArea:
         """Of these."""
-        return Ground(self._region[self.some][self.for_prefixes], self._area[self.some][self.for_prefixes])
+        return RowsByArea(self._region[self.some][self.for_prefixes], self._area[self.some][self.for_prefixes])
 
     @cached_property
-    def quasi_identifiers(self) -> dict[str, Ground]:
+    def quasi_identifiers(self) -> dict[str, RowsByArea]:
         """Of some rows, each quasi-identifier as the areas of one region."""
         named = {name: codes[self.some] for name, codes in self._quasi_identifiers.items()}
-        return {name: Ground(np.zeros(len(codes), np.int8), codes) for name, codes in named.items()}
+        return {name: RowsByArea(np.zeros(len(codes), np.int8), codes) for name, codes in named.items()}
 
     @cached_property
-    def coarsened(self) -> dict[str, Ground]:
+    def coarsened(self) -> dict[str, RowsByArea]:
         """Of some rows, each original value as an area of what is shown."""
-        return {name: Ground(shown[self.some], of[self.some]) for name, (shown, of) in self._coarsened.items()}
+        return {name: RowsByArea(coarser[self.some], of[self.some]) for name, (coarser, of) in self._coarsened.items()}
 
 
 def _examine(name: str, column: Column, looking: Looking, k: int) -> KeptField:
@@ -157,10 +157,10 @@ def _examine(name: str, column: Column, looking: Looking, k: int) -> KeptField:
     and never hides what the others tell."""
     value = column.codes.astype(np.int64)
     some = value[looking.some]
-    prefix, disclosed = 0, looking.ground.disclosed_by(some)
+    prefix, disclosed = 0, looking.rows_by_area.disclosed_by(some)
     if disclosed.placed_share < EXPOSED:
         beginning = some[looking.for_prefixes]
-        prefix, by_prefix = disclosed_by_prefix(column.categories, looking.ground_for_prefixes, beginning, EXPOSED)
+        prefix, by_prefix = disclosed_by_prefix(column.categories, looking.rows_for_prefixes, beginning, EXPOSED)
         disclosed = by_prefix if prefix else disclosed
     refines, finer = refined_identifier(some, looking.quasi_identifiers, EXPOSED)
     regains, regained = regained_identifier(some, looking.coarsened, EXPOSED)

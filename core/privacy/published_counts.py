@@ -24,7 +24,7 @@ from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
-from ..nesting.views import CoarserLevels, as_shown
+from ..nesting.views import CoarserLevels, as_released
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -65,7 +65,7 @@ class HeldAgainstCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _ReleasedCells:
     """What is shown where, cell by cell of a profile, under levels; class_of : of each level, as in `Storeys`."""
 
     profile: Profile
@@ -84,13 +84,13 @@ class _Shown:
         base, last = self.series.base, len(self.levels) - 1
         level_of = np.full(base.counts.nnz, SUPPRESSED)
         level_of[self.series.cell] = self.level_of
-        shown = []
+        matrices = []
         for level, crosswalk in enumerate(self.levels.crosswalks):
             cells = np.flatnonzero(level_of >= 0 if level == last else level_of == level)
             at = crosswalk.region_of[area_of_cells(base)[cells]], base.counts.indices[cells]
             shape = (crosswalk.n_regions, base.counts.shape[1])
-            shown.append(sparse.csr_matrix((np.ones(len(cells), np.int64), at), shape=shape))
-        return self.series.class_of, shown
+            matrices.append(sparse.csr_matrix((np.ones(len(cells), np.int64), at), shape=shape))
+        return self.series.class_of, matrices
 
     @property
     def bounded(self) -> bool:
@@ -149,14 +149,14 @@ def hold_against_counts(
     while True:
         if coarser is None:
             level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
-        shown = _shown(plan, coarser, level_of, None if requirement is None else requirement.series)
-        held, (more, anyway, left, tried) = _mended(shown, tables, _losses(shown, areas, loss), progress, ties)
+        cells = _released_cells(plan, coarser, level_of, None if requirement is None else requirement.series)
+        held, (more, anyway, left, tried) = _mended(cells, tables, _losses(cells, areas, loss), progress, ties)
         followed += more
         level_of = _holding(plan, coarser, held, requirement)
         if np.array_equal(level_of, held):
             break
         joined = True
-    records = shown.profile.counts.data
+    records = cells.profile.counts.data
     moved = int(records[(level_of > before) & (before >= 0)].sum())
     suppressed = int(records[(level_of == SUPPRESSED) & (before >= 0)].sum())
     if not moved and not suppressed:
@@ -171,7 +171,7 @@ def hold_against_counts(
     made = replace(made, in_zones=coarser.plan.in_zones and not joined)
     in_places = _of_members(made, requirement)
     coarser = replace(coarser, plan=in_places)
-    held_in_places = as_shown(in_places, places)
+    held_in_places = as_released(in_places, places)
     return HeldAgainstCounts(held_in_places, coarser, followed, anyway, left, moved, suppressed, tried)
 
 
@@ -198,20 +198,24 @@ def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
     return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
 
 
-def _shown(plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None) -> _Shown:
+def _released_cells(
+    plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None
+) -> _ReleasedCells:
     if coarser is None:
-        return _Shown(plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series)
+        return _ReleasedCells(
+            plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series
+        )
     places = coarser.places
     class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
-    return _Shown(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
+    return _ReleasedCells(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
 
 
-def _losses(shown: _Shown, areas: Areas, loss: str) -> list[np.ndarray]:
+def _losses(cells: _ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
     """Of each level what a record loses in each region; where values are coarser, more than any geography."""
-    own = [LOSSES[loss](areas, shown.profile, crosswalk) for crosswalk in shown.levels.crosswalks]
+    own = [LOSSES[loss](areas, cells.profile, crosswalk) for crosswalk in cells.levels.crosswalks]
     most = max(float(of_level.max(initial=0.0)) for of_level in own) + 1.0
     return [
-        of_level + most * number for of_level, number in zip(own, np.cumsum([of is not None for of in shown.class_of]))
+        of_level + most * number for of_level, number in zip(own, np.cumsum([of is not None for of in cells.class_of]))
     ]
 
 
@@ -253,19 +257,19 @@ def _holding(
 
 
 def _mended(
-    shown: _Shown,
+    cells: _ReleasedCells,
     tables: Sequence[CountTable],
     losses: Sequence[np.ndarray],
     progress: Progress,
     ties: Ties,
 ) -> tuple[np.ndarray, tuple[int, int, int, int]]:
     """The level of each cell, and how many counts followed, follow anyway, are left, and were looked at."""
-    divisions = [table.group_of for table in tables] + [of for of in shown.class_of if of is not None]
-    blocks = blocks_of(divisions, len(shown.profile.classes))
-    storeys = Storeys(shown.levels.region_of, shown.class_of, shown.k, shown.in_zones, shown.bounded, shown.mates)
-    new, numbers = shown.level_of.copy(), np.zeros(4, np.int64)
+    divisions = [table.group_of for table in tables] + [of for of in cells.class_of if of is not None]
+    blocks = blocks_of(divisions, len(cells.profile.classes))
+    storeys = Storeys(cells.levels.region_of, cells.class_of, cells.k, cells.in_zones, cells.bounded, cells.mates)
+    new, numbers = cells.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
-        work = _Work(shown, tables, classes, storeys, losses, ties)
+        work = _Work(cells, tables, classes, storeys, losses, ties)
         work.mend()
         work.write(new)
         numbers += (work.n_followed, work.n_anyway, work.n_left, work.n_tried)
@@ -287,23 +291,23 @@ class _Work:
 
     def __init__(
         self,
-        shown: _Shown,
+        of_release: _ReleasedCells,
         tables: Sequence[CountTable],
         classes: np.ndarray,
         storeys: Storeys,
         losses: Sequence[np.ndarray],
         ties: Ties,
     ) -> None:
-        counts = shown.profile.counts
+        counts = of_release.profile.counts
         self.losses, self.ties = losses, ties
         self.cells = np.flatnonzero(np.isin(counts.indices, classes))
         position = np.empty(counts.shape[1], np.int64)
         position[classes] = np.arange(len(classes))
-        self.at = (area_of_cells(shown.profile)[self.cells], position[counts.indices[self.cells]])
+        self.at = (area_of_cells(of_release.profile)[self.cells], position[counts.indices[self.cells]])
         people = np.zeros((counts.shape[0], len(classes)), np.int64)
         people[self.at] = counts.data[self.cells]
         levels = np.full(people.shape, SUPPRESSED, np.int8)
-        levels[self.at] = shown.level_of[self.cells]
+        levels[self.at] = of_release.level_of[self.cells]
         self.block = Block(people, levels, storeys, tables, classes)
         self.n_followed = self.n_anyway = self.n_left = 0
         self.n_tried = sum(len(places) for places in places_of(self.block))
@@ -390,7 +394,7 @@ class _Work:
 
     def _way_without(self, sums: Sequence[tuple[int, int, int]]) -> _Way:
         """The equivalence classes of these sums of levels moved up, those of the last level suppressed."""
-        last = len(self.block.shown) - 1
+        last = len(self.block.released) - 1
         loss, steps = 0.0, []
         for level, region, group in sums:
             loss += float(self._price(level, np.array([region]), np.array([group]))[0])
@@ -400,21 +404,21 @@ class _Work:
 
     def _price(self, level: int, region: np.ndarray, group: np.ndarray) -> np.ndarray:
         """What it loses to tell sums of a level no more: to show their classes one level up, or no more."""
-        block, last = self.block, len(self.block.shown) - 1
+        block, last = self.block, len(self.block.released) - 1
         if level == last:
             return OF_A_SUPPRESSED_RECORD * block.families[last].low[region, group]
-        shown = block.shown[level][region, group]
+        released = block.released[level][region, group]
         target, around, its = level + 1, block.parent[level][region], block.groups_at(level, level + 1)[group]
         lost = self.losses[target][around] - self.losses[level][region]
         if block.storeys.zones:
             # What no region shows tells nothing of its own; the rest joins the next region around that shows the class.
             while target < last:
-                goes_on = block.shown[target][around, its] == 0
+                goes_on = block.released[target][around, its] == 0
                 around, its = block.parent[target][around], block.groups_at(target, target + 1)[its]
                 target += 1
                 lost = np.where(goes_on, self.losses[target][around] - self.losses[level][region], lost)
-            return np.where(shown > 0, np.maximum(shown * lost, LEAST_LOSS), LEAST_LOSS)
-        return np.maximum(np.where(shown > 0, shown, block.k) * lost, LEAST_LOSS)
+            return np.where(released > 0, np.maximum(released * lost, LEAST_LOSS), LEAST_LOSS)
+        return np.maximum(np.where(released > 0, released, block.k) * lost, LEAST_LOSS)
 
     def _one_by_one(self, way: _Way) -> list[_Way]:
         """The steps of a way, each a way of its own."""
@@ -464,9 +468,9 @@ class _Work:
 
     def _do(self, way: _Way) -> list[Change]:
         changes: list[Change] = []
-        last = len(self.block.shown) - 1
+        last = len(self.block.released) - 1
         for level, region, group in way.steps:
-            if self.block.shown[level][region, group] or (
+            if self.block.released[level][region, group] or (
                 level == last and self.block.families[level].low[region, group]
             ):
                 changes += self.block.moved_up(level, region, group)
@@ -474,13 +478,13 @@ class _Work:
 
     def _ways(self, count: Open) -> Iterator[_Way]:
         """Equivalence classes that show people of the areas of a count, moved up beyond these areas."""
-        block, last = self.block, len(self.block.shown) - 1
+        block, last = self.block, len(self.block.released) - 1
         areas = count.places.areas(count.number)
         for level in range(last + 1):
             region = np.unique(block.storeys.region_of[level][areas])
             region = region[region >= 0]
-            shown = block.shown[level][region]
-            at, of = np.nonzero(shown)
+            released = block.released[level][region]
+            at, of = np.nonzero(released)
             for own, group in zip(region[at].tolist(), of.tolist()):
                 beyond = max(level, count.places.level)
                 for target in range(beyond + 1, min(beyond + 3, last) + 1):
@@ -492,7 +496,7 @@ class _Work:
     def _way_up(self, level: int, region: int, group: int, target: int) -> _Way:
         """An equivalence class moved up to a level."""
         block, before = self.block, self.losses[level][region]
-        records, steps = int(block.shown[level][region, group]), []
+        records, steps = int(block.released[level][region, group]), []
         for between in range(level, target):
             steps.append((between, region, group))
             region, group = int(block.parent[between][region]), block.group_above(between, group)
@@ -505,14 +509,14 @@ class _Work:
         inside[count.places.areas(count.number)] = True
         for way in ways:
             level, region, group = way.steps[-1]
-            if level + 1 == len(block.shown):
+            if level + 1 == len(block.released):
                 continue
             target, around = level + 1, int(block.parent[level][region])
             its = block.group_above(level, group)
             others = []
             for fine in range(target):
                 own = np.unique(block.storeys.region_of[fine][(block.storeys.region_of[target] == around) & ~inside])
-                at, of = np.nonzero(block.shown[fine][own] * (block.groups_at(fine, target) == its))
+                at, of = np.nonzero(block.released[fine][own] * (block.groups_at(fine, target) == its))
                 others += [self._way_up(fine, int(own[i]), int(j), target) for i, j in zip(at, of)]
             for other in sorted(others, key=lambda other: other.loss)[:MOST_SIBLINGS]:
                 yield _Way(way.loss + other.loss, (*way.steps, *other.steps))

@@ -33,7 +33,7 @@ class Requirement:
     could be those of all people, and max_share : the largest share of people who have one value, per cent: see
     `Diversity`. A missing value is a value of its own
     series : where classes are to be the same in all periods, what stands together; `holds` is about each by itself
-    rows_alike : rows of a class, and all of them, that at least show the same in all fields; of which `holds` knows
+    rows_identical : rows of a class, and all of them, that at least show the same in all fields; of which `holds` knows
     nothing: rows are counted once they are there
     """
 
@@ -43,7 +43,7 @@ class Requirement:
     l_diversity: int = 1
     max_share: float = 100.0
     series: Series | None = None
-    rows_alike: int = 1
+    rows_identical: int = 1
 
     def __post_init__(self) -> None:
         K.check(self.k)

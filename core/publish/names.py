@@ -19,10 +19,10 @@ RESERVED = ("gpkg", "sqlite_", "rtree_")
 STYLES_TABLE = "layer_styles"
 
 
-def check_name(output: str, name: str, given: str = "") -> None:
+def check_name(output: str, name: str, as_given: str = "") -> None:
     """Refuse the name of a file, a folder or a table that programs or other systems read differently.
 
-    output : for messages; given : what the user wrote, where that is more than the name. Raises InputError.
+    output : for messages; as_given : what the user wrote, where that is more than the name. Raises InputError.
     """
     # Windows drops blanks and dots at the end; what begins with a dot is hidden elsewhere, and no name for a layer.
     if not name or set(name) & set(FORBIDDEN) or not name.isprintable() or name.strip(" .") != name:
@@ -31,15 +31,15 @@ def check_name(output: str, name: str, given: str = "") -> None:
                 "{output}: the name “{given}” would not be read back as it is written, here or on another system: "
                 "leave out the characters {forbidden} and those that cannot be seen, and blanks or dots at its ends.",
                 output=output,
-                given=visible(given or name),
+                given=visible(as_given or name),
                 forbidden=" ".join(FORBIDDEN),
             )
         )
 
 
-def check_file_name(output: str, name: str, given: str = "") -> None:
+def check_file_name(output: str, name: str, as_given: str = "") -> None:
     """`check_name` of a file or folder; refuses also what is too long, and what Windows keeps for its devices."""
-    check_name(output, name, given)
+    check_name(output, name, as_given)
     # Windows looks at what comes before the first dot, without the blanks at its end.
     if name.partition(".")[0].rstrip(" ").lower() in DEVICES:
         raise InputError(

@@ -30,15 +30,15 @@ def give_free_names(named: Sequence[tuple[Path, Path]], folder: Path, files: Fil
     was given cannot be taken back.
     """
     listed, empty, (last, decides) = folder / LIST, folder / EMPTY, named[-1]
-    given, decided, taken = named[:-1], _state(last, files), None
+    others, decided, taken = named[:-1], _state(last, files), None
     try:
         files.new_file(empty, 0o600).close()
-        states = [[final.name, *_state(staged, files)] for staged, final in [*given, (empty, decides)]]
+        states = [[final.name, *_state(staged, files)] for staged, final in [*others, (empty, decides)]]
         with files.new_file(listed, 0o600) as file:
             file.write(json.dumps({"last": last.name, "names": states}).encode())
             files.keep(file)
         files.keep_names(folder)
-        for staged, final in given:
+        for staged, final in others:
             if not give_free_name(staged, final, files):
                 taken = final
                 break

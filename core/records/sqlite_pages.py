@@ -24,7 +24,12 @@ from .sqlite_file import INTEGER, LONG, REAL, TEXT, log_size
 
 BYTES_AT_ONCE = 1 << 21  # few enough to stay near the processor
 HEADER, UTF_8 = 100, 1
-TOLD = (24, 28, 52, 92)  # changes, pages, whether pages tell where they are used, changes when the pages were counted
+HEADER_POSITIONS = (
+    24,
+    28,
+    52,
+    92,
+)  # changes, pages, whether pages tell where they are used, changes when the pages were counted
 LEAF, INTERIOR = 13, 5
 LOCKED_BYTE = 1 << 30  # the page that holds it belongs to nobody
 MOST_WITH_GAPS = 20  # pages of some thousand, beyond which SQLite says sooner whether all is well
@@ -78,7 +83,9 @@ class PagesOfFile:
             raise NotPlain
         n_bytes = self._file.seek(0, 2)
         self.n_pages = n_bytes // self.size
-        changes, said, vacuum, valid_for = (int.from_bytes(header[at : at + 4].tobytes(), "big") for at in TOLD)
+        changes, said, vacuum, valid_for = (
+            int.from_bytes(header[at : at + 4].tobytes(), "big") for at in HEADER_POSITIONS
+        )
         self.is_as_told = changes == valid_for and said * self.size == n_bytes and not vacuum
 
     def content(self, pages: np.ndarray) -> np.ndarray:

@@ -246,9 +246,9 @@ def _added(table: np.ndarray, row: np.ndarray, n_rows: int) -> np.ndarray:
     return sums
 
 
-def are_apart(names: tuple[str, str], shown: Mapping[str, Attribute], release: Published) -> bool:
+def are_apart(names: tuple[str, str], attributes: Mapping[str, Attribute], release: Published) -> bool:
     """Whether one release shows that two attributes are not the same: its people differ in both, and not alike."""
-    if not all(name in shown and not shown[name].sensitive for name in names):
+    if not all(name in attributes and not attributes[name].sensitive for name in names):
         return False
     at = [release.quasi_identifiers.index(name) for name in names]
     pairs = np.unique(release.classes[np.unique(release.class_of)][:, at], axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.shown_rows import names_beside
+from ..disclosure.row_values import names_beside
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
@@ -103,5 +103,5 @@ def carried_on(
     split, plan, n_rare = updated(records, levels, wanted, others, places, areas, nested, rng, rest)
     split_source = at_hand.updated(split)
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
-    asked = replace(asked, rows_alike=wanted.k if wanted.alike else 1)
+    asked = replace(asked, rows_identical=wanted.k if wanted.identical_rows else 1)
     return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions, others[-1], n_rare)

@@ -46,7 +46,7 @@ class _GroupSums:
         self._last = len(over.releases) - 1
         n = over.n_cells * len(joint)
         self._too_large = n > MOST_UNKNOWNS
-        rows, low, high, shown_by = [], [], [], []
+        rows, low, high, released_classes = [], [], [], []
         for family in over.sums(joint):
             n_classes = family.low.shape[1]
             region = np.where(family.region >= 0, family.region, family.n_regions)
@@ -54,14 +54,14 @@ class _GroupSums:
             key = (region[:, None] * n_classes + column[None, :]).ravel()
             ones = np.ones(n, np.int64)
             members = sparse.csr_matrix((ones, (key, np.arange(n))), shape=(family.low.size, n))
-            told = np.flatnonzero((family.low.ravel() > 0) | (family.high.ravel() < UNBOUNDED))
-            rows.append(members[told])
-            low.append(family.low.ravel()[told])
-            high.append(family.high.ravel()[told])
-            shown_by.append(self._showing(family)[told])
+            known = np.flatnonzero((family.low.ravel() > 0) | (family.high.ravel() < UNBOUNDED))
+            rows.append(members[known])
+            low.append(family.low.ravel()[known])
+            high.append(family.high.ravel()[known])
+            released_classes.append(self._showing(family)[known])
         self._rows = sparse.vstack(rows).tocsr()
         self._low, self._high = np.concatenate(low), np.concatenate(high)
-        of_row = np.concatenate(shown_by)
+        of_row = np.concatenate(released_classes)
         nobody = np.tile(over.nobody[joint].any(axis=1), over.n_cells)
         self._bounds = np.column_stack([np.zeros(n), np.where(nobody, 0.0, np.inf)])
         bounded = self._high < UNBOUNDED
@@ -71,7 +71,7 @@ class _GroupSums:
 
     def _showing(self, family: Sums) -> np.ndarray:
         """The equivalence class of the last release that shows each sum of a family, NONE for none."""
-        shown_by = np.full(family.low.shape, NONE)
+        released_classes = np.full(family.low.shape, NONE)
         if family.release == self._last:
             published = self._over.releases[self._last]
             used = np.unique(self._over.entries[self._joint, self._over.schema_of[self._last]])
@@ -79,8 +79,8 @@ class _GroupSums:
             column_of = np.full(len(published.classes) + 1, NONE)
             column_of[own[own >= 0]] = np.flatnonzero(own >= 0)
             here = np.flatnonzero((published.level == family.level) & (column_of[published.class_of] >= 0))
-            shown_by[published.region[here], column_of[published.class_of[here]]] = here
-        return shown_by.ravel()
+            released_classes[published.region[here], column_of[published.class_of[here]]] = here
+        return released_classes.ravel()
 
     def proof(self, count: Count) -> np.ndarray | None:
         """The equivalence classes that prove a count, None where these rows do not."""

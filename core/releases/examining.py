@@ -122,7 +122,7 @@ class Examiner:
         n_homogeneous += sum(count.kind == HOMOGENEOUS for count in counts)
         if not self._homogeneous:
             counts = [count for count in counts if count.kind != HOMOGENEOUS]
-        undecided = _of_what_is_told(disclosed, new)
+        undecided = _of_published_classes(disclosed, new)
         n_undecided = disclosed.n_undecided - len(disclosed.undecided) + len(undecided)
         return Examined(disclosed, counts, changes, n_homogeneous, n_undecided, undecided, n_compared)
 
@@ -144,13 +144,13 @@ def _families(
     return (*together, *([Family(CHANGES, n_compared, n_changes)] if n_compared else []))
 
 
-def _of_what_is_told(disclosed: DisclosedCounts, new: Published) -> list[Count]:
+def _of_published_classes(disclosed: DisclosedCounts, new: Published) -> list[Count]:
     """The counts not decided of which the new release tells anything: without it the others are as hard to decide."""
     if not disclosed.undecided or new.bounded or new.held_back is not None:
         return disclosed.undecided
     over, last = disclosed.overlay, len(disclosed.overlay.releases) - 1
-    told = np.append(np.isin(over.own_class[last], new.class_of), False)[over.entries[:, over.schema_of[last]]]
-    groups = np.unique(over.group_of[told])
+    published = np.append(np.isin(over.own_class[last], new.class_of), False)[over.entries[:, over.schema_of[last]]]
+    groups = np.unique(over.group_of[published])
     return [count for count in disclosed.undecided if np.isin(over.group_of[count.joint], groups).any()]
 
 

@@ -1,10 +1,10 @@
 """Whom an update holds back by chance, so that nobody who knows the method learns how many there are at most.
 
 What an update shows follows from how many people there are. Whoever knows that it shows as many as may be would know
-from a label that stayed, or fell, how many live there at most; and with what earlier releases show, or prove, that one
-came or left. So the update is one of fewer people: of each class of each region some are held back as though they did
-not live there, each number of them with a chance above 0. Then any release could also be that of more people, anywhere
-and as many as one likes: of no month after the first does it follow that somebody is not there.
+from an equivalence class that stayed, or fell, how many live there at most; and with what earlier releases show, or
+prove, that one came or left. So the update is one of fewer people: of each class of each region some are held back as
+though they did not live there, each number of them with a chance above 0. Then any release could also be that of more
+people, anywhere and as many as one likes: of no month after the first does it follow that somebody is not there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .keeping import NOBODY, Places, families
 class Chances:
     """How often people are held back, of each class of each region of the finest level by itself.
 
-    newcomers : some of those whom no label of the release that is updated needs, there or around
+    newcomers : some of those whom no equivalence class of the release that is updated needs, there or around
     beside : some of all who live there, where there or in the region around fewer are left than were shown
     anybody : the same elsewhere
     """
@@ -85,7 +85,7 @@ def _needless(levels: Sequence[Places]) -> np.ndarray:
 
 def _fitting(levels: Sequence[Places], held: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Those of the people held back in places of the finest level who are, all together, needed nowhere; of several
-    places some that are drawn, so that no label falls for want of newcomers."""
+    places some that are drawn, so that no equivalence class falls for want of newcomers."""
     held = held.copy()
     some = np.flatnonzero(held)
     around = some = some[rng.permutation(len(some))]

@@ -1,11 +1,12 @@
-"""How many people each label of an update shows, so that nobody who has all earlier ones learns of a few.
+"""How many people each equivalence class of an update shows, so that nobody who has all earlier ones learns of a few.
 
-A label is a class in a region of a level. Between any two releases a label that both show changes by nobody or by at
-least k people, and so do all people of a class who are shown in a region or in one within, at every level. Labels stay
-as they were where that many live there still; newcomers wait, or are shown in a larger region, until k have come; where
-one leaves, at least k go from the label, and those who did not leave are shown in a larger region. Of each label by
-itself whoever sees the releases can then not rule out that all people there are, are shown; and if so, its changes are
-of nobody or of k. That who knows how it is worked out can prove no others either is for `holding_back`.
+An equivalence class is a class in a region of a level. Between any two releases an equivalence class that both show
+changes by nobody or by at least k people, and so do all people of a class who are shown in a region or in one within,
+at every level. Equivalence classes stay as they were where that many live there still; newcomers wait, or are shown in
+a larger region, until k have come; where one leaves, at least k go from the equivalence class, and those who did not
+leave are shown in a larger region. Of each equivalence class by itself whoever sees the releases can then not rule out
+that all people there are, are shown; and if so, its changes are of nobody or of k. That who knows how it is worked out
+can prove no others either is for `holding_back`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..progress import Progress, silent
 
 NOBODY = -1
 MOST_TAKEN = 3  # times k that are moved to a smaller region at once
-MOST_SOURCES = 8  # labels that are tried as the source of people whom others join, for each class
+MOST_SOURCES = 8  # equivalence classes that are tried as the source of people whom others join, for each class
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +29,15 @@ class Places:
 
     key : (K,) int64 region * C + class, ascending; people : (K,) int64, who live there now
     parent : (K,) int64, the position of the place around it at the next level, NOBODY for none
-    shown : (K, R) int64, what each earlier release shows with this label, 0 where it does not; the last one is updated
+    released : (K, R) int64, what each earlier release shows with this equivalence class, 0 where it does not; the last
+    one is updated
     within : (K, R) int64, what each shows there and in the regions within
     """
 
     key: np.ndarray
     people: np.ndarray
     parent: np.ndarray
-    shown: np.ndarray
+    released: np.ndarray
     within: np.ndarray
 
     def __len__(self) -> int:
@@ -44,17 +46,18 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What an update shows: of each level (K,) int64, people by place, with that label, and there or within."""
+    """What an update shows: of each level (K,) int64, people by place, with that equivalence class, and there or
+    within."""
 
-    shown: Sequence[np.ndarray]
+    released: Sequence[np.ndarray]
     within: Sequence[np.ndarray]
 
 
 def kept(levels: Sequence[Places], k: int, rng: np.random.Generator, progress: Progress = silent) -> Kept:
     """How many people each place shows, at most as many as live there.
 
-    levels : the finest first; k : the smallest label, and the smallest change; rng : which of several places is the
-    first to show newcomers
+    levels : the finest first; k : the smallest equivalence class, and the smallest change; rng : which of several
+    places is the first to show newcomers
     """
     work = _Work(levels, k, rng)
     work.keep()
@@ -64,7 +67,7 @@ def kept(levels: Sequence[Places], k: int, rng: np.random.Generator, progress: P
     work.join()
     progress(0.7)
     work.gather()
-    return Kept(work.shown, work.within)
+    return Kept(work.released, work.within)
 
 
 def families(levels: Sequence[Places]) -> list[np.ndarray]:
@@ -77,16 +80,18 @@ def families(levels: Sequence[Places]) -> list[np.ndarray]:
     return top
 
 
-def largest(limit: np.ndarray, below: np.ndarray, shown: np.ndarray, within: np.ndarray, k: int) -> np.ndarray:
-    """The most people up to `limit` that a label may show, (r,): 0, or k and more; -1 where even 0 does not do.
+def largest(limit: np.ndarray, below: np.ndarray, released: np.ndarray, within: np.ndarray, k: int) -> np.ndarray:
+    """The most people up to `limit` that an equivalence class may show, (r,): 0, or k and more; -1 where even 0 does
+    not do.
 
-    below : (r,) people shown within; shown, within : (r, R) what earlier releases show with the label, and in all
+    below : (r,) people shown within; released, within : (r, R) what earlier releases show with the equivalence class,
+    and in all
     """
     value = np.where(limit >= k, limit, 0)
     open_rows = np.arange(len(value))
     while len(open_rows):
         now, sums = value[open_rows], below[open_rows]
-        lower = np.minimum(_step(now, shown[open_rows], k), _step(now + sums, within[open_rows], k) - sums)
+        lower = np.minimum(_step(now, released[open_rows], k), _step(now + sums, within[open_rows], k) - sums)
         lower = np.where((lower < k) & (lower < now) & (now > 0), 0, np.where(lower < 0, NOBODY, lower))
         value[open_rows] = lower
         open_rows = open_rows[(lower != now) & (lower >= 0)]
@@ -107,13 +112,13 @@ class _Work:
 
     def __init__(self, levels: Sequence[Places], k: int, rng: np.random.Generator) -> None:
         self.levels, self.k, self.rng = levels, k, rng
-        self.shown = [np.zeros(len(places), np.int64) for places in levels]
+        self.released = [np.zeros(len(places), np.int64) for places in levels]
         self.within = [np.zeros(len(places), np.int64) for places in levels]
         self.top = families(levels)
 
     def keep(self) -> None:
-        """Every label as it was, or as much less as it must be."""
-        caps = [places.shown[:, -1].copy() for places in self.levels]
+        """Every equivalence class as it was, or as much less as it must be."""
+        caps = [places.released[:, -1].copy() for places in self.levels]
         some: list[np.ndarray] = [np.arange(len(places)) for places in self.levels]
         while True:
             wrong = self._fill(some, caps)
@@ -129,13 +134,13 @@ class _Work:
         for level, (places, at) in enumerate(zip(self.levels, some)):
             below = self._below(level)[at]
             limit = np.minimum(places.people[at] - below, caps[level][at])
-            value = largest(limit, below, places.shown[at], places.within[at], self.k)
+            value = largest(limit, below, places.released[at], places.within[at], self.k)
             bad = value < 0
             if bad.any():
                 lower = self._lower_sum(below[bad], places.within[at[bad]])
                 wrong.append((level, at[bad], below[bad] - lower))
-            self.shown[level][at] = np.maximum(value, 0)
-            self.within[level][at] = below + self.shown[level][at]
+            self.released[level][at] = np.maximum(value, 0)
+            self.within[level][at] = below + self.released[level][at]
         return wrong
 
     def _lower_sum(self, value: np.ndarray, earlier: np.ndarray) -> np.ndarray:
@@ -158,23 +163,23 @@ class _Work:
         return [np.flatnonzero(np.isin(top, tops)) for top in self.top]
 
     def _lower(self, level: int, places: np.ndarray, need: np.ndarray, caps: Sequence[np.ndarray]) -> None:
-        """Let the largest label within each of these places show fewer."""
+        """Let the largest equivalence class within each of these places show fewer."""
         marked = np.full(len(self.levels[level]), NOBODY)
         marked[places] = np.arange(len(places))
         best, where = np.zeros(len(places), np.int64), np.full((len(places), 2), NOBODY)
         for finer in reversed(range(level)):
             parent = self.levels[finer].parent
             marked = np.where(parent >= 0, marked[parent], NOBODY)
-            here = np.flatnonzero((marked >= 0) & (self.shown[finer] > 0))
-            order = here[np.lexsort((-self.shown[finer][here], marked[here]))]
+            here = np.flatnonzero((marked >= 0) & (self.released[finer] > 0))
+            order = here[np.lexsort((-self.released[finer][here], marked[here]))]
             first = order[np.flatnonzero(np.diff(marked[order], prepend=NOBODY))]
-            more = first[self.shown[finer][first] > best[marked[first]]]
-            best[marked[more]] = self.shown[finer][more]
+            more = first[self.released[finer][first] > best[marked[first]]]
+            best[marked[more]] = self.released[finer][more]
             where[marked[more]] = np.column_stack([np.full(len(more), finer), more])
         for finer in range(level):
             here = where[:, 0] == finer
             at = where[here, 1]
-            caps[finer][at] = np.maximum(self.shown[finer][at] - need[here], 0)
+            caps[finer][at] = np.maximum(self.released[finer][at] - need[here], 0)
 
     def left(self, level: int) -> np.ndarray:
         """The people of each place whom nothing shows there or within."""
@@ -210,8 +215,8 @@ class _Work:
         return spare
 
     def _label_fits(self, level: int, places: np.ndarray, more: np.ndarray) -> np.ndarray:
-        now = self.shown[level][places] + more
-        return (now == 0) | ((now >= self.k) & (_step(now, self.levels[level].shown[places], self.k) == now))
+        now = self.released[level][places] + more
+        return (now == 0) | ((now >= self.k) & (_step(now, self.levels[level].released[places], self.k) == now))
 
     def _fits(self, level: int, places: np.ndarray, more: np.ndarray, until: int | None = None) -> np.ndarray:
         """Whether the sums of these places and of all around them may change by so many; until : a level, left out."""
@@ -225,7 +230,7 @@ class _Work:
         return fits
 
     def _change(self, level: int, places: np.ndarray, more: np.ndarray, until: int | None = None) -> None:
-        self.shown[level][places] += more
+        self.released[level][places] += more
         at = places
         for here in range(level, len(self.levels) if until is None else until):
             there = at >= 0
@@ -257,9 +262,10 @@ class _Work:
                 return
 
     def gather(self) -> None:
-        """Of what changed, show people whom a larger region shows where k of them live in a smaller one: whom a label
-        once had to give up comes back when others of the class have come, or had to be given up, too."""
-        changed = [np.any(places.shown[:, -1:] != shown[:, None], axis=1) for places, shown in self._both()]
+        """Of what changed, show people whom a larger region shows where k of them live in a smaller one: whom an
+        equivalence class once had to give up comes back when others of the class have come, or had to be given up,
+        too."""
+        changed = [np.any(places.released[:, -1:] != released[:, None], axis=1) for places, released in self._both()]
         families = np.unique(np.concatenate([top[some] for top, some in zip(self.top, changed)]))
         for level in range(len(self.levels) - 1):
             some = np.flatnonzero((self.left(level) >= self.k) & np.isin(self.top[level], families))
@@ -272,7 +278,7 @@ class _Work:
                     now = now[~self._taken(level, now, source)]
 
     def _both(self) -> Iterable[tuple[Places, np.ndarray]]:
-        return zip(self.levels, self.shown)
+        return zip(self.levels, self.released)
 
     def _taken(self, level: int, places: np.ndarray, source: int) -> np.ndarray:
         """Whether as many as may be, k and more, were taken from the regions of a coarser level around some places, of
@@ -281,7 +287,7 @@ class _Work:
         for at in range(level, source):
             most = np.minimum(most, np.where(around >= 0, self.left(at)[around], 0))
             around = np.where(around >= 0, self.levels[at].parent[around], NOBODY)
-        most = np.minimum(most, np.where(around >= 0, self.shown[source][around], 0))
+        most = np.minimum(most, np.where(around >= 0, self.released[source][around], 0))
         done = np.zeros(len(places), bool)
         for more in range(MOST_TAKEN * self.k, self.k - 1, -1):
             rows = np.flatnonzero(~done & (most >= more))
@@ -289,21 +295,24 @@ class _Work:
             fits = self._label_fits(level, some, number) & self._fits(level, some, number, until=source)
             fits &= self._label_fits(source, around[rows], -number)
             self._change(level, some[fits], number[fits], until=source)
-            self.shown[source][around[rows[fits]]] -= more
+            self.released[source][around[rows[fits]]] -= more
             done[rows[fits]] = True
         return done
 
     def _source(self, some: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of each outermost place the level and the position of a label within, the coarsest and largest first."""
+        """Of each outermost place the level and the position of an equivalence class within, the coarsest and largest
+        first."""
         last = len(self.levels) - 1
         family = self.top[last][some]
-        levels = [np.full(len(self.shown[level]), level) for level in range(last)]
-        parts = [np.flatnonzero((self.shown[at] >= 2 * self.k) & np.isin(self.top[at], family)) for at in range(last)]
+        levels = [np.full(len(self.released[level]), level) for level in range(last)]
+        parts = [
+            np.flatnonzero((self.released[at] >= 2 * self.k) & np.isin(self.top[at], family)) for at in range(last)
+        ]
         level = np.concatenate([np.empty(0, np.int64), *(of[part] for of, part in zip(levels, parts))])
         at = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
-        shown = np.concatenate([np.empty(0, np.int64), *(self.shown[i][part] for i, part in enumerate(parts))])
+        n_released = np.concatenate([np.empty(0, np.int64), *(self.released[i][part] for i, part in enumerate(parts))])
         top = np.concatenate([np.empty(0, np.int64), *(self.top[i][part] for i, part in enumerate(parts))])
-        order = np.lexsort((at, -shown, -level, top))
+        order = np.lexsort((at, -n_released, -level, top))
         start = np.searchsorted(top[order], family)
         position = start + number
         there = position < np.searchsorted(top[order], family, side="right")
@@ -314,7 +323,8 @@ class _Work:
         )
 
     def _moved(self, level: int, sources: np.ndarray, tops: np.ndarray, taken: int, need: np.ndarray) -> np.ndarray:
-        """Move people of labels to the outermost regions around them, where so many more are needed, if that can be."""
+        """Move people of equivalence classes to the outermost regions around them, where so many more are needed, if
+        that can be."""
         last = len(self.levels) - 1
         fewer, more = np.full(len(sources), -taken), taken + need
         fits = self._label_fits(level, sources, fewer) & self._fits(level, sources, fewer, until=last)

@@ -20,7 +20,7 @@ from .naming import Named, in_release, with_names, with_values
 from .said_words import in_said_words
 from .writing import plain, written_otherwise
 
-NEARLY_ALL, SOME, SELDOM, ALIKE, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
+NEARLY_ALL, SOME, SELDOM, LIKELY_SAME, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
 """Shares of records: whose values are in both for the same attribute; for a partly similar one; that may have values
 that the other does not show; that agree in totals where words do not; and that must agree where words do."""
 Levels = Mapping[str, Sequence[Collection[str]]]
@@ -74,7 +74,7 @@ class _Matching:
         self.asked: list[str] = []
         self.assumed: list[tuple[str, str]] = []
         self._own, self._aliases, self._levels = [dict(names) for names in naming.own], aliases, levels
-        self._shown = [attributes_of(release) for release in self.releases]
+        self._attributes = [attributes_of(release) for release in self.releases]
         self._parts: dict[tuple[int, int, tuple[str, ...]], Parts] = {}
         self._seen: set[tuple[str, str]] = set()
         self._apart: dict[str, dict[str, Attribute]] = {}  # by name, those that are not the same under other names
@@ -82,7 +82,7 @@ class _Matching:
     def same_names(self) -> None:
         """Write values as newer releases do, and keep attributes apart whose values are not the same."""
         for i in reversed(range(len(self.releases) - 1)):
-            for name in list(self._shown[i]):
+            for name in list(self._attributes[i]):
                 newer = [j for j in range(i + 1, len(self.releases)) if self._comparable(name, i, j)]
                 if newer:
                     self._written_alike(name, i, newer)
@@ -94,15 +94,15 @@ class _Matching:
         n = len(self.releases)
         for j in reversed(range(n)):
             for i in reversed(range(j)):
-                for name in sorted(self._shown[j].keys() - self._shown[i].keys()):
-                    for other in sorted(self._shown[i].keys() - self._shown[j].keys()):
+                for name in sorted(self._attributes[j].keys() - self._attributes[i].keys()):
+                    for other in sorted(self._attributes[i].keys() - self._attributes[j].keys()):
                         if (name, other) not in self._seen and self._may_be_one(name, j, other, i):
                             self._seen.update([(name, other), (other, name)])
                             self._compare(name, j, other, i)
 
     def _comparable(self, name: str, i: int, j: int) -> bool:
         """Whether two releases show an attribute at the same level; those of other levels are related by these."""
-        attribute, other = self._shown[i].get(name), self._shown[j].get(name)
+        attribute, other = self._attributes[i].get(name), self._attributes[j].get(name)
         return (
             attribute is not None
             and other is not None
@@ -111,8 +111,8 @@ class _Matching:
 
     def _compare_kinds(self, name: str, i: int) -> None:
         """Say where an attribute is a quasi-identifier in one release and sensitive in a newer one, or vice versa."""
-        attribute = self._shown[i].get(name)
-        others = (shown[name] for shown in reversed(self._shown[i + 1 :]) if name in shown)
+        attribute = self._attributes[i].get(name)
+        others = (attributes[name] for attributes in reversed(self._attributes[i + 1 :]) if name in attributes)
         other = next(
             (other for other in others if attribute is not None and other.sensitive != attribute.sensitive), None
         )
@@ -129,11 +129,11 @@ class _Matching:
             )
 
     def _written_alike(self, name: str, i: int, newer: Sequence[int]) -> None:
-        known = [value for j in newer for value in self._shown[j][name].values]
-        values = written_otherwise(self._shown[i][name].values, known)
+        known = [value for j in newer for value in self._attributes[j][name].values]
+        values = written_otherwise(self._attributes[i][name].values, known)
         if values:
             self.releases[i] = with_values(self.releases[i], name, values)
-            self._shown[i] = attributes_of(self.releases[i])
+            self._attributes[i] = attributes_of(self.releases[i])
             self.said.append(
                 tr(
                     "“{name}”: {release} writes values otherwise ({first}); they are taken for the same.",
@@ -145,7 +145,7 @@ class _Matching:
 
     def _compare_values(self, name: str, i: int, j: int) -> None:
         """Hold the values of one attribute in two releases against each other."""
-        attribute, other = self._shown[i][name], self._shown[j][name]
+        attribute, other = self._attributes[i][name], self._attributes[j][name]
         lacking, new = 1 - attribute.share_among(other.values), 1 - other.share_among(attribute.values)
         if not attribute.by_value or not other.by_value or not lacking or not new:
             return
@@ -182,13 +182,13 @@ class _Matching:
 
     def _set_apart(self, name: str, i: int) -> str:
         """Give an attribute of a release a name of its own, the same for older ones that have its values; that name."""
-        attribute = self._shown[i][name]
+        attribute = self._attributes[i][name]
         like = (apart for apart, other in self._apart.get(name, {}).items() if _mostly_in_both(attribute, other))
         apart = next(like, in_release(name, self.releases[i].title))
         self._apart.setdefault(name, {}).setdefault(apart, attribute)
         self._own[i][apart] = self._own[i].pop(name)
         self.releases[i] = with_names(self.releases[i], {name: apart})
-        self._shown[i] = attributes_of(self.releases[i])
+        self._attributes[i] = attributes_of(self.releases[i])
         self._seen.update([(name, apart), (apart, name)])
         return apart
 
@@ -200,11 +200,14 @@ class _Matching:
         """Whether nobody said, and no release shows, that two attributes are different."""
         if self._aliases.are_different(self._called(name, j), self._called(other, i)):
             return False
-        return not any(are_apart((name, other), shown, release) for shown, release in zip(self._shown, self.releases))
+        return not any(
+            are_apart((name, other), attributes, release)
+            for attributes, release in zip(self._attributes, self.releases)
+        )
 
     def _compare(self, name: str, j: int, other: str, i: int) -> None:
         """Two attributes of different names: the same, perhaps the same, or taken for different ones."""
-        new, old, own = self._shown[j][name], self._shown[i][other], self._called(other, i)
+        new, old, own = self._attributes[j][name], self._attributes[i][other], self._called(other, i)
         if not new.by_value or not old.by_value:
             return
         both = new.share_among(old.values), old.share_among(new.values)
@@ -220,9 +223,9 @@ class _Matching:
 
     def _compare_words(self, name: str, j: int, other: str, i: int, own: str) -> None:
         """Two attributes without words in common: whether totals say that they could be the same."""
-        new, old, called = self._shown[j][name], self._shown[i][other], self._called(name, j)
+        new, old, called = self._attributes[j][name], self._attributes[i][other], self._called(name, j)
         fit = recoded(new, old, self._parts_of(i, j))
-        likely = fit is not None and fit.likeness >= ALIKE
+        likely = fit is not None and fit.likeness >= LIKELY_SAME
         words = "; ".join(f"{value}={of}" for value, of in fit.values) if fit is not None and likely else ""
         if fit is not None and fit.exact:
             self.asked.append(
@@ -246,14 +249,15 @@ class _Matching:
     def _at_another_level(self, name: str, new: Attribute, other: str, old: Attribute) -> bool:
         """Whether one shows values that the other is known to have, coarser or finer."""
         return any(
-            shown.share_among(values) >= NEARLY_ALL and 2 * len({*map(plain, values)} & _plain(shown)) >= len({*values})
-            for shown, known in ((old, name), (new, other))
+            attribute.share_among(values) >= NEARLY_ALL
+            and 2 * len({*map(plain, values)} & _plain(attribute)) >= len({*values})
+            for attribute, known in ((old, name), (new, other))
             for values in self._levels.get(known, ())
         )
 
     def _parts_of(self, i: int, j: int) -> Parts:
-        in_both = (name for name in self._shown[i] if self._comparable(name, i, j))
-        shared = tuple(name for name in in_both if not self._shown[i][name].sensitive)
+        in_both = (name for name in self._attributes[i] if self._comparable(name, i, j))
+        shared = tuple(name for name in in_both if not self._attributes[i][name].sensitive)
         if (i, j, shared) not in self._parts:
             self._parts[i, j, shared] = parts_of(self.releases[j], self.releases[i], shared)
         return self._parts[i, j, shared]
@@ -262,7 +266,7 @@ class _Matching:
         self.asked.append(same_content(self._called(name, j), self.releases[j].title, own, old.title, values))
 
     def _warn(self, name: str, j: int, own: str, old: Attribute, words: str = "") -> None:
-        self.warnings.append(perhaps_same(self._called(name, j), self._shown[j][name], own, old, words))
+        self.warnings.append(perhaps_same(self._called(name, j), self._attributes[j][name], own, old, words))
 
 
 def _mostly_in_both(attribute: Attribute, other: Attribute) -> bool:
@@ -270,8 +274,8 @@ def _mostly_in_both(attribute: Attribute, other: Attribute) -> bool:
     return min(attribute.share_among(other.values), other.share_among(attribute.values)) >= 1 - SELDOM
 
 
-def _plain(shown: Attribute) -> set[str]:
-    return {plain(value) for value in shown.by_value}
+def _plain(attribute: Attribute) -> set[str]:
+    return {plain(value) for value in attribute.by_value}
 
 
 def _common(attribute: Attribute, other: Attribute) -> list[str]:

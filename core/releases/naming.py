@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..disclosure.published import Published, check_areas
-from ..disclosure.shown_rows import with_field_names, with_field_values
+from ..disclosure.row_values import with_field_names, with_field_values
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from .aliases import Aliases

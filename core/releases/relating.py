@@ -56,16 +56,16 @@ class Relating:
         categories: list[np.ndarray] = []
         codes: list[np.ndarray] = []
         for position, name in enumerate(release.quasi_identifiers):
-            shown, column = release.categories[position], release.classes[:, position]
+            of_field, column = release.categories[position], release.classes[:, position]
             if name not in self._hierarchies:
-                names, categories, codes = [*names, name], [*categories, shown], [*codes, column]
+                names, categories, codes = [*names, name], [*categories, of_field], [*codes, column]
                 continue
             hierarchy = self._hierarchies[name]
             own = level_of(release, hierarchy)
             for level in (used for used in self._used[name] if used >= own):
                 above = _coarser_values(hierarchy, own, level)
                 values, at = np.unique(
-                    np.array([above[text] for text in shown.tolist()], dtype=str), return_inverse=True
+                    np.array([above[text] for text in of_field.tolist()], dtype=str), return_inverse=True
                 )
                 names.append(name if not level else tr("{name} (level {level})", name=name, level=level))
                 categories.append(values.astype(object))
@@ -80,9 +80,9 @@ def with_levels(release: Published, tables: Mapping[str, HierarchyTable]) -> Pub
     Attributes without a table, and those whose values are of no level, stay as they are.
     """
     shown_levels = {}
-    for name, shown in zip(release.quasi_identifiers, release.categories):
+    for name, of_field in zip(release.quasi_identifiers, release.categories):
         if name in tables:
-            texts = set(shown.tolist()) - {MISSING}
+            texts = set(of_field.tolist()) - {MISSING}
             hierarchy = tables[name].hierarchy(np.array(list(tables[name].rows), dtype=object))
             levels = (as_text(level_values.tolist()) for level_values in hierarchy.categories)
             shown_levels[name] = next((level for level, values in enumerate(levels) if texts <= set(values)), 0)
@@ -92,9 +92,9 @@ def with_levels(release: Published, tables: Mapping[str, HierarchyTable]) -> Pub
 def level_of(release: Published, hierarchy: Hierarchy) -> int:
     """The level of a hierarchy that a release shows. Raises InputError where the hierarchy has not all its values."""
     name = hierarchy.attribute
-    shown = set(release.categories[release.quasi_identifiers.index(name)].tolist()) - {MISSING}
+    texts = set(release.categories[release.quasi_identifiers.index(name)].tolist()) - {MISSING}
     recorded = release.coarsened.get(name, 0)
-    if recorded < len(hierarchy) and shown <= set(as_text(hierarchy.categories[recorded].tolist())):
+    if recorded < len(hierarchy) and texts <= set(as_text(hierarchy.categories[recorded].tolist())):
         return recorded
     raise InputError(
         tr(
@@ -104,7 +104,7 @@ def level_of(release: Published, hierarchy: Hierarchy) -> int:
             release=release.title.capitalize(),
             name=name,
             recorded=recorded,
-            first=first_values(sorted(shown)),
+            first=first_values(sorted(texts)),
         )
     )
 
@@ -133,7 +133,7 @@ def _hierarchy(name: str, releases: Sequence[Published], source: Source | None, 
         )
     if isinstance(source, HierarchyTable):
         as_they_are = (release for release in releases if not release.coarsened.get(name, 0))
-        values = dict.fromkeys([*source.rows, *(text for release in as_they_are for text in _shown(release, name))])
+        values = dict.fromkeys([*source.rows, *(text for release in as_they_are for text in _values_of(release, name))])
         return source.hierarchy(np.array([*(value for value in values if value is not None), None], dtype=object))
     return _by_rule(source, releases, own)
 
@@ -147,7 +147,7 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
     made_at: dict[str, int] = {text: 0 for text in as_text(own) if text != MISSING}
     for release in sorted(releases, key=lambda candidate: candidate.coarsened.get(rule.attribute, 0)):
         level = release.coarsened.get(rule.attribute, 0)
-        for text in _shown(release, rule.attribute):
+        for text in _values_of(release, rule.attribute):
             made_at.setdefault(text, level)
     values = np.array([*made_at, None], dtype=object)
     levels = []
@@ -158,10 +158,10 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
     return make_hierarchy(rule.attribute, values, levels)
 
 
-def _shown(release: Published, name: str) -> list[str]:
+def _values_of(release: Published, name: str) -> list[str]:
     """The values that a release shows of an attribute, but for those that say nothing."""
-    shown = to_list(release.categories[release.quasi_identifiers.index(name)])
-    return [text for text in shown if text not in (MISSING, SUPPRESSED_VALUE)]
+    texts = to_list(release.categories[release.quasi_identifiers.index(name)])
+    return [text for text in texts if text not in (MISSING, SUPPRESSED_VALUE)]
 
 
 def _coarser_values(hierarchy: Hierarchy, level: int, above: int) -> Mapping[str, str]:

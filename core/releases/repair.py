@@ -97,8 +97,10 @@ def repair(
     before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0
     if before.n_to_mend:
-        new = work.cheapest(plan) if fewest and plan.level_of is None else work.until_nothing_tells(plan, True)[0]
-        new, published, after = work.until_nothing_tells(new, False)
+        new = (
+            work.cheapest(plan) if fewest and plan.level_of is None else work.until_nothing_is_disclosed(plan, True)[0]
+        )
+        new, published, after = work.until_nothing_is_disclosed(new, False)
         if plan.level_of is None and not after.n_to_mend:
             new, published, after = work.given_back(plan, new, published, after)
         while True:
@@ -107,7 +109,7 @@ def repair(
             if _same(settled, new):
                 new = settled
                 break
-            new, published, after = work.until_nothing_tells(settled, False)
+            new, published, after = work.until_nothing_is_disclosed(settled, False)
         n_known_by_size = work.examiner.examine(relate(work.published(new, True))).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
@@ -146,7 +148,7 @@ class _Work:
         published = as_series(published, plan, self.series)
         return published if by_size else replace(published, bounded=False, held_back=None)
 
-    def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
+    def until_nothing_is_disclosed(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
         """The plan, what it publishes, and what is found of it, once no class that can be taken away tells anything."""
         joint = None
         for turn in range(MOST_ROUNDS):
@@ -155,7 +157,7 @@ class _Work:
             comparable = self.relate(published)
             for some, programs in _looks(joint):
                 findings = self.examiner.examine(comparable, some, programs)
-                chosen = _equivalence_classes_that_tell(plan, comparable, findings, by_size, self.ties)
+                chosen = _disclosing_equivalence_classes(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
                     break
             else:
@@ -310,7 +312,7 @@ def without(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
     )
 
 
-def _equivalence_classes_that_tell(
+def _disclosing_equivalence_classes(
     plan: Plan, published: Published, findings: Examined, by_size: bool, ties: Ties
 ) -> np.ndarray:
     """For each count that is given away the smallest equivalence class of the plan that tells of it, (L,) bool.

@@ -25,14 +25,14 @@ def in_said_words(position: int, naming: Named, aliases: Aliases) -> Published:
             continue
         for row in aliases.rows:
             if row.values and row.speaks_of(own, naming.own[newest][name]):
-                shown = attributes_of(naming.releases[newest])[name].values
-                release = _in_words(release, name, _words(row, own, shown), row)
+                values = attributes_of(naming.releases[newest])[name].values
+                release = _in_words(release, name, _words(row, own, values), row)
     return release
 
 
-def _words(row: Alias, own: str, shown: tuple[str, ...]) -> Mapping[str, str]:
-    """What each value becomes, plainly written; own : what the release calls the field; shown : words wanted."""
-    wanted = {plain(value): value for value in shown}
+def _words(row: Alias, own: str, values: tuple[str, ...]) -> Mapping[str, str]:
+    """What each value becomes, plainly written; own : what the release calls the field; values : words wanted."""
+    wanted = {plain(value): value for value in values}
     left, right = ({plain(pair[side]) for pair in row.values} for side in (0, 1))
     if row.field != row.other:
         from_left = own == row.field
@@ -52,9 +52,9 @@ def _words(row: Alias, own: str, shown: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _in_words(release: Published, name: str, words: Mapping[str, str], row: Alias) -> Published:
-    shown = attributes_of(release)[name].values
-    becomes = {value: words[plain(value)] for value in shown if plain(value) in words}
-    after = [becomes.get(value, value) for value in shown]
+    values = attributes_of(release)[name].values
+    becomes = {value: words[plain(value)] for value in values if plain(value) in words}
+    after = [becomes.get(value, value) for value in values]
     twice = next((value for value in after if after.count(value) > 1), None)
     if twice is not None:
         raise InputError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .. import counted
 from ..disclosure.published import Published
-from ..disclosure.shown_rows import names_shown
+from ..disclosure.row_values import known_row_fields
 from ..language import all_of, plural, tr
 from ..log import Log
 from .updating import FURTHER, SHOWN, Changed, Update
@@ -82,7 +82,7 @@ def say_who_can_be_followed(release: Published, n: int, k: int, log: Log) -> tup
         "values out of the two: group the values, or keep fewer fields.",
         n,
         k=k,
-        fields=all_of([f"“{name}”" for name in names_shown(release)]),
+        fields=all_of([f"“{name}”" for name in known_row_fields(release)]),
     )
     log.warn(followed)
     return (followed,)
@@ -91,18 +91,18 @@ def say_who_can_be_followed(release: Published, n: int, k: int, log: Log) -> tup
 def say_who_is_held_back(release: Published, n: int, k: int, log: Log) -> tuple[str, ...]:
     """Say that no row of an update can be followed by rare values, and how many people that costs; none where it shows
     no field beside quasi-identifiers."""
-    names = names_shown(release)
+    names = known_row_fields(release)
     if not names:
         return ()
     fields = all_of([f"“{name}”" for name in names])
-    alike = tr(
+    identical = tr(
         "Each row of this release looks like at least {others} others of its class and region in {fields}, too.",
         others=k - 1,
         fields=fields,
     )
-    log.info(alike)
+    log.info(identical)
     if not n:
-        return (alike,)
+        return (identical,)
     rare = plural(
         "{n} record is held back because its values are rare: fewer than {k} records of its class in its largest "
         "region show what it shows in {fields}. To show more, group the values, keep fewer fields, or set FOLLOWED to "
@@ -116,7 +116,7 @@ def say_who_is_held_back(release: Published, n: int, k: int, log: Log) -> tuple[
         shown=SHOWN,
     )
     log.warn(rare)
-    return (alike, rare)
+    return (identical, rare)
 
 
 def say_what_is_in_new_words(fields: Sequence[str], k: int, log: Log) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..disclosure.published import Published
-from ..disclosure.shown_rows import all_values, fields_of, is_of_rows
+from ..disclosure.row_values import all_values, fields_of, is_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ REGION_AT, LEVEL_AT, NO_REGION = 31, 55, (1 << 24) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _ReleasedRows:
     """What a release shows, by what it shows it of.
 
     key : (m,) int64 in order: level (TOTAL last of all), region as the first release of these regions numbers it, class
@@ -114,7 +114,7 @@ class Comparing:
 
     def __init__(self, keep: Sequence[Published] = ()) -> None:
         self._keep = {id(release): release for release in keep}
-        self._kept: dict[int, tuple[int, _Shown]] = {}
+        self._kept: dict[int, tuple[int, _ReleasedRows]] = {}
         self._first: list[Published] = []  # of all releases of the same regions
         self._numbers: dict[tuple[int, int, tuple[str, ...]], tuple[object, int, list[np.ndarray]]] = {}
         self._classes: dict[tuple[str, ...], int] = {}
@@ -140,7 +140,7 @@ class Comparing:
         differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
         names = before.fields.keys() & after.fields.keys()
         compared = sorted(name for name in names if rows or not is_of_rows(name))
-        shown = {field for name in compared for field in fields_of(name)}
+        fields = {field for name in compared for field in fields_of(name)}
         for name in compared:
             place, value, number = _difference(before, after, name, in_old, in_new)
             came, left = (
@@ -148,7 +148,7 @@ class Comparing:
                 for side in (number > 0, number < 0)
             )
             people = np.maximum(people, np.maximum(came, left))
-            if each and shown == set(fields_of(name)):
+            if each and fields == set(fields_of(name)):
                 few |= ((came > 0) & (came < k)) | ((left > 0) & (left < k))
             changed[place] = True
             differences.append((_said(name), place, value, number))
@@ -184,8 +184,8 @@ class Comparing:
     def _changes(
         self,
         some: np.ndarray,
-        before: _Shown,
-        after: _Shown,
+        before: _ReleasedRows,
+        after: _ReleasedRows,
         in_old: np.ndarray,
         in_new: np.ndarray,
         people: np.ndarray,
@@ -221,7 +221,7 @@ class Comparing:
             len(in_new),
         )
 
-    def _shown(self, release: Published) -> tuple[int, _Shown]:
+    def _shown(self, release: Published) -> tuple[int, _ReleasedRows]:
         """Which regions a release has, by a number, and what it shows."""
         if id(release) not in self._keep:
             return self._made(release)
@@ -229,7 +229,7 @@ class Comparing:
             self._kept[id(release)] = self._made(release)
         return self._kept[id(release)]
 
-    def _made(self, release: Published) -> tuple[int, _Shown]:
+    def _made(self, release: Published) -> tuple[int, _ReleasedRows]:
         regions, own = self._regions_of(release)
         names = sorted(release.quasi_identifiers)
         at = [release.quasi_identifiers.index(name) for name in names]
@@ -254,31 +254,35 @@ class Comparing:
         position = position.reshape(-1)
         records = np.bincount(position, np.tile(release.records, len(columns)), len(key)).astype(np.int64)
         fields: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
-        for shown in all_values(release):
-            values = np.array([self._values.setdefault(text, len(self._values)) for text in to_list(shown.categories)])
+        for columns_shown in all_values(release):
+            values = np.array(
+                [self._values.setdefault(text, len(self._values)) for text in to_list(columns_shown.categories)]
+            )
             for turn in range(len(columns)):
-                place = position[shown.equivalence_class + turn * len(release.records)]
-                fields.setdefault(shown.field, []).append((place, values.astype(np.int64)[shown.value], shown.records))
+                place = position[columns_shown.equivalence_class + turn * len(release.records)]
+                fields.setdefault(columns_shown.field, []).append(
+                    (place, values.astype(np.int64)[columns_shown.value], columns_shown.records)
+                )
         joined: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         for name, parts in fields.items():
             places, values, numbers = (np.concatenate(column) for column in zip(*parts))
             joined[name] = places, values, numbers
-        return regions, _Shown(key, records, level[first], region[first], class_of[first], own, joined)
+        return regions, _ReleasedRows(key, records, level[first], region[first], class_of[first], own, joined)
 
     def _regions_of(self, release: Published) -> tuple[int, list[np.ndarray]]:
         """Which regions a release has, and of each level, its own number of each region of the first that has them."""
-        told = id(release.areas), id(release.levels), tuple(sorted(release.quasi_identifiers))
-        if told not in self._numbers:
+        key = id(release.areas), id(release.levels), tuple(sorted(release.quasi_identifiers))
+        if key not in self._numbers:
             numbered = ((position, same_regions(release, first)) for position, first in enumerate(self._first))
             position, own = next((numbers for numbers in numbered if numbers[1] is not None), (len(self._first), None))
             if own is None:
                 own = [np.arange(crosswalk.n_regions) for crosswalk in release.levels.crosswalks]
                 self._first.append(release)
-            self._numbers[told] = (release.areas, release.levels), position, own
-        return self._numbers[told][1:]
+            self._numbers[key] = (release.areas, release.levels), position, own
+        return self._numbers[key][1:]
 
 
-def _in_both(before: _Shown, after: _Shown) -> tuple[np.ndarray, np.ndarray]:
+def _in_both(before: _ReleasedRows, after: _ReleasedRows) -> tuple[np.ndarray, np.ndarray]:
     """Positions in each of two releases of what both show."""
     at = np.minimum(np.searchsorted(before.key, after.key), max(len(before.key) - 1, 0))
     in_new = np.flatnonzero(before.key[at] == after.key) if len(before.key) else at[:0]
@@ -291,15 +295,15 @@ def _said(field: str) -> str:
 
 
 def _difference(
-    before: _Shown, after: _Shown, name: str, in_old: np.ndarray, in_new: np.ndarray
+    before: _ReleasedRows, after: _ReleasedRows, name: str, in_old: np.ndarray, in_new: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """By how many more people of a class have which value of a sensitive field, where both show it: positions among
     the counts that both show, values, and numbers that are not zero."""
     parts, there = [], np.ones(len(in_new), bool)
-    for shown, rows, sign in ((before, in_old, -1), (after, in_new, 1)):
-        place_of = np.full(len(shown.key), -1, np.int64)
+    for release, rows, sign in ((before, in_old, -1), (after, in_new, 1)):
+        place_of = np.full(len(release.key), -1, np.int64)
         place_of[rows] = np.arange(len(rows))
-        row, value, records = shown.fields[name]
+        row, value, records = release.fields[name]
         place = place_of[row]
         there &= np.bincount(place[place >= 0], minlength=len(rows)) > 0
         parts.append((place, value, sign * records))

@@ -1,7 +1,7 @@
 """An update: the people of now under the geography of an earlier release, from which no change of a few follows.
 
-What each label shows is worked out by `keeping`; who of those who live there is shown with it is drawn in secret, each
-as likely as the others. See docs/methods.md, “Updates”.
+What each equivalence class shows is worked out by `keeping`; who of those who live there is shown with it is drawn in
+secret, each as likely as the others. See docs/methods.md, “Updates”.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.shown_rows import column_beside, known_fields, names_beside, parts_of, shown_in, written_as
-from ..disclosure.values import Values, as_text, told_by_type_alone
+from ..disclosure.row_values import column_beside, known_fields, names_beside, parts_of, row_values_in, written_as
+from ..disclosure.values import Values, as_text, differing_by_type_alone
 from ..errors import InputError, first_values
 from ..language import all_of, as_data, plural, tr
 from ..levels import Levels
@@ -28,7 +28,7 @@ from ..scientific import sparse
 from .holding_back import held_back
 from .keeping import NOBODY, Kept, Places, kept
 from .updates import same_regions
-from .valued import People, Told, Wanted, levels_with_values, n_rare
+from .valued import People, PlacesByValue, Wanted, levels_with_values, n_rare
 
 FURTHER, UPDATED = as_data("a further period"), as_data("the same people updated")
 KINDS = (FURTHER, UPDATED)
@@ -51,16 +51,18 @@ class Update:
     followed: str = HELD_BACK
 
     @property
-    def alike(self) -> bool:
+    def identical_rows(self) -> bool:
         """Whether each row looks like k - 1 others of its class and region."""
         return self.followed == HELD_BACK
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What an update changes beside the release that it updates, in labels: a class in a region of a level.
+    """What an update changes beside the release that it updates, in equivalence classes: a class in a region of a
+    level.
 
-    same, other : labels that both show, with the same rows or others; gone, new : that only one of them shows
+    same, other : equivalence classes that both show, with the same rows or others; gone, new : that only one of them
+    shows
     n_up : people who are shown in a larger region than by a plan of their own; n_lost : people who are suppressed, and
     are not by a plan of their own
     n_records : people of now
@@ -108,8 +110,8 @@ def last_of_the_same(
     identifiers, names = set(areas.identifiers.tolist()), set(profile.quasi_identifiers)
     for at in reversed(range(len(earlier))):
         release = earlier[at]
-        shown = set(release.quasi_identifiers), dict(release.coarsened)
-        if shown == (names, coarsened) and set(release.areas.tolist()) == identifiers:
+        fields = set(release.quasi_identifiers), dict(release.coarsened)
+        if fields == (names, coarsened) and set(release.areas.tolist()) == identifiers:
             return at
     return None
 
@@ -200,14 +202,14 @@ def check_updated_values(table: RecordTable) -> None:
     """Refuse values beside quasi-identifiers that only their type tells apart: an earlier release may have had one of
     them only, under the name of both. Raises InputError."""
     for name, column in table.kept.items():
-        alike = told_by_type_alone(column.categories.tolist())
-        if alike:
+        twice = differing_by_type_alone(column.categories.tolist())
+        if twice:
             raise InputError(
                 tr(
                     "“{name}” has values that only their type tells apart ({first}), so that an update "
                     "cannot know which of them earlier releases showed: write them alike.",
                     name=name,
-                    first=first_values(alike),
+                    first=first_values(twice),
                 )
             )
 
@@ -237,7 +239,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
             )
         # An update shows no field that the register does not keep: it is known to have shown none of these.
         none_shown = release.updates is not None and not known_fields(release) & set(names)
-        if names and not none_shown and shown_in(release, names) is None:
+        if names and not none_shown and row_values_in(release, names) is None:
             raise InputError(
                 tr(
                     "Of {release} the register does not keep what its rows showed in {fields}, so that a change of one "
@@ -247,7 +249,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
                     fields=all_of([f"“{name}”" for name in names]),
                 )
             )
-    if names and earlier and all(shown_in(release, names) is None for release in earlier):
+    if names and earlier and all(row_values_in(release, names) is None for release in earlier):
         raise InputError(
             tr(
                 "No release of the register is known to have shown {fields} in its rows, and what they showed under "
@@ -287,12 +289,12 @@ def updated(
         there, places = _drawn(own, np.append(fewer[0].people, len(own)), rng), fewer
     level_of, rare = np.full(len(cell), SUPPRESSED, np.int8), 0
     if records.table.kept:
-        told, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
-        level_of[there] = levels_with_values(places, told, people, wanted, rng, part(progress, 0.0, 0.9))
-        rare = n_rare(places, told, people, wanted.k) if wanted.alike else 0
+        by_value, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
+        level_of[there] = levels_with_values(places, by_value, people, wanted, rng, part(progress, 0.0, 0.9))
+        rare = n_rare(places, by_value, people, wanted.k) if wanted.identical_rows else 0
     else:
-        shown = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
-        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, shown, rng)
+        numbers = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
+        level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, numbers, rng)
     progress(0.9)
     split, level_of_cells = _split(records, cell, row, level_of, nested)
     if not nested:
@@ -316,7 +318,7 @@ def _by_value(
     earlier: Sequence[Published],
     places: Sequence[Places],
     areas: Areas,
-) -> tuple[list[Told], People]:
+) -> tuple[list[PlacesByValue], People]:
     """The places of each level by what rows show beside quasi-identifiers, and where people of now are among them.
 
     row, area, class_of : of each person
@@ -326,26 +328,26 @@ def _by_value(
     number: dict[str, int] = {}
     own_value = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], int)
     value = own_value[column.codes]
-    shown = []
+    values_released = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
-        kept = written_as(shown_in(release, names) or NOT_SHOWN, column.categories.tolist())
+        kept = written_as(row_values_in(release, names) or NOT_SHOWN, column.categories.tolist())
         at = kept.equivalence_class
         theirs = np.array([number.setdefault(text, len(number)) for text in kept.categories.tolist()], int)
-        shown.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
+        values_released.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
     parts_of_values = _sensitive_parts(list(number), names, records.table.sensitive)
     keys: list[np.ndarray] = []
     pair_keys: list[np.ndarray] = []
-    told, place_of = [], []
+    by_value, place_of = [], []
     for height, of_level in enumerate(places):
         region = levels.crosswalks[height].region_of[area]
         place = np.where(region >= 0, _positions(of_level.key, region * n_classes + class_of), NOBODY)
         parts = []
-        for turn, (level, at_region, of_class, values, numbers) in enumerate(shown):
+        for turn, (level, at_region, of_class, values, numbers) in enumerate(values_released):
             if height:
                 below = (level < height) & (at_region >= 0)
                 at_region = np.where(below, levels.parents(height - 1)[at_region], at_region)
-                shown[turn] = level, at_region, of_class, values, numbers
+                values_released[turn] = level, at_region, of_class, values, numbers
             there = (level <= height) & (at_region >= 0) & (of_class >= 0)
             at = np.where(there, _positions(of_level.key, at_region * n_classes + of_class), NOBODY)
             parts.append((np.where(at >= 0, at * len(number) + values, NOBODY), level == height, numbers))
@@ -361,16 +363,16 @@ def _by_value(
         of_place, of_value = np.divmod(key, len(number))
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
         of_fields = [part_of[of_value] for part_of in parts_of_values]
-        told.append(Told(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
+        by_value.append(PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
         keys.append(key)
         pair_keys.append(pair)
         place_of.append(place)
     for height in range(len(places) - 1):
-        around = places[height].parent[told[height].place]
-        parent = _positions(keys[height + 1], around * len(number) + told[height].value)
-        told[height] = replace(told[height], parent=np.where(around >= 0, parent, NOBODY))
+        around = places[height].parent[by_value[height].place]
+        parent = _positions(keys[height + 1], around * len(number) + by_value[height].value)
+        by_value[height] = replace(by_value[height], parent=np.where(around >= 0, parent, NOBODY))
     pairs = [np.where(pair >= 0, np.searchsorted(key, pair), NOBODY) for key, pair in zip(keys, pair_keys)]
-    return told, People(place_of, pairs)
+    return by_value, People(place_of, pairs)
 
 
 def _sensitive_parts(texts: Sequence[str], names: Sequence[str], sensitive: Sequence[str]) -> list[np.ndarray]:
@@ -399,13 +401,13 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
         keys.append(key)
         numbers = np.bincount(np.searchsorted(key, own), profile.counts.data[inside], len(key))
         people.append(numbers.astype(np.int64))
-    shown = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
+    of_releases = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
     within = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
     for number, of_release in enumerate(labels):
         for height, (key, records, is_own) in enumerate(of_release):
             at = np.searchsorted(keys[height], key)
             np.add.at(within[height][:, number], at, records)
-            np.add.at(shown[height][:, number], at[is_own], records[is_own])
+            np.add.at(of_releases[height][:, number], at[is_own], records[is_own])
     parents = []
     for height, key in enumerate(keys):
         if height == len(keys) - 1:
@@ -414,7 +416,7 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
         region, of_class = np.divmod(key, n_classes)
         around = levels.parents(height)[region]
         parents.append(np.where(around >= 0, _positions(keys[height + 1], around * n_classes + of_class), NOBODY))
-    return [Places(*columns) for columns in zip(keys, people, parents, shown, within)]
+    return [Places(*columns) for columns in zip(keys, people, parents, of_releases, within)]
 
 
 def _by_height(
@@ -491,7 +493,7 @@ def levels_drawn(
     n_classes: int,
     levels: Levels,
     places: Sequence[Places],
-    shown: Kept,
+    numbers: Kept,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """The level at which each person is shown, (N,) int8, SUPPRESSED for none: of those of a place whom no finer level
@@ -506,7 +508,7 @@ def levels_drawn(
         at, there = at[order], there[order]
         starts = np.flatnonzero(np.diff(at, prepend=NOBODY))
         rank = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
-        level_of[there[rank < shown.shown[level][at]]] = level
+        level_of[there[rank < numbers.released[level][at]]] = level
         waiting = waiting[level_of[waiting] == SUPPRESSED]
     return level_of
 
@@ -561,12 +563,12 @@ def _rows_in_parts(table: RecordTable, row: np.ndarray, cell: np.ndarray) -> tup
 
 
 def changed(plan: Plan, own: Plan, places: Sequence[Places], n_records: int, rare: int = 0) -> Changed:
-    """What a plan changes beside the release that it updates, by the numbers of its labels alone; own : a plan of
-    these records that knows none; rare : people whom the plan shows nowhere as their values are rare."""
+    """What a plan changes beside the release that it updates, by the numbers of its equivalence classes alone; own : a
+    plan of these records that knows none; rare : people whom the plan shows nowhere as their values are rare."""
     n_classes = max(len(plan.profile.classes), 1)
     same = other = new = gone = 0
     for level, of_level in enumerate(places):
-        before = of_level.shown[:, -1]
+        before = of_level.released[:, -1]
         after = np.zeros(len(of_level), np.int64)
         here = plan.released & (plan.level == level)
         at = _positions(of_level.key, plan.region[here] * n_classes + plan.class_of[here])

@@ -19,11 +19,11 @@ from ..disclosure.certificate import (
     certify,
     certify_classes,
 )
-from ..disclosure.zone_tables import records_of, shown_by
+from ..disclosure.zone_tables import records_of, released_classes
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
 from ..records.table import PERSONS
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 
 MEANING = {
@@ -64,7 +64,7 @@ def certificate_of(account: Account) -> Certificate | None:
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
     people = None if account.requirement.has(PERSONS) else account.areas.population
-    certificate = certify(shown_by(plan)[0], people, plan.k, losses, records_of(plan))
+    certificate = certify(released_classes(plan)[0], people, plan.k, losses, records_of(plan))
     return replace(certificate, families=(*certificate.families, *account.tried))
 
 
@@ -117,7 +117,7 @@ def not_by_the_method(k: int) -> str:
 
 def verdict(certificate: Certificate) -> str:
     """What was found, in a sentence or two."""
-    tried, most = shown(certificate.tried), certificate.k - 1
+    tried, most = formatted(certificate.tried), certificate.k - 1
     if not certificate.follow:
         proven = plural(
             "{count} count was looked at. Of none was it found that it must be 1 to {most}.",
@@ -132,7 +132,7 @@ def verdict(certificate: Certificate) -> str:
             "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
             certificate.follow,
             tried=tried,
-            count=shown(certificate.follow),
+            count=formatted(certificate.follow),
             most=most,
         )
     if not certificate.undecided:
@@ -141,7 +141,7 @@ def verdict(certificate: Certificate) -> str:
         "{count} further count could not be decided: take it for one that does.",
         "{count} further counts could not be decided: take them for ones that do.",
         certificate.undecided,
-        count=shown(certificate.undecided),
+        count=formatted(certificate.undecided),
     )
     return f"{proven} {undecided}"
 
@@ -191,8 +191,8 @@ def _sizes(certificate: Certificate) -> str:
     return tr(
         "For the expert: tables of records by zone and area, {unknowns} unknowns, {conditions} sums; {tables} tables "
         "found as maximum flows free most counts, {programs} flows more decide the others.",
-        unknowns=shown(certificate.unknowns),
-        conditions=shown(certificate.conditions),
-        tables=shown(certificate.n_tables),
-        programs=shown(certificate.n_programs),
+        unknowns=formatted(certificate.unknowns),
+        conditions=formatted(certificate.conditions),
+        tables=formatted(certificate.n_tables),
+        programs=formatted(certificate.n_programs),
     )

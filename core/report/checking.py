@@ -16,7 +16,7 @@ from ..records.columns import Column
 from ..tables.regions import LEVEL
 from .certificate import checked_section
 from .cost import risk_rows
-from .numbers import shown
+from .numbers import formatted
 from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
 from .provenance import Provenance, how_it_was_done
@@ -42,7 +42,7 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             "{n} of {n_records} records is in {classes}; the smallest class has {people} (k = {k}).",
             "{n} of {n_records} records are in {classes}; the smallest class has {people} (k = {k}).",
             check.records_below,
-            n_records=shown(n_records),
+            n_records=formatted(n_records),
             classes=plural(
                 "{n} class that falls short of what is asked",
                 "{n} classes that fall short of what is asked",
@@ -55,7 +55,7 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
         verdict = tr(
             "Every class has at least {k} people; the smallest of {n_classes} classes has {smallest}.",
             k=k,
-            n_classes=shown(n_classes),
+            n_classes=formatted(n_classes),
             smallest=check.k_found,
         )
     risk: list[tuple[object, ...]] = [

@@ -7,10 +7,10 @@ import numpy as np
 from ..arrays import to_list
 from ..evaluation import value_text
 from ..language import plural, tr
-from ..nesting.views import CoarserLevels, coarser_by_value, n_shown_coarser
+from ..nesting.views import CoarserLevels, coarser_by_value, n_released_coarser
 from ..plan import suppress
 from ..privacy.requirement import Requirement
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 
 HEADER = (
@@ -49,11 +49,11 @@ def coarser_sentences(coarser: CoarserLevels, requirement: Requirement) -> tuple
     n_more = max(plan.n_released - without, 0)
     own = np.bincount(plan.level[plan.released], plan.records[plan.released], len(places.levels)).astype(np.int64)
     parts = [
-        tr("level {level} ({values}) {own}", level=level + 1, values=values[level], own=shown(int(own[level])))
+        tr("level {level} ({values}) {own}", level=level + 1, values=values[level], own=formatted(int(own[level])))
         for level, times in enumerate(to_list(places.n_coarser))
         if times
     ]
-    n_coarser = n_shown_coarser(plan, places)
+    n_coarser = n_released_coarser(plan, places)
     percent = 100.0 * n_coarser / max(plan.n_released, 1)
     return (
         plural(
@@ -62,9 +62,9 @@ def coarser_sentences(coarser: CoarserLevels, requirement: Requirement) -> tuple
             "{n} of {n_released} released records ({percent} %) are shown with coarser values, "
             "by level: {parts}. Without these levels {n_more} more would be suppressed.",
             n_coarser,
-            n_released=shown(plan.n_released),
-            percent=shown(percent),
+            n_released=formatted(plan.n_released),
+            percent=formatted(percent),
             parts=", ".join(parts),
-            n_more=shown(n_more),
+            n_more=formatted(n_more),
         ),
     )

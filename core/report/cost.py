@@ -14,7 +14,7 @@ from ..language import tr
 from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.risk import Risk, risk_of
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 from .pictures import histogram, horizontal_bars, lines
 
@@ -135,13 +135,13 @@ def classes_section(plan: Plan) -> Section:
         if here.any():
             kept = here & plan.released
             name = (
-                tr("{start} and more", start=shown(start))
+                tr("{start} and more", start=formatted(start))
                 if end is None
-                else tr("{start} to {end}", start=shown(start), end=shown(end))
+                else tr("{start} to {end}", start=formatted(start), end=formatted(end))
             )
             rows.append(
                 (
-                    shown(start) if end == start else name,
+                    formatted(start) if end == start else name,
                     int(here.sum()),
                     int(kept.sum()),
                     int(plan.records[here].sum()),
@@ -195,7 +195,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     left_out = len(rows) - len(most)
     text = tr(
         "Suppressed records, per cent by value; the dashed line is that of all records ({suppression_percent} %).",
-        suppression_percent=shown(measures.suppression_percent),
+        suppression_percent=formatted(measures.suppression_percent),
     )
     if left_out:
         text += " " + tr("Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)

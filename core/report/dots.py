@@ -33,16 +33,16 @@ def hidden_sentence(groups: GroupCounts, least: int) -> str:
 
 def warnings(groups: GroupCounts, least: int) -> list[str]:
     """Sentences on what the map tells although every count shown is large enough."""
-    shown = groups.may_be_shown(least)
+    may_show = groups.may_be_shown(least)
     sentences = []
-    if (~shown).sum() == 1:
+    if (~may_show).sum() == 1:
         sentences.append(
             tr(
                 "A single group is not shown: where the total of a category is known from elsewhere, its counts follow "
                 "by subtraction. Hide a second group, or publish no total."
             )
         )
-    alone = shown & ((groups.counts > 0).sum(axis=1) == 1) & (groups.counts.shape[1] > 1)
+    alone = may_show & ((groups.counts > 0).sum(axis=1) == 1) & (groups.counts.shape[1] > 1)
     if alone.any():
         sentences.append(
             plural(
@@ -69,8 +69,8 @@ def dots_report(
 ) -> str:
     """The page as HTML. shapes : (m,) planar polygons; north : degrees clockwise from the top of the map; notes :
     sentences on what was read; provenance : what the run was."""
-    shown = groups.may_be_shown(least)
-    told = warnings(groups, least)
+    may_show = groups.may_be_shown(least)
+    sentences = warnings(groups, least)
     verdict = plural(
         "{n} dot. {hidden}",
         "{n} dots. {hidden}",
@@ -78,13 +78,13 @@ def dots_report(
         hidden=hidden_sentence(groups, least),
     )
     sections = [
-        Section(tr("What the map tells"), (*_what_it_tells(least, people_per_dot, allocation), *told)),
+        Section(tr("What the map tells"), (*_what_it_tells(least, people_per_dot, allocation), *sentences)),
         Section(tr("What was not looked at"), _not_looked_at()),
-        _categories(groups, dots, shown),
-        _where(groups, shown, shapes, north),
+        _categories(groups, dots, may_show),
+        _where(groups, may_show, shapes, north),
         *how_it_was_done(notes, provenance),
     ]
-    return render(Report(tr("Dot map"), verdict, not told, True, sections, provenance.date))
+    return render(Report(tr("Dot map"), verdict, not sentences, True, sections, provenance.date))
 
 
 def _what_it_tells(least: int, people_per_dot: int, allocation: str) -> tuple[str, ...]:
@@ -132,24 +132,24 @@ def _not_looked_at() -> tuple[str, ...]:
     )
 
 
-def _categories(groups: GroupCounts, dots: Dots, shown: np.ndarray) -> Section:
+def _categories(groups: GroupCounts, dots: Dots, may_show: np.ndarray) -> Section:
     """People in all groups, in those that are shown, and dots, by category."""
     n_dots = np.bincount(dots.category, minlength=len(groups.categories)).tolist()
-    everyone, seen = groups.counts.sum(axis=0).tolist(), groups.counts[shown].sum(axis=0).tolist()
+    everyone, seen = groups.counts.sum(axis=0).tolist(), groups.counts[may_show].sum(axis=0).tolist()
     rows = [(value_text(category), *numbers) for category, *numbers in zip(groups.categories, everyone, seen, n_dots)]
     header = (tr("Category"), tr("People"), tr("People in groups that are shown"), tr("Dots"))
     return Section(tr("Categories"), (), header, rows)
 
 
-def _where(groups: GroupCounts, shown: np.ndarray, shapes: np.ndarray, north: float | None) -> Section:
+def _where(groups: GroupCounts, may_show: np.ndarray, shapes: np.ndarray, north: float | None) -> Section:
     labels = [
         plural("{name}: {n} person", "{name}: {n} people", n, name=name)
         if seen
         else plural("{name}: not shown, {n} person", "{name}: not shown, {n} people", n, name=name)
-        for name, seen, n in zip(groups.names, shown, groups.people.tolist())
+        for name, seen, n in zip(groups.names, may_show, groups.people.tolist())
     ]
     text = tr("Dark: groups that are shown. Light: those that are not.")
     return Section(
         tr("Where groups are not shown"),
-        pictures=(region_map(shapes, shown.astype(float), labels, text, BLUES, tr("1: shown"), north),),
+        pictures=(region_map(shapes, may_show.astype(float), labels, text, BLUES, tr("1: shown"), north),),
     )

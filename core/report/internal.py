@@ -24,7 +24,7 @@ from .cost import (
 from .linked import linked_section
 from .map_data import MapData, before_and_after
 from .nested import geography_section, levels_section, limits_section, maps_section, narrowing_of
-from .numbers import shown
+from .numbers import formatted
 from .page import Report, Section, render
 from .periods import periods_section
 from .protection import protection_section
@@ -55,10 +55,10 @@ def verdict_of(account: Account) -> str:
     """Whether a release holds, or what one would be, and what is suppressed."""
     measures, k, nested = account.measures, account.plan.k, account.nested
     n_released = account.plan.n_released
-    told: dict[str, object] = {
+    counts: dict[str, object] = {
         "k": k,
-        "n_records": shown(measures.n_records),
-        "suppression_percent": shown(measures.suppression_percent),
+        "n_records": formatted(measures.n_records),
+        "suppression_percent": formatted(measures.suppression_percent),
     }
     if account.rows is None and not nested:
         return plural(
@@ -67,7 +67,7 @@ def verdict_of(account: Account) -> str:
             "At k = {k} a release by this crosswalk would suppress {n} of {n_records} records ({suppression_percent} "
             "%).",
             measures.n_suppressed,
-            **told,
+            **counts,
         )
     if not n_released:
         return NOTHING_RELEASED_NESTED if nested else NOTHING_RELEASED
@@ -80,19 +80,19 @@ def verdict_of(account: Account) -> str:
             "and quasi-identifiers with at least {n} others (smallest class: {smallest_class}). "
             "Suppressed: {n_suppressed} of {n_records} records ({suppression_percent} %).",
             k - 1,
-            released=shown(n_released),
+            released=formatted(n_released),
             smallest_class=account.smallest,
-            n_suppressed=shown(measures.n_suppressed),
-            **told,
+            n_suppressed=formatted(measures.n_suppressed),
+            **counts,
         )
     share = plural(
         "{n} of {n_records} records ({suppression_percent} %)",
         "{n} of {n_records} records ({suppression_percent} %)",
         measures.n_suppressed,
-        n_records=shown(measures.n_records),
-        suppression_percent=shown(measures.suppression_percent),
+        n_records=formatted(measures.n_records),
+        suppression_percent=formatted(measures.suppression_percent),
     )
-    distance = f"{shown(round(measures.mean_distance))} m"
+    distance = f"{formatted(round(measures.mean_distance))} m"
     if account.rows is None:
         return tr(
             "At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}.",
@@ -109,7 +109,7 @@ def verdict_of(account: Account) -> str:
         "{smallest_class}). Suppressed: {share}. Mean distance: {distance}.",
         k - 1,
         k=k,
-        n_released=shown(account.plan.n_released),
+        n_released=formatted(account.plan.n_released),
         smallest_class=account.smallest,
         share=share,
         distance=distance,

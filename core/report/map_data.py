@@ -11,7 +11,7 @@ import shapely
 from .. import counted
 from ..arrays import to_list
 from ..language import plural, tr
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 from .pictures import REDS, region_map
 
@@ -59,7 +59,7 @@ def before_and_after(
         def label(area: int) -> str:
             return tr("{name}: {value}", name=names[area], value=counted.records(counts[area]))
 
-        caption = tr("Before: {n_records} areas, all records.", n_records=shown(len(records)))
+        caption = tr("Before: {n_records} areas, all records.", n_records=formatted(len(records)))
         pictures.append(region_map(map_data.areas[here], before, label, caption, unit=PER_KM2, north=map_data.north))
     pictures.append(released_map(map_data, numbers, released, before if here.any() else None))
     return Section(tr("Before and after"), (text,) if len(pictures) > 1 else (), pictures=pictures)

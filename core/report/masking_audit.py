@@ -104,9 +104,9 @@ def _grid_section(grid: Audit, wanted_percent: float) -> Section:
         (_known(inner), _known(outer), *map(_known, shares), _known(lost))
         for inner, outer, shares, lost in zip(grid.k_inner, grid.k_outer, grid.percent_below, grid.percent_not_masked)
     ]
-    shown = grid.narrowest()
+    narrowest = grid.narrowest()
     curves = {
-        tr("K_MIN = {k:g}", k=k): (to_list(grid.k_inner[shown]), to_list(grid.percent_below[shown, j]))
+        tr("K_MIN = {k:g}", k=k): (to_list(grid.k_inner[narrowest]), to_list(grid.percent_below[narrowest, j]))
         for j, k in enumerate(grid.k_min)
     }
     texts = [
@@ -116,7 +116,7 @@ def _grid_section(grid: Audit, wanted_percent: float) -> Section:
             "line is the wanted rate."
         )
     ]
-    if len(shown) < len(grid.of_method(DONUT)):
+    if len(narrowest) < len(grid.of_method(DONUT)):
         texts.append(tr("The chart shows of each K_INNER the smallest K_OUTER."))
     if grid.of_method(AREA_CENTRE):
         texts.append(
@@ -317,12 +317,12 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north:
 
 def _quintiles_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north: float | None) -> Section:
     """A small map for each K_INNER: the fifths of the areas by the share that falls short, as in the paper."""
-    j, shown = int(grid.k_min.argmin()), grid.narrowest()
-    shares = grid.percent_below_by_area[shown, j]
+    j, narrowest = int(grid.k_min.argmin()), grid.narrowest()
+    shares = grid.percent_below_by_area[narrowest, j]
     fifths = np.array([quintiles(share) for share in shares])
     worst = fifths == len(FIFTHS)
     rows, maps = [], []
-    for n, i in enumerate(shown):
+    for n, i in enumerate(narrowest):
         known = np.isfinite(fifths[n])
         share = shares[n, known]
         rows.append(
@@ -351,7 +351,7 @@ def _quintiles_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], no
                 tr("Fifth of the areas"),
                 north,
                 FIFTHS,
-                most_shapes=MOST_SHAPES // len(shown),
+                most_shapes=MOST_SHAPES // len(narrowest),
             )
         )
     text = tr(

@@ -16,7 +16,7 @@ from .cost import (
     by_value_rows,
 )
 from .map_data import MapData, drawn
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 from .pictures import horizontal_bars, region_map
 from .zones import narrowing_section
@@ -41,8 +41,8 @@ LIMITS = (
 def limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
-    told = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
-    return Section(tr("What levels tell"), (*LIMITS, *told))
+    proven = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
+    return Section(tr("What levels tell"), (*LIMITS, *proven))
 
 
 def narrowing_of(account: Account) -> Section:
@@ -61,9 +61,9 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
     n_released = max(measures.n_records - measures.n_suppressed, 1)
     for level in np.unique(audit.level).tolist():
         here = audit.level == level
-        own = int(audit.shown[here].sum())
+        own = int(audit.released[here].sum())
         people = float(audit.population[here].mean())
-        metres = float((audit.shown[here] * audit.distance[here]).sum() / own) if own else 0.0
+        metres = float((audit.released[here] * audit.distance[here]).sum() / own) if own else 0.0
         values = of_levels[level : level + 1]
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
@@ -83,11 +83,11 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
                 name=name,
                 regions=counted.regions(outcome.n_regions),
                 records=counted.records(outcome.n_suppressed),
-                suppression_percent=shown(outcome.suppression_percent),
-                mean_distance=shown(round(outcome.mean_distance)),
-                n_nested=shown(measures.n_suppressed),
-                percent_nested=shown(measures.suppression_percent),
-                distance_nested=shown(round(measures.mean_distance)),
+                suppression_percent=formatted(outcome.suppression_percent),
+                mean_distance=formatted(round(outcome.mean_distance)),
+                n_nested=formatted(measures.n_suppressed),
+                percent_nested=formatted(measures.suppression_percent),
+                distance_nested=formatted(round(measures.mean_distance)),
             )
         )
     columns = (tr("Values"),) if of_levels else ()
@@ -117,7 +117,7 @@ def geography_section(account: Account) -> Section:
             [float(str(row[5])) for row in known],
             tr(
                 "Mean distance in metres, by value; the dashed line is that of all released records ({mean} m).",
-                mean=shown(round(mean)),
+                mean=formatted(round(mean)),
             ),
             mean,
         ),
@@ -149,11 +149,11 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
 def maps_section(audit: RegionAudit, map_data: MapData) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
     pictures: list[str] = []
-    shares = 100.0 * (audit.shown + audit.finer) / np.maximum(audit.records, 1)
+    shares = 100.0 * (audit.released + audit.finer) / np.maximum(audit.records, 1)
     for level, of_level in enumerate(map_data.levels):
         here = audit.level == level
         there = drawn(of_level)
-        whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
+        whole = 100.0 * (audit.released + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
         if not 0 < there.sum() <= MOST_DRAWN or (whole > NEARLY_ALL and pictures):
             continue
         labels = [
@@ -166,7 +166,7 @@ def maps_section(audit: RegionAudit, map_data: MapData) -> Section:
                 up=up,
             )
             for region, records, own, finer, up in zip(
-                *(column[here].tolist() for column in (audit.region, audit.records, audit.shown, audit.finer)),
+                *(column[here].tolist() for column in (audit.region, audit.records, audit.released, audit.finer)),
                 audit.coarser[here].tolist(),
             )
         ]
@@ -175,7 +175,7 @@ def maps_section(audit: RegionAudit, map_data: MapData) -> Section:
             "a finer one (of all records {whole} %).",
             level=level + 1,
             regions=counted.regions(int(here.sum())),
-            whole=shown(whole),
+            whole=formatted(whole),
         )
         pictures.append(
             region_map(
@@ -193,7 +193,7 @@ def maps_section(audit: RegionAudit, map_data: MapData) -> Section:
         "A map per level, from fine to coarse, all in the same colours. Levels of more than {most_drawn} "
         "regions are left out, since they could not be told apart, and those that show more than {nearly_all:g} % of "
         "the records.",
-        most_drawn=shown(MOST_DRAWN),
+        most_drawn=formatted(MOST_DRAWN),
         nearly_all=NEARLY_ALL,
     )
     return Section(tr("The levels"), (text,), pictures=pictures)

@@ -13,7 +13,7 @@ DECIMALS = 2
 NOTHING = 1e-9  # less is rounding
 
 
-def shown(value: object, whole: bool = True) -> str:
+def formatted(value: object, whole: bool = True) -> str:
     """A value as readers like it; None is empty.
 
     whole : whether a fraction that is a whole number goes without decimals; in a column it goes like the others
@@ -29,11 +29,11 @@ def shown(value: object, whole: bool = True) -> str:
     return plain_text(value)
 
 
-def shown_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+def formatted_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     """The cells of a table; the fractions of a column have the same decimals."""
     n_columns = max((len(row) for row in rows), default=0)
     wholes = [all(_is_whole(row[i]) for row in rows if i < len(row)) for i in range(n_columns)]
-    return [[shown(cell, whole) for cell, whole in zip(row, wholes)] for row in rows]
+    return [[formatted(cell, whole) for cell, whole in zip(row, wholes)] for row in rows]
 
 
 def exactly(value: object) -> str:

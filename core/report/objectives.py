@@ -11,7 +11,7 @@ from ..language import plural, tr
 from ..outcome import Outcome
 from ..scenarios.averages import Average, ScenarioAverages
 from ..weighted_sum import best_sentences
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 
 MOST_ROWS = 20
@@ -57,7 +57,10 @@ def best_approaches_section(best: Sequence[BestApproach], over_scenarios: bool =
     by_component: dict[str, dict[str, str]] = {}
     for approach in best:
         by_component.setdefault(approach.component, {})[approach.measure] = approach.in_words
-    rows = [(tr(component), *(told[measure] for measure in MEASURED)) for component, told in by_component.items()]
+    rows = [
+        (tr(component), *(of_component[measure] for measure in MEASURED))
+        for component, of_component in by_component.items()
+    ]
     return Section(heading, (text,), (tr("Component"), *MEASURED.values()), rows)
 
 
@@ -115,18 +118,18 @@ def researcher_section(
             tr("true areas") if reference.k is None else tr("donut masking"),
             reference.k,
             reference.suppressed,
-            *_told(reference.measures),
+            *_figures(reference.measures),
         )
         for reference in references
     ]
     for number, outcome in enumerate(outcomes, 1):
         if outcome.analysis is not None and outcome.measures is not None:
             suppressed = outcome.measures.suppression_percent
-            rows.append((number, outcome.name, outcome.k, suppressed, *_told(outcome.analysis)))
+            rows.append((number, outcome.name, outcome.k, suppressed, *_figures(outcome.analysis)))
     return Section(heading, texts, HEADER, rows)
 
 
-def _told(measures: AnalysisMeasures) -> tuple[object, ...]:
+def _figures(measures: AnalysisMeasures) -> tuple[object, ...]:
     figures = (
         (measures.map_error, 2),
         (measures.effect_found, 2),
@@ -200,5 +203,5 @@ def scenario_sections(
 def _with_range(average: Average | None) -> str | None:
     if average is None:
         return None
-    mean, least, most = (shown(value, False) for value in (average.mean, average.least, average.most))
+    mean, least, most = (formatted(value, False) for value in (average.mean, average.least, average.most))
     return tr("{mean} ({least} to {most})", mean=mean, least=least, most=most)

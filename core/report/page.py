@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import VbasError
 from ..language import language, tr
-from .numbers import shown_rows
+from .numbers import formatted_rows
 from .sign import SIGNING, SignPage, texts_of_page
 
 NUMBERS = (int, float, np.integer, np.floating)
@@ -95,4 +95,4 @@ def _has_content(section: Section) -> bool:
 def _cells_of(section: Section) -> list[list[tuple[str, bool]]]:
     """The cells of a section's table: what is shown, and whether it is a number."""
     numeric = [[isinstance(cell, NUMBERS) and not isinstance(cell, bool) for cell in row] for row in section.rows]
-    return [list(zip(texts, kinds)) for texts, kinds in zip(shown_rows(section.rows), numeric)]
+    return [list(zip(texts, kinds)) for texts, kinds in zip(formatted_rows(section.rows), numeric)]

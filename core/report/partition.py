@@ -37,7 +37,7 @@ class OfficialAreas:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitsFound:
+class UnitsUsed:
     """The units that groups stay within, and the fall-back to them, None where cells do not fall back."""
 
     units: Units
@@ -55,7 +55,7 @@ def partition_report(
     notes: Sequence[str],
     seconds: Mapping[str, float],
     official: OfficialAreas | None = None,
-    units: UnitsFound | None = None,
+    units: UnitsUsed | None = None,
 ) -> str:
     """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
     from the top of the map; provenance : what the run was; seconds : by step."""
@@ -153,11 +153,11 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
     return Section(tr("Who is left out"), sentences, (tr("Because"), tr("Cells"), tr("People")), rows)
 
 
-def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, within: UnitsFound) -> Section:
+def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition, within: UnitsUsed) -> Section:
     """The units with most people left out of groups."""
     units, measured = within.units, measure_units(cells, minimums, partition.crosswalk, within.units)
     order = np.argsort(-np.nan_to_num(measured.left_out), kind="stable")[:MOST_UNITS]
-    shown = zip(*(to_list(values[order]) for values in vars(measured).values()))
+    columns = zip(*(to_list(values[order]) for values in vars(measured).values()))
     rows = [
         (
             units.names[unit],
@@ -166,7 +166,7 @@ def _units_section(cells: Cells, minimums: Sequence[Minimum], partition: Partiti
             None if np.isnan(left) else tr("{percent:.2f} %", percent=100 * left),
             None if np.isnan(length) else length,
         )
-        for unit, (n_cells, n_groups, left, length) in zip(to_list(order), shown)
+        for unit, (n_cells, n_groups, left, length) in zip(to_list(order), columns)
     ]
     sentences = [tr("No group crosses a border of “{field}”.", field=units.field)]
     if len(units) > MOST_UNITS:
@@ -283,14 +283,14 @@ def median_person(values: np.ndarray, people: np.ndarray) -> float:
 
 def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
     """A group for each of the paper's ratios of area to hull area, drawn in its hull."""
-    shown: dict[int, str] = {}
+    drawings: dict[int, str] = {}
     for ratio in SHOWN_RATIOS:
         # Of several groups with one ratio, the largest shows most.
         distance = np.abs(groups.area_hull - ratio)
         near = np.flatnonzero(distance <= max(0.02, float(distance.min())))
         group = int(near[np.argmax(groups.cells[near])])
-        shown[group] = in_hull(shapes[group], tr("area / hull = {area_hull:.2f}", area_hull=groups.area_hull[group]))
-    row = f'<div class="row">{"".join(shown.values())}</div>'
+        drawings[group] = in_hull(shapes[group], tr("area / hull = {area_hull:.2f}", area_hull=groups.area_hull[group]))
+    row = f'<div class="row">{"".join(drawings.values())}</div>'
     text = (
         tr(
             "Groups that branch out have little area in their hull. Where precision matters, leave out groups "

@@ -27,7 +27,7 @@ from ..release import Release, class_sizes
 from ..version import version
 from .cost import HEADER, risk_rows
 from .map_data import MapData, released_map
-from .numbers import shown
+from .numbers import formatted
 from .page import Report, Section, render
 from .periods import how_periods_go_together
 from .pictures import histogram
@@ -125,18 +125,18 @@ def release_report(published: PublicReport) -> str:
             "{where} and quasi-identifiers with at least {n} others.",
             k - 1,
             k=k,
-            n_records=shown(release.n_records),
+            n_records=formatted(release.n_records),
             where=where,
         )
     else:
         verdict = tr("No record is released.")
     made = [*published.parameters, (tr("Made with VBAS"), published.version)]
-    told = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
+    proven = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
     sections = [
         _measures(published),
         Section(tr("The periods"), (published.over_time,)) if published.over_time else Section(""),
         _levels(published) if nested else Section(""),
-        Section(tr("What levels tell"), told) if nested else Section(""),
+        Section(tr("What levels tell"), proven) if nested else Section(""),
         _narrowing(published) if nested else Section(""),
         _map(published),
         _classes(published),

@@ -19,7 +19,7 @@ from ..plain_text import visible
 from ..privacy.derivable import in_short
 from ..privacy.rules import NO_RULE
 from ..records.table import HOUSEHOLDS, PERSONS
-from .numbers import shown
+from .numbers import formatted
 
 MOST_CHARACTERS = 400  # of what somebody typed, so that the page stays one
 MOST_FIELDS = 12  # that are named; further ones are counted
@@ -92,12 +92,12 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
     facts = [(tr("What"), _what(account)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]
     numbers = [
-        (f"{shown(measures.suppression_percent)} %", tr("of the records are suppressed")),
-        (shown(_smallest(account)), tr("records in the smallest released class")),
+        (f"{formatted(measures.suppression_percent)} %", tr("of the records are suppressed")),
+        (formatted(_smallest(account)), tr("records in the smallest released class")),
         (
-            (f"{shown(round(measures.mean_distance))} m", tr("mean distance of a released record"))
+            (f"{formatted(round(measures.mean_distance))} m", tr("mean distance of a released record"))
             if measures.mean_distance > 0
-            else (shown(measures.n_regions), tr("regions of the finest level"))
+            else (formatted(measures.n_regions), tr("regions of the finest level"))
         ),
     ]
     good = account.rows is not None and account.smallest is not None

@@ -9,14 +9,14 @@ from .. import counted
 from ..anonymise import Account
 from ..arrays import to_list
 from ..disclosure.guessing import MOST_AREAS, MOST_RECORDS, Guesses, guesses
-from ..evaluation import mean_distance_shown
+from ..evaluation import mean_distance_released
 from ..language import plural, tr
 from ..levels import Levels
 from ..nesting.decoys import hold_decoys
 from ..nesting.narrowing import Narrowed, can_be_narrowed, narrow
 from ..nesting.planning import nest
 from ..privacy.derivable import NO_SMALL_COUNT
-from .numbers import shown
+from .numbers import formatted
 from .page import Section
 
 
@@ -91,7 +91,7 @@ def price_section(account: Account) -> Section:
         return Section(heading)
     plan = account.plan
     plain = nest(account.areas, plan.profile, plan.levels, ask.k, ask.loss, account.requirement, at_once=ask.at_once)
-    ours, theirs = account.measures.mean_distance, mean_distance_shown(account.areas, plain)
+    ours, theirs = account.measures.mean_distance, mean_distance_released(account.areas, plain)
     price = tr(
         "Asked is {conditions}. The mean distance is {metres:,.1f} m; without it would be {without:,.1f} m, so that it "
         "costs {more:,.1f} m ({percent:.1f} %).",
@@ -103,8 +103,8 @@ def price_section(account: Account) -> Section:
     )
     suppressed = tr(
         "Of the records of known areas {ours} are suppressed, and {records} would be without it.",
-        records=shown(plan.profile.n_records - plain.n_released),
-        ours=shown(plan.profile.n_records - plan.n_released),
+        records=formatted(plan.profile.n_records - plain.n_released),
+        ours=formatted(plan.profile.n_records - plan.n_released),
     )
     paragraphs = [f"{price} {suppressed}"]
     if ask.published_margins or ask.published_counts is not None or ask.earlier is not None:
@@ -122,7 +122,7 @@ def _conditions(account: Account) -> list[str]:
         "LEAST_LEFT_AREAS": ask.least_left_areas,
         "LEAST_LEFT_PEOPLE": ask.least_left_people,
     }
-    return [f"{name} = {shown(value)}" for name, value in asked.items() if value]
+    return [f"{name} = {formatted(value)}" for name, value in asked.items() if value]
 
 
 def _decoys(account: Account) -> list[str]:
@@ -177,8 +177,8 @@ def section_of(findings: Guesses, heading: str) -> Section:
             "{most_areas}, {most_records}). Where the two shares are alike, the method tells a guesser "
             "hardly more than the counts and the population do.",
             areas=counted.areas(findings.n_areas),
-            n_zones=shown(findings.n_zones),
-            of_zones=shown(findings.of_zones),
+            n_zones=formatted(findings.n_zones),
+            of_zones=formatted(findings.of_zones),
             most_areas=counted.areas(MOST_AREAS),
             most_records=counted.records(MOST_RECORDS),
         ),
@@ -201,10 +201,10 @@ def section_of(findings: Guesses, heading: str) -> Section:
 
 
 def _of_100(share: float) -> str:
-    return shown(round(100 * share))
+    return formatted(round(100 * share))
 
 
 def _size(least: int, most: int | None) -> str:
     if most is None:
         return tr("{records} and more", records=counted.records(least))
-    return plural("{least} to {n} record", "{least} to {n} records", most, least=shown(least))
+    return plural("{least} to {n} record", "{least} to {n} records", most, least=formatted(least))

@@ -60,7 +60,7 @@ def run_scenarios(
     for scenario, within, selected in _scenarios(areas, profile, places, selections):
         for k, wanted in configurations.items():
             step = part(progress, len(runs) / n_runs, (len(runs) + 1) / n_runs)
-            fitting = [_looking_at(configuration, scenario.attributes) for configuration in wanted]
+            fitting = [_with_attributes(configuration, scenario.attributes) for configuration in wanted]
             try:
                 step(0.0)
                 outcomes = compare(within, selected, fitting, k, 0 if parts else n_unmatched, step)
@@ -82,7 +82,7 @@ def _scenarios(
             yield Scenario(name, attributes), within, profile_within(profile, members, attributes)
 
 
-def _looking_at(configuration: Configuration, attributes: Sequence[str]) -> Configuration:
+def _with_attributes(configuration: Configuration, attributes: Sequence[str]) -> Configuration:
     """The configuration, fair to the groups of those quasi-identifiers alone that are selected."""
     options = configuration.number_options
     fair = tuple(name for name in options.fair if name in attributes)

@@ -81,7 +81,26 @@ class City:
 def demonstration_city(seed: int = 0, progress: Progress = silent, n_areas: int | None = None) -> City:
     """Prairie Junction: about 1 100 areas and 600 000 people; every seed gives another city of that kind.
 
-    n_areas : about how many areas the same town has, with 400 to 700 people each; N_AREAS where None
+    Parameters
+    ----------
+    seed : int
+        Of all draws.
+    progress : callable, optional
+        Is called with the fraction that is done.
+    n_areas : int, optional
+        About how many areas the same town has, with 400 to 700 people each; N_AREAS where None.
+
+    Returns
+    -------
+    City
+        Identifiers, polygons in metres of `CRS`, districts and people of n areas.
+
+    Examples
+    --------
+    >>> from vbas.core.synthetic.city import demonstration_city
+    >>> city = demonstration_city(seed=1, n_areas=40)
+    >>> len(city.identifiers), str(city.identifiers[0]), int(city.population.sum())
+    (50, '46990001', 21851)
     """
     rng = stream(seed, NAME)
     plan = draw_town_plan(rng, N_AREAS if n_areas is None else n_areas, part(progress, 0.0, 0.95))

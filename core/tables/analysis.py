@@ -9,7 +9,7 @@ from .regions import LEVEL, RECORDS, REGION, SURFACE
 from .schema import ALL, ESTIMATE, LONG, OutputTable, integer, own, real, text
 
 SHOWN_AT = replace(LEVEL, kind=LONG, levels=ALL)
-ALIKE = replace(RECORDS, label=tr("Records that show the same"))
+SAME_RECORDS = replace(RECORDS, label=tr("Records that show the same"))
 
 SPREAD = OutputTable(
     "SPREAD",
@@ -23,7 +23,7 @@ SPREAD = OutputTable(
         own(tr("the identifier of the area, the quasi-identifiers and the further fields you named")),
         SHOWN_AT,
         REGION,
-        ALIKE,
+        SAME_RECORDS,
         real("weight", tr("Estimated share of them that lives in the area")),
         real("estimate", tr("Estimated records in the area"), tr("records times weight")),
     ),
@@ -71,7 +71,7 @@ EXPOSURES = OutputTable(
         SHOWN_AT,
         REGION,
         own(tr("the quasi-identifiers and the further fields you named")),
-        ALIKE,
+        SAME_RECORDS,
         real("mean_{attribute}", tr("Estimated mean of {attribute}")),
         real(
             "sd_{attribute}",

@@ -110,8 +110,8 @@ class OutputTable:
     @property
     def explained(self) -> str:
         """What its rows are, and its fields."""
-        told = in_turn(tr("“{field}”: {meaning}", field=field.name, meaning=field.meaning) for field in self.fields)
-        return f"{self.help} {tr('Fields: {fields}.', fields=told)}" if self.fields else self.help
+        fields = in_turn(tr("“{field}”: {meaning}", field=field.name, meaning=field.meaning) for field in self.fields)
+        return f"{self.help} {tr('Fields: {fields}.', fields=fields)}" if self.fields else self.help
 
     @property
     def about(self) -> str:

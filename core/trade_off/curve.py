@@ -48,17 +48,17 @@ class Curve:
     def __init__(self, areas: Areas, profile: Profile, configuration: Configuration, terms: Terms) -> None:
         self._areas, self._profile, self._terms, self._n_areas = areas, profile, terms, len(areas)
         self._trials = Trials(areas, profile, configuration, terms=terms)
-        self._found: dict[int, CurvePoint] = {}
+        self._points: dict[int, CurvePoint] = {}
 
     @property
     def points(self) -> list[CurvePoint]:
         """The numbers run so far, ascending."""
-        return [self._found[number] for number in sorted(self._found)]
+        return [self._points[number] for number in sorted(self._points)]
 
     @property
     def whole(self) -> bool:
         """Whether nothing that could change the line is left to be run."""
-        return not numbers_left(numbers_on_curve(self._n_areas), self._found)
+        return not numbers_left(numbers_on_curve(self._n_areas), self._points)
 
     def own_number(self, progress: Progress = silent) -> int:
         """The number that the configuration itself chooses. Raises InputError for settings it refuses."""
@@ -70,25 +70,25 @@ class Curve:
 
     def point(self, n_sites: int, progress: Progress = silent) -> CurvePoint:
         """What a number of sites gives, 1 <= n_sites <= n."""
-        if n_sites not in self._found:
+        if n_sites not in self._points:
             crosswalk = self.aggregation(n_sites, progress).crosswalk
             released = released_by_region(self._profile, crosswalk, self._terms)
             n_records, n_released = self._profile.n_records + self._terms.n_unmatched, int(released.sum())
             percent = 100.0 * (n_records - n_released) / n_records if n_records else 0.0
             metres = float((released * mean_distances(self._areas, crosswalk)).sum() / max(n_released, 1))
-            self._found[n_sites] = CurvePoint(n_sites, crosswalk.n_regions, percent, metres)
-        return self._found[n_sites]
+            self._points[n_sites] = CurvePoint(n_sites, crosswalk.n_regions, percent, metres)
+        return self._points[n_sites]
 
     def filled(self, progress: Progress = silent) -> Iterator[CurvePoint]:
         """The points of the whole curve that are not known yet: its ends first, then ever finer where it bends."""
-        yield from filled_up(numbers_on_curve(self._n_areas), self._found, self.point, progress)
+        yield from filled_up(numbers_on_curve(self._n_areas), self._points, self.point, progress)
 
     def most_within(self, budget: float, progress: Progress = silent) -> CurvePoint | None:
         """The most sites found that suppress at most `budget` per cent, as `suppression budget` finds them; None where
         no number does."""
         tried = numbers_tried(lambda number, step: self.point(number, step).percent, self._n_areas, budget, progress)
         n_sites = most_within(tried, budget)
-        return self._found[n_sites] if n_sites else None
+        return self._points[n_sites] if n_sites else None
 
 
 def filled_up(

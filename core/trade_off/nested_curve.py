@@ -24,18 +24,18 @@ class NestedCurve:
 
     def __init__(self, areas: Areas, records: Records, curve: Curve, ask: Ask, options: LevelOptions) -> None:
         self._areas, self._records, self._curve, self._ask, self._options = areas, records, curve, ask, options
-        self._found: dict[int, CurvePoint] = {}
+        self._points: dict[int, CurvePoint] = {}
         self._ended = False
 
     @property
     def points(self) -> list[CurvePoint]:
         """The numbers run so far, ascending."""
-        return [self._found[number] for number in sorted(self._found)]
+        return [self._points[number] for number in sorted(self._points)]
 
     @property
     def whole(self) -> bool:
         """Whether there is nothing more to be known of the line."""
-        return self._ended or not numbers_left(self._numbers(), self._found, ALWAYS_NESTED)
+        return self._ended or not numbers_left(self._numbers(), self._points, ALWAYS_NESTED)
 
     def give_up(self) -> None:
         """Have the line end with what is known, where some numbers have no levels."""
@@ -43,11 +43,11 @@ class NestedCurve:
 
     def known(self, n_sites: int) -> CurvePoint | None:
         """What a number of sites gives, None where it was not run."""
-        return self._found.get(n_sites)
+        return self._points.get(n_sites)
 
     def remember(self, n_sites: int, measures: Measures) -> None:
         """Take what was worked out elsewhere."""
-        self._found[n_sites] = CurvePoint(
+        self._points[n_sites] = CurvePoint(
             n_sites, measures.n_regions, measures.suppression_percent, measures.mean_distance
         )
 
@@ -59,15 +59,15 @@ class NestedCurve:
     def point(self, n_sites: int, progress: Progress = silent) -> CurvePoint:
         """What levels over a number of sites give, 1 <= n_sites <= n, as `rate` does. Raises InputError where none can
         be made."""
-        if n_sites not in self._found:
+        if n_sites not in self._points:
             levels, sites = self.levels(n_sites, part(progress, 0.0, 0.5)), self._curve.aggregation(n_sites).sites
             account = rate(self._areas, self._records, levels, self._ask, sites, part(progress, 0.5, 1.0))
             self.remember(n_sites, account.measures)
-        return self._found[n_sites]
+        return self._points[n_sites]
 
     def filled(self, progress: Progress = silent) -> Iterator[CurvePoint]:
         """The points of the whole line that are not known yet: its ends first, then ever finer where it bends."""
-        yield from filled_up(self._numbers(), self._found, self.point, progress, ALWAYS_NESTED)
+        yield from filled_up(self._numbers(), self._points, self.point, progress, ALWAYS_NESTED)
 
     def _numbers(self) -> list[int]:
         return numbers_on_curve(len(self._areas), MOST_NESTED)

@@ -127,7 +127,7 @@ class _Counted:
 
     def __init__(self, search: Search, profile: Profile, class_of: np.ndarray, shared: Trials) -> None:
         self._search, self._profile, self._class_of, self._shared = search, profile, class_of, shared
-        self._found: dict[tuple[int, int], float] = {}
+        self._percent: dict[tuple[int, int], float] = {}
         self._own: dict[int, Trials] = {}
         settings = search.configuration
         looks = aggregation.APPROACHES[settings.aggregation].uses_attribute_counts
@@ -147,15 +147,15 @@ class _Counted:
 
     def percent(self, k: int, n_sites: int, progress: Progress) -> float:
         """Suppression in per cent, compared with the budget."""
-        if (n_sites, k) not in self._found:
+        if (n_sites, k) not in self._percent:
             search, terms = self._search, Terms(k, n_unmatched=self._search.n_unmatched)
             crosswalk = self.trials(k).parts(n_sites, progress)[1].crosswalk
             fair = search.configuration.number_options.fair
             # FAIR looks at the groups as they are in the records, however coarse the node shows them.
             counted = (search.profile, self._class_of) if fair else (self._profile, None)
             suppressed = suppressed_by_class(counted[0], crosswalk, terms, counted[1])
-            self._found[n_sites, k] = held_against_budget(counted[0], suppressed, terms, fair)
-        return self._found[n_sites, k]
+            self._percent[n_sites, k] = held_against_budget(counted[0], suppressed, terms, fair)
+        return self._percent[n_sites, k]
 
 
 def heights(quasi_identifiers: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> Node:

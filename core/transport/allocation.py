@@ -167,17 +167,17 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
     """The input as arrays. Raises InputError where it cannot be used."""
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     facilities = np.asarray(facilities, dtype=float).reshape(-1, 2)
-    for given, none, things in (
+    for values, none, things in (
         (points, tr("There are no destinations: give at least one."), _destinations),
         (facilities, tr("There are no facilities: give at least one."), _facilities),
     ):
-        if not len(given):
+        if not len(values):
             raise InputError(none)
-        if not np.isfinite(given).all():
+        if not np.isfinite(values).all():
             raise InputError(
                 tr(
                     "The coordinates of {things} are not finite.",
-                    things=things(int((~np.isfinite(given).all(axis=1)).sum())),
+                    things=things(int((~np.isfinite(values).all(axis=1)).sum())),
                 )
             )
     if capacity != int(capacity) or capacity < 1:

@@ -124,8 +124,8 @@ def test_beside_counts_that_others_publish_it_is_the_release_of_a_layer(both, gr
 
 def test_what_last_levels_would_show_is_held_against_the_records(there, levels, tmp_path, monkeypatch):  # noqa: F811
     given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"]}
-    right = anonymise.as_shown
-    monkeypatch.setattr(anonymise, "as_shown", lambda *all: replace(right(*all), records=right(*all).records + 1_000))
+    right = anonymise.as_released
+    monkeypatch.setattr(anonymise, "as_released", lambda *all: replace(right(*all), records=right(*all).records + 999))
     with pytest.raises(QgsProcessingException, match="where not as many such records live"):
         there("releasedatabase", CROSSWALK=levels, K=440, DESTINATION=str(tmp_path / "released.parquet"), **given)
     assert not (tmp_path / "released.parquet").exists()

@@ -72,8 +72,8 @@ def test_no_form_looks_at_suppressed_classes_unless_it_is_told_to(provider):
     from vbas.core.approach import Approach, depending_on_attribute_counts
     from vbas.core.configuration import RECOMMENDED, Configuration
 
-    assert Configuration().looking_at_classes == ()
-    assert Configuration(site_location="anonymity-driven clustering").looking_at_classes
+    assert Configuration().using_attribute_counts == ()
+    assert Configuration(site_location="anonymity-driven clustering").using_attribute_counts
     rooms: dict[str, Mapping[str, Approach[Any]]] = {
         "SITE_NUMBER": site_number.APPROACHES,
         "SITE_LOCATION": site_location.APPROACHES,
@@ -90,7 +90,7 @@ def test_no_form_looks_at_suppressed_classes_unless_it_is_told_to(provider):
         if definition is not None:
             chosen = RECOMMENDED[definition.defaultValue()]
             parts = (chosen.site_number, chosen.site_location, chosen.aggregation)
-            assert Configuration(*parts).looking_at_classes == (), algorithm.id()
+            assert Configuration(*parts).using_attribute_counts == (), algorithm.id()
     assert seen >= 5
 
 

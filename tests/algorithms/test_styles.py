@@ -16,7 +16,7 @@ from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
 from vbas.algorithms.layers.delivery.renderers import GREENS_TO_BLUES, QUALITATIVE, REDS, quantile_breaks, shades
-from vbas.algorithms.layers.delivery.styles import store_look, style
+from vbas.algorithms.layers.delivery.styles import store_style, style
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
 
@@ -87,7 +87,7 @@ def test_the_style_in_the_file_draws_every_value(qgis_app, tmp_path, name, kind)
     table = Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs())
     write_file(file, table, "Map (for release)")
 
-    store_look(file, name, "Map (for release)")
+    store_style(file, name, "Map (for release)")
 
     loaded = QgsVectorLayer(str(file), "map", "ogr")
     assert type(loaded.renderer()).__name__ == "QgsGraduatedSymbolRenderer"

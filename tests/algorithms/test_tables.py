@@ -13,7 +13,7 @@ from qgis.core import QgsCoordinateReferenceSystem, QgsVectorLayer
 
 from vbas.algorithms.form.base import _declared
 from vbas.algorithms.layers.delivery import writing
-from vbas.algorithms.layers.delivery.styles import LOOKS, style
+from vbas.algorithms.layers.delivery.styles import STYLES_OF, style
 from vbas.algorithms.layers.tables import Table, TableColumn, filled, number_fields
 from vbas.algorithms.named import DOCS
 from vbas.core.evaluation import RegionAudit
@@ -93,11 +93,11 @@ def test_no_number_is_no_value_and_fields_take_turns():
 
 
 def test_looks_name_fields_of_their_table():
-    for output, looks in LOOKS.items():
-        named = {name for look in looks for part in (look, getattr(look, "finest", look)) for name in _fields_of(part)}
+    for output, styles in STYLES_OF.items():
+        named = {name for look in styles for part in (look, getattr(look, "finest", look)) for name in _fields_of(part)}
         known = {name for table in tables_of(output) for name in table.names}
         assert named <= known, output
-    assert set(LOOKS) <= {table.parameter for table in TABLES}
+    assert set(STYLES_OF) <= {table.parameter for table in TABLES}
 
 
 def _fields_of(look):

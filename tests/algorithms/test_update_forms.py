@@ -199,7 +199,7 @@ def test_what_is_written_is_counted_by_all_that_rows_show():
     source = make_layer({"home": ["a"] * 10, "sex": ["F"] * 10, "works": [0, 1] * 5})
     form: Any = SimpleNamespace(layers=SimpleNamespace(source=lambda _: source))
     for alike, n_fields in ((1, 2), (3, 3)):  # region and sex, and the job
-        asked = replace(account, requirement=replace(account.requirement, rows_alike=alike))
+        asked = replace(account, requirement=replace(account.requirement, rows_identical=alike))
         assert release_table(form, asked, account.release)[1].n_class_fields == n_fields
 
 

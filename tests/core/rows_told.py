@@ -19,7 +19,7 @@ from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.updating import HELD_BACK, Update
 
 Place = tuple[str, int, int, int]  # “label”, or “all” with the regions within; level, region, class
-Told = Mapping[Place, Counter[tuple[str, ...]]]
+PlacesByValue = Mapping[Place, Counter[tuple[str, ...]]]
 
 
 def carried(
@@ -44,7 +44,7 @@ def published_of(account: Account) -> Published:
     return account.published
 
 
-def told(account: Account, names: Sequence[str]) -> Told:
+def told(account: Account, names: Sequence[str]) -> PlacesByValue:
     """Of each label, and of each region with all within, how many rows of each class show which values of fields."""
     release, rows = account.release, dict[Place, Counter[tuple[str, ...]]]()
     columns = [release.fields[name] for name in names]
@@ -63,7 +63,7 @@ def told(account: Account, names: Sequence[str]) -> Told:
     return rows
 
 
-def changes(months: Sequence[Told]) -> Iterator[tuple[Place, Counter[tuple[str, ...]]]]:
+def changes(months: Sequence[PlacesByValue]) -> Iterator[tuple[Place, Counter[tuple[str, ...]]]]:
     """Of each place that two months show, the values of those who came, and of those who left."""
     for later, new in enumerate(months):
         for old in months[:later]:
@@ -72,7 +72,7 @@ def changes(months: Sequence[Told]) -> Iterator[tuple[Place, Counter[tuple[str, 
                 yield place, old[place] - new[place]
 
 
-def assert_no_few_came_or_left(months: Sequence[Told], k: int, several: Sequence[int] = ()) -> None:
+def assert_no_few_came_or_left(months: Sequence[PlacesByValue], k: int, several: Sequence[int] = ()) -> None:
     """several : the fields of which those who came or left never all have the same value"""
     for place, change in changes(months):
         assert change.total() == 0 or change.total() >= k, (place, change)
@@ -81,7 +81,7 @@ def assert_no_few_came_or_left(months: Sequence[Told], k: int, several: Sequence
                 assert len({values[at] for values in change}) > 1, (place, change)
 
 
-def assert_rows_are_alike(month: Told, k: int) -> None:
+def assert_rows_are_alike(month: PlacesByValue, k: int) -> None:
     """Each row of a label looks like k - 1 others of it, and so does each of a region with all within."""
     for place, values in month.items():
         assert min(values.values()) >= k, (place, values)

@@ -11,7 +11,7 @@ import pytest
 
 from vbas.core import aggregation, baselines, cells, site_location, site_number
 from vbas.core.aggregation.annealing import schedule
-from vbas.core.approach import Approach, choosing_sites, looking_at
+from vbas.core.approach import Approach, choosing_sites, using_setting
 from vbas.core.areas import make_areas
 from vbas.core.configuration import RECOMMENDED, Configuration, Trials
 from vbas.core.profile import profile_records
@@ -162,8 +162,8 @@ def test_who_chooses_sites_and_who_looks_at_a_setting():
         "transportation-location",
         "population floor",
     )
-    assert looking_at(site_location.APPROACHES, "seed") == ("random",)
-    assert looking_at(baselines.BASELINES, "cutoff") == ("static cut-off", "adjacent merging")
+    assert using_setting(site_location.APPROACHES, "seed") == ("random",)
+    assert using_setting(baselines.BASELINES, "cutoff") == ("static cut-off", "adjacent merging")
 
 
 @pytest.mark.parametrize("name", RECOMMENDED)

@@ -24,7 +24,7 @@ from vbas.core.disclosure.certificate import (
     certify,
 )
 from vbas.core.disclosure.published import publish
-from vbas.core.disclosure.zone_tables import _pairs_of, records_of, shown_by, too_many_pairs
+from vbas.core.disclosure.zone_tables import _pairs_of, records_of, released_classes, too_many_pairs
 from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest, nest_by_losses
@@ -48,7 +48,7 @@ def test_every_named_part_of_every_zone_is_tried(drawn):
     areas, counts, levels, k, _ = drawn
     roomy = areas.with_population(np.full(len(areas), 1e6))
     plan = nest(roomy, profile_of(counts), levels, k, conditions=Conditions(roomy.population, None))
-    found = certify(shown_by(plan)[0], roomy.population, k)
+    found = certify(released_classes(plan)[0], roomy.population, k)
     release = written(plan, roomy)
     named = [(zone, part) for zone in zone_attacker.zones_of(release) for part in zone_attacker.parts_of(release, zone)]
     single = sum(len(part) == 1 for _, part in named)
@@ -56,20 +56,20 @@ def test_every_named_part_of_every_zone_is_tried(drawn):
     assert (found.of(AREAS).tried, found.of(PARTS).tried) == (single, len(named) - single)
     assert found.of(RESTS).tried == sum(len(zone.areas) - len(part) > 1 for zone, part in named)
     assert found.follow == found.undecided == 0 and found.of(BY_THE_METHOD).tried == 0
-    assert certify(shown_by(plan)[0], roomy.population, k, table=records_of(plan)).families == found.families
+    assert certify(released_classes(plan)[0], roomy.population, k, table=records_of(plan)).families == found.families
 
 
 def test_what_follows_is_counted_and_said():
     areas, counts, levels = two_halves()
     plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
-    found = certify(shown_by(plan)[0], areas.population, 5)
+    found = certify(released_classes(plan)[0], areas.population, 5)
     assert found.follow > 0 and "must be 1 to 4" in verdict(found)
-    assert certify(shown_by(plan)[0], areas.population, 5, table=records_of(plan)).families == found.families
+    assert certify(released_classes(plan)[0], areas.population, 5, table=records_of(plan)).families == found.families
     # Nobody knows how many people live there: then nothing follows.
-    unknown = certify(shown_by(plan)[0], None, 5)
+    unknown = certify(released_classes(plan)[0], None, 5)
     assert unknown.follow == 0 and "Of none was it found" in verdict(unknown)
     # More records than people: they say nothing.
-    few = certify(shown_by(plan)[0], areas.population / 2, 5)
+    few = certify(released_classes(plan)[0], areas.population / 2, 5)
     assert few.contradicted and few.follow == 0
     assert "fewer people than records" in section_of(few, True, "x").paragraphs[1]
 
@@ -77,7 +77,7 @@ def test_what_follows_is_counted_and_said():
 def test_what_is_too_much_to_look_at_is_not_decided(monkeypatch):
     areas, counts, levels = two_halves()
     plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
-    shown, _ = shown_by(plan)
+    shown, _ = released_classes(plan)
     n_pairs = certify(shown, areas.population, 5).unknowns
     assert too_many_pairs(shown) == too_many_pairs(shown, 10**6) == 0 < n_pairs <= too_many_pairs(shown, n_pairs - 1)
     monkeypatch.setattr(certificate, "too_many_pairs", lambda shown: 1234)
@@ -93,7 +93,7 @@ def test_what_is_too_much_to_look_at_is_not_decided(monkeypatch):
 def test_how_much_there_is_to_look_at_is_counted_without_looking(case, k, in_zones):
     areas, profile, levels = case
     conditions = Conditions(areas.population, Secrets(np.random.default_rng(0))) if in_zones else None
-    shown, _ = shown_by(nest(areas, profile, levels, k, conditions=conditions))
+    shown, _ = released_classes(nest(areas, profile, levels, k, conditions=conditions))
     n_pairs = sum(len(area) for _, area in _pairs_of(shown))
     assert too_many_pairs(shown, -1) == n_pairs
     assert too_many_pairs(shown, n_pairs) == 0
@@ -146,7 +146,7 @@ def test_where_all_people_are_in_the_records_no_area_adds_a_condition_of_its_own
     """The certificate says how many conditions were looked at: an area without room for others is none."""
     areas, counts, levels = two_halves()
     plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
-    shown, _ = shown_by(plan)
+    shown, _ = released_classes(plan)
     assert (areas.population == counts.sum(axis=1)).all()
     # The five of a class that the whole shows live in two areas, three and two; the others are full.
     assert certify(shown, areas.population, 5).conditions == 1 + 2

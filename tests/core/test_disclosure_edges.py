@@ -13,7 +13,7 @@ from scipy import sparse
 from vbas.core.disclosure.exchanges import STEPS, _others
 from vbas.core.disclosure.method_bounds import _bounds, _numbers
 from vbas.core.disclosure.programs import Problem, tables_of
-from vbas.core.disclosure.shown_rows import _n_rare, shown_in
+from vbas.core.disclosure.row_values import _n_rare, row_values_in
 from vbas.core.disclosure.values import Values
 from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
 
@@ -67,7 +67,7 @@ def test_rows_of_rare_values_are_those_of_fewer_than_k_of_their_class(seed):
     here = number > 0
     values = Values("ill", np.array(["", "a", "b", "c"], object), at[here], value[here], number[here])
     release = replace(release, sensitive=(values,))
-    assert shown_in(release, ("ill",)) is values
+    assert row_values_in(release, ("ill",)) is values
     alike: Counter[tuple[int, int]] = Counter()
     rows = list(
         zip(release.class_of[values.equivalence_class].tolist(), values.value.tolist(), values.records.tolist())
@@ -82,7 +82,7 @@ def told(block):
     """What is known of all sums, and how far each may move."""
     return [
         [(family.low.copy(), family.high.copy(), family.down.copy(), family.up.copy()) for family in block.families],
-        [shown.copy() for shown in block.shown],
+        [shown.copy() for shown in block.released],
         block.level_of.copy(),
     ]
 
@@ -103,7 +103,7 @@ def test_what_moves_up_leaves_what_would_be_known_had_it_been_shown_so_from_the_
     block.storeys = replace(block.storeys, bounded=bool(seed % 2))
     block.build()
     for _ in range(6):
-        shown = [(level, *at) for level, of in enumerate(block.shown) for at in np.argwhere(of > 0).tolist()]
+        shown = [(level, *at) for level, of in enumerate(block.released) for at in np.argwhere(of > 0).tolist()]
         if not shown:
             break
         before, what = told(block), shown[int(rng.integers(len(shown)))]

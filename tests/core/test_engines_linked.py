@@ -23,7 +23,7 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
 from vbas.core.linked.source import link, new_keys
 from vbas.core.linked.tables import ALL_ROWS, ONE_ROW, LinkedTable, persons_by_key, persons_of_rows
-from vbas.core.linked.withholding import Shown
+from vbas.core.linked.withholding import RowsOfPersons
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import STOP, match_records
@@ -271,7 +271,7 @@ def test_what_cannot_be_released_is_one_sentence_and_nothing_is_written(
     files = written(tmp_path, people, tables, "parquet")
     if what == "unseen":  # by the first count
         monkeypatch.setattr(
-            in_engine, "withhold", lambda e, signatures, *_: Shown(np.ones((len(signatures), len(e)), bool), e)
+            in_engine, "withhold", lambda e, signatures, *_: RowsOfPersons(np.ones((len(signatures), len(e)), bool), e)
         )
     before = sorted(tmp_path.iterdir())
     with pytest.raises((InputError, PrivacyError), match=says):

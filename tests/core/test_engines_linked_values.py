@@ -23,7 +23,7 @@ from vbas.core.levels import Levels
 from vbas.core.linked import source as in_arrays
 from vbas.core.linked.source import link
 from vbas.core.linked.tables import ALL_ROWS, ONE_ROW, LinkedTable, persons_by_key, persons_of_rows
-from vbas.core.linked.withholding import Shown
+from vbas.core.linked.withholding import RowsOfPersons
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.fields import RecordFields
 from vbas.core.records.matching import match_records
@@ -223,7 +223,7 @@ def test_of_any_people_who_look_alike_an_engine_asks_what_arrays_do(
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
 
         def noted(name: str, real: Any) -> Any:
-            def noting(*given: Any) -> Shown:
+            def noting(*given: Any) -> RowsOfPersons:
                 heard[name] = given
                 return real(*given)
 

@@ -15,7 +15,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.association import Ground, regained_identifier
+from vbas.core.privacy.association import RowsByArea, regained_identifier
 from vbas.core.privacy.kept_field import EXPOSED
 from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.records.matching import match_records
@@ -174,8 +174,8 @@ def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass():
     """One man among 99 women, shown as “*”: that pairs of one ward are of one sex tells nothing of the ward."""
     shown, sex = np.zeros(100, int), (np.arange(100) == 0).astype(int)
     ward = np.arange(100) // 2
-    assert regained_identifier(ward, {"sex": Ground(shown, sex)}, EXPOSED)[0] == ""
+    assert regained_identifier(ward, {"sex": RowsByArea(shown, sex)}, EXPOSED)[0] == ""
     # As many men as women: wards of one sex tell it.
     sex = ward % 2
-    name, disclosed = regained_identifier(ward, {"sex": Ground(shown, sex)}, EXPOSED)
+    name, disclosed = regained_identifier(ward, {"sex": RowsByArea(shown, sex)}, EXPOSED)
     assert name == "sex" and disclosed.rows == 100 and disclosed.placed > 30

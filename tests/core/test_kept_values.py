@@ -11,7 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.association import Ground, Places, refined_identifier
+from vbas.core.privacy.association import Places, RowsByArea, refined_identifier
 from vbas.core.privacy.checking import check_release
 from vbas.core.privacy.kept_field import EXPOSED
 from vbas.core.privacy.kept_fields import examine_kept_fields
@@ -176,7 +176,7 @@ def test_a_value_that_closes_little_of_what_the_region_leaves_open_does_not_stan
     value[790:1_790] = 0
     agreement = Places(0 * area, area).agreement(value)
     assert (agreement.shared.max() >= 0.8 > agreement.base.max()) and not agreement.stands.any()
-    assert Ground(0 * area, area).disclosed_by(value).placed == 0
+    assert RowsByArea(0 * area, area).disclosed_by(value).placed == 0
 
 
 def test_the_incomes_of_homes_are_not_codes_of_areas(town):
@@ -213,7 +213,7 @@ def test_a_finer_value_is_of_one_coarser_one_but_for_hardly_a_row(wrong, finer):
     fine = np.arange(16_000) % 4
     coarse = fine // 2
     coarse[: 4 * wrong] = 1 - coarse[: 4 * wrong]
-    name, rows = refined_identifier(fine, {"age": Ground(0 * coarse, coarse)}, EXPOSED)
+    name, rows = refined_identifier(fine, {"age": RowsByArea(0 * coarse, coarse)}, EXPOSED)
     assert (name == "age") == finer and rows.all() == finer
 
 
@@ -224,7 +224,7 @@ def test_chance_is_taken_off_where_few_share_a_value():
     area = 2 * region + rng.integers(0, 2, 10_000)
     agreement = Places(region, area).agreement(value)
     assert agreement.rows[1] > 4_000 and agreement.base.max() < 0.6
-    assert Ground(region, area).disclosed_by(value).placed == 0
+    assert RowsByArea(region, area).disclosed_by(value).placed == 0
 
 
 @pytest.mark.parametrize(("rows", "counted"), [(9, False), (10, True)])
@@ -232,7 +232,7 @@ def test_fewer_than_ten_rows_beyond_chance_say_nothing(rows, counted):
     area = np.arange(1_000) % 10
     value = np.full(1_000, 1)
     value[np.flatnonzero(area == 3)[:rows]] = 0
-    assert (Ground(0 * area, area).disclosed_by(value).placed == rows) == counted
+    assert (RowsByArea(0 * area, area).disclosed_by(value).placed == rows) == counted
 
 
 def test_identifiers_of_areas_in_a_fifth_of_the_rows_of_any_table_are_told():

@@ -15,7 +15,7 @@ from babel.messages.pofile import read_po
 
 from vbas.core import language
 from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
-from vbas.core.report.numbers import shown
+from vbas.core.report.numbers import formatted
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_every_number_of_a_sentence_has_one_look(french):
     assert tr("{a} {b:,} {c:g} {d:,.1f} {e:.2g}", a=20000, b=20000, c=2e6, d=12345.6, e=1400.0) == (
         "20\u00a0000 20\u00a0000 2\u00a0000\u00a0000 12\u00a0345,6 1400"
     )
-    assert shown(20000) == shown(20000.0) == "20\u00a0000"
+    assert formatted(20000) == formatted(20000.0) == "20\u00a0000"
     assert plural("{n} household", "{n} households", 12.0) == "12 households"
     assert tr("line {line:d}", line=20000) == "line 20000"  # it counts nothing
 

@@ -18,7 +18,7 @@ from vbas.core.levels import Levels
 from vbas.core.linked import signatures, source
 from vbas.core.linked.source import IN_PART, LEFT_OUT, SHOWN, link, new_keys
 from vbas.core.linked.tables import ALL_ROWS, ONE_ROW, PERSON, LinkedTable, persons_by_key, persons_of_rows
-from vbas.core.linked.withholding import Shown
+from vbas.core.linked.withholding import RowsOfPersons
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
@@ -311,7 +311,9 @@ def test_the_second_count_finds_what_the_first_lets_through(monkeypatch: pytest.
     stays = [(i, "x" if i else "y", "p") for i in range(40)]
     everybody = Case(persons, {"stays": stays}, 3, 1, True, True, False)
     monkeypatch.setattr(source, "rows_of_many", lambda table, *_: table.person >= 0)
-    monkeypatch.setattr(source, "withhold", lambda classes, *_: Shown(np.ones((1, 40), bool), np.zeros(40, np.int64)))
+    monkeypatch.setattr(
+        source, "withhold", lambda classes, *_: RowsOfPersons(np.ones((1, 40), bool), np.zeros(40, np.int64))
+    )
     for known in (ALL_ROWS, ONE_ROW):
         with pytest.raises(PrivacyError, match="fewer than 3 people who look alike"):
             made(everybody, known)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.method_bounds import method_bounds
-from vbas.core.disclosure.zone_tables import Shown
+from vbas.core.disclosure.zone_tables import ReleasedClasses
 from vbas.core.levels import make_levels, own_regions
 
 OWN, MIDDLE = 1, 4  # what a record loses in its own area, and in the region of three
@@ -25,7 +25,7 @@ def release(n_parts, records, around):
     region = Crosswalk(np.append(np.zeros(n_parts, np.int64), 1), 2)
     levels = make_levels(areas, [own_regions(n), region, Crosswalk(np.zeros(n, np.int64), 1)])
     more = around > 0
-    return Shown(
+    return ReleasedClasses(
         levels,
         np.array([1] + [2] * more),
         np.zeros(1 + more, np.int64),
@@ -64,7 +64,7 @@ def test_bounds_of_areas_are_those_of_all_origins_that_give_the_release(n_parts,
     shown = release(n_parts, records, 0 if far is None else k)
     losses = [np.full(n_parts + 1, OWN), np.full(2, MIDDLE), np.full(1, 0 if far is None else far)]
     found = method_bounds(shown, np.ones(n_parts + 1), losses, k)
-    of_region = np.flatnonzero(found.shown == 0)
+    of_region = np.flatnonzero(found.released == 0)
     assert len(of_region) == n_parts and (found.areas[of_region] == 1).all()
     low, high = bounds_by_trial(n_parts, records, k, far)
     assert set(zip(found.low[of_region].tolist(), found.high[of_region].tolist())) == {(low, high)}

@@ -65,12 +65,12 @@ def test_decoys_are_those_that_a_count_of_each_part_finds(seed, k):
     areas, records, levels = town(seed)
     account = anonymise(areas, records, levels, Ask(k, disclosure=NO_SMALL_COUNT))
     plan, counts = account.plan, account.plan.profile.counts.data
-    area, shown_by = area_of_cells(plan.profile), plan.equivalence_class_of
+    area, released_classes = area_of_cells(plan.profile), plan.equivalence_class_of
     found = []
     for number in range(len(plan.records)):
         level = int(plan.level[number])
         parts: dict[int, int] = {}
-        for cell in np.flatnonzero(shown_by == number).tolist():
+        for cell in np.flatnonzero(released_classes == number).tolist():
             part = int(plan.levels.region_of[max(level - 1, 0)][area[cell]])
             parts[part] = parts.get(part, 0) + int(counts[cell])
         found.append(level > 0 and max(parts.values(), default=0) >= k)

@@ -18,7 +18,7 @@ from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coars
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.views import as_shown
+from vbas.core.nesting.views import as_released
 from vbas.core.plan import area_of_cells
 from vbas.core.records.columns import Column
 from vbas.core.records.matching import match_records, requirement_of
@@ -193,7 +193,7 @@ def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
         assert len({ill for _, ill in members}) >= 2
     assert sum(map(len, equivalence_classes.values())) == len(release)
     # A class is as large as it has persons, by region too.
-    found = as_shown(plan, places)
+    found = as_released(plan, places)
     assert found.sizes.tolist() == plan.sizes.tolist()
     assert sorted(found.sizes.tolist()) == sorted(
         len({person for person, _ in people}) for people in equivalence_classes.values()

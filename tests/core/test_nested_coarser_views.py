@@ -15,14 +15,14 @@ from vbas.core.generalising import make_hierarchy
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import (
-    check_no_area_shown,
+    check_no_area_released,
     examine_coarser,
     nest_coarser,
     release_coarser,
 )
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.views import as_shown, as_they_were, coarser_by_value, n_shown_coarser
+from vbas.core.nesting.views import as_released, as_they_were, coarser_by_value, n_released_coarser
 from vbas.core.records.columns import Column
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
@@ -44,7 +44,7 @@ def key_of(plan, equivalence_class):
 def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
     areas, records, places, k = case
     plan = nest_coarser(areas, places, k)
-    shown = as_shown(plan, places)
+    shown = as_released(plan, places)
     by_hand: Counter = Counter()
     assert plan.level_of is not None
     for (area, age, sex, n), level in zip(cells_of(records.profile), plan.level_of.tolist()):
@@ -73,7 +73,7 @@ def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
         smallest[level, region] = min(smallest.get((level, region), n), n)
     for i in range(len(audit.level)):
         place = int(audit.level[i]), int(audit.region[i])
-        assert (audit.shown[i], audit.smallest[i]) == (own[place], smallest.get(place, 0))
+        assert (audit.released[i], audit.smallest[i]) == (own[place], smallest.get(place, 0))
 
 
 def check_equivalence_classes(plan, by_hand):
@@ -103,7 +103,7 @@ def test_who_is_shown_coarser_adds_up_value_by_value(case):
                 counts[1 + (2 if level < 0 else places.nodes[level][position] > 0)] += n
     rows = zip(found.records.tolist(), found.as_is.tolist(), found.coarser.tolist(), found.suppressed.tolist())
     assert dict(zip(zip(found.quasi_identifiers, found.values), map(list, rows))) == by_hand
-    assert n_shown_coarser(plan, places) == coarser
+    assert n_released_coarser(plan, places) == coarser
     assert were.level_of is not None
     assert were.n_released == plan.n_released and were.level_of.tolist() == plan.level_of.tolist()
 
@@ -152,7 +152,7 @@ def kept_town(kept, n=400):
 
 def test_a_copy_is_refused_however_few_records_are_shown_coarser():
     records, places, plan = kept_town(lambda ages: [f"y{age}" for age in ages])
-    assert 0 < n_shown_coarser(plan, places) < 6
+    assert 0 < n_released_coarser(plan, places) < 6
     with pytest.raises(InputError, match="“field” gives back what coarser values take"):
         release_coarser(plan, places, records)
     (found,) = examine_coarser(plan, places, records)
@@ -177,15 +177,15 @@ def test_a_coarser_value_that_is_the_area_is_refused():
     hierarchy = make_hierarchy("age", AGES, [["a", "b", "b", None]])
     places = places_of(records.profile, with_coarser_values(levels, [("age", 1)]), {"age": hierarchy})
     with pytest.raises(InputError, match="“age” holds the identifier of the record's area"):
-        check_no_area_shown(places, records.table, areas, np.array([0, 1, 2, 0]))
+        check_no_area_released(places, records.table, areas, np.array([0, 1, 2, 0]))
     others = places_of(records.profile, with_coarser_values(levels, [("age", 1)]), HIERARCHIES)
-    check_no_area_shown(others, records.table, areas, np.array([0, 1, 2, 0]))
+    check_no_area_released(others, records.table, areas, np.array([0, 1, 2, 0]))
 
 
 def test_a_plan_without_coarser_levels_is_the_nested_plan():
     areas, records, levels = town([0, 0, 0, 1, 1, 0], [0] * 6, [0, 0, 1, 0, 1, 1])
     places = places_of(records.profile, levels, {})
-    shown, plain = as_shown(nest_coarser(areas, places, 2), places), nest(areas, records.profile, levels, 2)
+    shown, plain = as_released(nest_coarser(areas, places, 2), places), nest(areas, records.profile, levels, 2)
     assert [key_of(shown, i) for i in range(len(shown.records))] == [
         key_of(plain, i) for i in range(len(plain.records))
     ]

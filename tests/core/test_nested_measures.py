@@ -17,7 +17,7 @@ from vbas.core.evaluation import evaluate, evaluate_by_value, mean_distances
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.recount import check_where_shown
+from vbas.core.nesting.recount import check_where_released
 from vbas.core.plan import suppress
 from vbas.core.records.matching import SUPPRESS, match_records
 from vbas.core.release import apply
@@ -95,7 +95,7 @@ def test_measures_equal_a_plain_recount(case):
         level, region = int(audit.level[row]), int(audit.region[row])
         inside = [(level_of[a, c], m) for a, c, m in cells if levels.crosswalks[level].region_of[a] == region]
         assert audit.records[row] == sum(m for _, m in inside)
-        assert audit.shown[row] == sum(m for shown, m in inside if shown == level)
+        assert audit.released[row] == sum(m for shown, m in inside if shown == level)
         assert audit.finer[row] == sum(m for shown, m in inside if 0 <= shown < level)
         assert audit.coarser[row] == sum(m for shown, m in inside if shown > level)
         assert audit.suppressed[row] == sum(m for shown, m in inside if shown < 0)
@@ -155,7 +155,7 @@ def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous
 @given(releases())
 def test_the_recount_passes_what_the_records_give(case):
     _, records, levels, _, release = case
-    check_where_shown(release, records, levels)
+    check_where_released(release, records, levels)
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(cas
     region = release.region.copy()
     region[row] = elsewhere[0]
     with pytest.raises(PrivacyError):
-        check_where_shown(replace(release, region=region), records, levels)
+        check_where_released(replace(release, region=region), records, levels)
 
 
 @pytest.mark.slow

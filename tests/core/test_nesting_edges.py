@@ -40,12 +40,14 @@ def test_of_what_is_given_up_the_coarsest_is_suppressed_with_all_of_its_class_th
     class_of, level_of = plan.profile.counts.indices, _given_up(plan, chosen).level_of
     assert level_of is not None and plan.level_of is not None
     gone = {(int(plan.region[at]), int(plan.class_of[at])) for at in np.flatnonzero(chosen & (plan.level == last))}
-    for cell, (region, of, shown_by) in enumerate(zip(coarsest.tolist(), class_of.tolist(), plan.equivalence_class_of)):
+    for cell, (region, of, released_classes) in enumerate(
+        zip(coarsest.tolist(), class_of.tolist(), plan.equivalence_class_of)
+    ):
         if (region, of) in gone:
             assert level_of[cell] == SUPPRESSED
-        elif shown_by >= 0 and not chosen[shown_by]:
+        elif released_classes >= 0 and not chosen[released_classes]:
             assert level_of[cell] == plan.level_of[cell]
-        elif shown_by >= 0:
+        elif released_classes >= 0:
             assert level_of[cell] > plan.level_of[cell]
 
 

@@ -98,7 +98,7 @@ def test_true_areas_lose_nothing_and_one_region_all(town):
     assert own.suppressed < 0.02 and own.rare_slopes[0] > 0.95
     whole = planted.look(planted.release(suppress(profile, Crosswalk(np.zeros(len(areas), np.int64), 1), 5)))
     np.testing.assert_allclose(whole.rare_slopes, 0.0, atol=1e-9)
-    assert (whole.found == 0).all() and np.isnan(whole.estimate).all()
+    assert (whole.planted_in_clusters == 0).all() and np.isnan(whole.estimate).all()
     np.testing.assert_allclose(whole.map_error, 1.0, atol=0.05)
     assert measures_of(whole, true, FEW).cluster_found == 0
 

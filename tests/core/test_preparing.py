@@ -26,7 +26,7 @@ from vbas.core.preparing.roles import (
     QUASI,
     ROLES,
     SENSITIVE,
-    looks_like,
+    column_summary,
     proposed_roles,
 )
 from vbas.core.preparing.usual_names import USUAL_FIELDS, usual_field
@@ -272,7 +272,7 @@ VALUES = st.one_of(st.none(), st.integers(-3, 40), st.sampled_from(["", "a", "b"
 @settings(max_examples=25, deadline=None)
 @given(values=st.lists(VALUES, max_size=30), name=st.sampled_from(["age", "name", "q", "income", "id", "lat"]))
 def test_any_column_looks_like_something(values, name):
-    look = looks_like(name, column_from_values(values))
+    look = column_summary(name, column_from_values(values))
     there = [value for value in values if value is not None and value != ""]
     assert (look.n_records, look.missing) == (len(values), len(values) - len(there))
     assert look.n_values == len({(type(value), value) for value in there})

@@ -115,7 +115,7 @@ def test_plans_that_show_as_many_at_other_levels_are_not_the_same():
     assert not repair._same(one, only(n_released=8, level_of=one.level_of))
 
 
-class Told:
+class PlacesByValue:
     """What the attacker answers of each count: the classes that show it, beside it and around it."""
 
     def __init__(self, *_):
@@ -134,7 +134,7 @@ class Told:
 @pytest.mark.parametrize("seed", range(12))
 def test_of_each_count_the_smallest_class_that_tells_goes(monkeypatch, seed):
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(repair, "_EquivalenceClasses", Told)
+    monkeypatch.setattr(repair, "_EquivalenceClasses", PlacesByValue)
     plan = only(records=rng.permutation(20) + 1, released=rng.random(20) < 0.8)
     released = np.flatnonzero(plan.released)
 
@@ -154,7 +154,7 @@ def test_of_each_count_the_smallest_class_that_tells_goes(monkeypatch, seed):
             cells = [int(released[one]) for one in telling]
             if cells and not expected & set(cells):
                 expected.add(min(cells, key=lambda cell: plan.records[cell]))
-        chosen = repair._equivalence_classes_that_tell(plan, only(), findings, by_size, None)
+        chosen = repair._disclosing_equivalence_classes(plan, only(), findings, by_size, None)
         assert set(np.flatnonzero(chosen).tolist()) == expected
 
 
@@ -249,14 +249,14 @@ def test_labels_and_all_within_them_change_by_nobody_or_by_k(k):
     for trial in range(120):
         levels = place_of_levels(rng, k)
         done = kept(levels, k, np.random.default_rng(trial))
-        for places, shown, within in zip(levels, done.shown, done.within):
-            for now, before in ((shown, places.shown[:, 0]), (within, places.within[:, 0])):
+        for places, shown, within in zip(levels, done.released, done.within):
+            for now, before in ((shown, places.released[:, 0]), (within, places.within[:, 0])):
                 apart = np.abs(now - before)
                 assert ((apart == 0) | (apart >= k) | (now == 0) | (before == 0)).all()
             assert ((shown == 0) | (shown >= k)).all() and (within <= places.people).all()
         parent = levels[0].parent
         for top in range(2):
-            assert done.within[1][top] == done.shown[1][top] + done.shown[0][parent == top].sum()
+            assert done.within[1][top] == done.released[1][top] + done.released[0][parent == top].sum()
     assert len(families(levels)) == 2
 
 
@@ -288,9 +288,9 @@ def test_month_after_month_labels_change_by_nobody_or_by_k_whatever_regions_are_
             done, other = (
                 kept(places_of(lived, parents, before, more), k, np.random.default_rng(month)) for more in (0, 1)
             )
-            for at, (one, same) in enumerate(zip(done.shown, other.shown)):
+            for at, (one, same) in enumerate(zip(done.released, other.released)):
                 assert one.tolist() == same[1 if at else 0 :].tolist()
-            now = [list(done.shown), list(done.within)]
+            now = [list(done.released), list(done.within)]
             for earlier in history:
                 for labels, old in zip(now, earlier):
                     for shown, then in zip(labels, old):

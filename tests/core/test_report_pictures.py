@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.report import pictures
-from vbas.core.report.numbers import shown, shown_rows
+from vbas.core.report.numbers import formatted, formatted_rows
 from vbas.core.report.pictures.axes import linear, logarithmic, with_outliers
 from vbas.core.report.pictures.classes import CLASSES, classes_of
 from vbas.core.report.pictures.maps import MOST_SHAPES, scale_bar
@@ -183,14 +183,14 @@ def test_the_map_says_what_its_colours_mean_and_where_north_is():
 
 
 def test_numbers_have_one_style():
-    assert [shown(one) for one in (0, 9999, 10_000, 1234567, -20_000)] == [
+    assert [formatted(one) for one in (0, 9999, 10_000, 1234567, -20_000)] == [
         "0",
         "9999",
         "10\u00a0000",
         "1\u00a0234\u00a0567",
         "-20\u00a0000",
     ]
-    assert [shown(one) for one in (12.9, 0.507, 0.000328, 1e-14, 1234.5, 5.0)] == [
+    assert [formatted(one) for one in (12.9, 0.507, 0.000328, 1e-14, 1234.5, 5.0)] == [
         "12.90",
         "0.51",
         "0.000328",
@@ -198,9 +198,9 @@ def test_numbers_have_one_style():
         "1234",
         "5",
     ]
-    assert shown(None) == "" and shown(float("nan")) == "" and shown(True) == "yes"
-    assert shown_rows([("a", 5.0, 3), ("b", 0.25, 4)]) == [["a", "5.00", "3"], ["b", "0.25", "4"]]
-    assert shown_rows([("a", 5.0), ("b", 6.0)]) == [["a", "5"], ["b", "6"]]
+    assert formatted(None) == "" and formatted(float("nan")) == "" and formatted(True) == "yes"
+    assert formatted_rows([("a", 5.0, 3), ("b", 0.25, 4)]) == [["a", "5.00", "3"], ["b", "0.25", "4"]]
+    assert formatted_rows([("a", 5.0), ("b", 6.0)]) == [["a", "5"], ["b", "6"]]
 
 
 def test_a_map_of_few_points_is_smaller_and_loses_no_shape():

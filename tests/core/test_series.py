@@ -20,7 +20,7 @@ from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_valu
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest_by_losses
 from vbas.core.nesting.series import check_series, keep_together
-from vbas.core.nesting.series_helped import Counts, best_moves, places_of
+from vbas.core.nesting.series_helped import CellCounts, best_moves, places_of
 from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series
 from vbas.core.nesting.tree import tree_of
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
@@ -202,7 +202,7 @@ def test_those_who_help_leave_every_label_whole_and_every_round_saves(case, more
 
     for _ in range(20):
         before = lost()
-        moved, target = best_moves(Counts(class_of, counted, records), places, k, level_of)
+        moved, target = best_moves(CellCounts(class_of, counted, records), places, k, level_of)
         if not len(moved):
             break
         assert len(set(moved.tolist())) == len(moved)

@@ -11,7 +11,7 @@ from vbas.core.anonymise import Ask, rate
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled, InputError
-from vbas.core.evaluation import mean_distance_shown
+from vbas.core.evaluation import mean_distance_released
 from vbas.core.nesting.making import LevelOptions, build_levels
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
@@ -68,7 +68,7 @@ def test_each_point_is_what_a_release_of_its_regions_suppresses(data, k):
         assert point.n_regions == run.aggregation.crosswalk.n_regions
         assert point.percent == pytest.approx(100 * lost / (profile.n_records + n_unmatched))
         assert np.array_equal(curve.aggregation(point.n_sites).crosswalk.region_of, run.aggregation.crosswalk.region_of)
-        assert point.mean_distance == pytest.approx(mean_distance_shown(areas, plan))
+        assert point.mean_distance == pytest.approx(mean_distance_released(areas, plan))
 
 
 @given(st.data(), st.integers(2, 5))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from vbas.core.aggregation import APPROACHES, AggregationOptions
-from vbas.core.approach import choosing_sites, looking_at
+from vbas.core.approach import choosing_sites, using_setting
 from vbas.core.areas import make_areas
 from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled, InputError
@@ -22,7 +22,7 @@ from vbas.core.transport.single_moves import SingleMoves, settle
 
 from .strategies import regions as some_regions
 
-NAMES = sorted(looking_at(APPROACHES, "capacity_factor"))
+NAMES = sorted(using_setting(APPROACHES, "capacity_factor"))
 FACTORS = [1.0, 1.2, 2.0, 5.0, 0.0]
 
 

@@ -20,8 +20,8 @@ from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
-from vbas.core.releases.alike import numbers_alike
 from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.identical_rows import numbers_of_identical
 from vbas.core.releases.updating import HELD_BACK, SHOWN, Update
 from vbas.core.report.sign import Signing, sign_page
 
@@ -134,11 +134,11 @@ def test_a_release_with_a_rare_row_is_refused_whatever_made_it():
     records = match_records(first.source.values(), AREAS)
     assert apply(first.plan, records, (), first.requirement).n_records == 42
     with pytest.raises(PrivacyError, match="a row that fewer than 3 rows of its class look like"):
-        apply(first.plan, records, (), replace(first.requirement, rows_alike=3))
+        apply(first.plan, records, (), replace(first.requirement, rows_identical=3))
     for followed, alike in ((HELD_BACK, 3), (SHOWN, 1)):
         update = Update(0, followed=followed)
         ask = Ask(3, earlier=Earlier([published_of(first)]), update=update)
-        assert anonymise(AREAS, month_of(people), Levels((ONE_LEVEL,)), ask).requirement.rows_alike == alike
+        assert anonymise(AREAS, month_of(people), Levels((ONE_LEVEL,)), ask).requirement.rows_identical == alike
 
 
 def test_all_of_a_region_and_those_within_tell_of_no_few_by_their_values():
@@ -168,5 +168,5 @@ def test_the_numbers_of_a_label_are_the_largest_that_can_be(around):
             ]
             best = max(sum(numbers) for numbers in product(*can) if sum(numbers) <= total)
             shown, order = np.array([total]), rng.random(3)
-            found = numbers_alike(np.zeros(3, np.int64), free, [], shown, np.array([around]), k, order)
+            found = numbers_of_identical(np.zeros(3, np.int64), free, [], shown, np.array([around]), k, order)
             assert found.sum() == best and all(n in of for n, of in zip(found.tolist(), can))

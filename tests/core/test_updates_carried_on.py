@@ -137,7 +137,7 @@ def test_who_has_not_changed_is_shown_as_before(case):
 def released_numbers(counts: np.ndarray, earlier: np.ndarray, k: int) -> np.ndarray:
     """What one region shows of classes with so many people, (C,); earlier : (C, R) what it showed before, or 0."""
     places = Places(np.arange(len(counts)), counts, np.full(len(counts), -1), earlier, earlier)
-    return kept([places], k, np.random.default_rng(0)).shown[0]
+    return kept([places], k, np.random.default_rng(0)).released[0]
 
 
 @pytest.mark.parametrize(("k", "most"), [(2, 9), (3, 12), (5, 17)])
@@ -170,7 +170,7 @@ def test_who_would_wait_alone_is_joined_by_others_of_a_smaller_region():
         Places(np.array([0]), np.array([11]), np.array([-1]), np.array([[0]]), np.array([[6]])),
     ]
     numbers = kept(levels, 3, np.random.default_rng(0))
-    assert [shown.tolist() for shown in numbers.shown] == [[6, 0], [5]]
+    assert [shown.tolist() for shown in numbers.released] == [[6, 0], [5]]
     assert [within.tolist() for within in numbers.within] == [[6, 0], [11]]
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure.shown_rows import (
+from vbas.core.disclosure.row_values import (
     column_beside,
     fields_of,
     n_that_can_be_followed,
     names_of,
-    shown_in,
+    row_values_in,
     with_field_names,
     with_field_values,
 )
@@ -155,7 +155,7 @@ def test_missing_and_empty_values_stay_as_they_are(kept):
     towns = [town_of(month, areas, (), kept) for month in (people, people, [(0, 0, 2, 3), *people[1:]])]
     accounts = [anonymise(areas, towns[0], levels, Ask(3, earlier=Earlier([])))]
     names = tuple(sorted(kept.split()))
-    first = shown_in(published_of(accounts[0]), names)
+    first = row_values_in(published_of(accounts[0]), names)
     assert first is not None and set(first.categories) == set(column_beside(towns[0].table, np.arange(72)).categories)
     for town in towns[1:]:
         earlier = Earlier([published_of(account) for account in accounts])
@@ -224,14 +224,14 @@ def test_a_register_keeps_what_rows_show_together(tmp_path):
         last = read_register(path)[-1]
         assert (last.rows is not None) == n_rows
         names = tuple(sorted(kept.split()))
-        shown = shown_in(last, names)
+        shown = row_values_in(last, names)
         assert shown is not None and names_of(shown) == names and shown.records.sum() == 24
         assert releases_in(path)[-1].sensitive == ",".join(sensitive)
     assert last.rows is not None
     assert dict(zip(last.rows.categories.tolist(), np.bincount(last.rows.value, last.rows.records).tolist())) == {
         f'["{ill}", {job}]': 2 for ill, job in zip(["flu", "cold", ""] * 4, ['"1"', '"2"', '""', "\"''\""] * 3)
     }
-    alone = shown_in(last, ("job",))
+    alone = row_values_in(last, ("job",))
     assert alone is not None and fields_of(alone.field) == ("job",)
     assert np.bincount(alone.value, alone.records).tolist() == [6, 6, 6, 6]
     renamed = with_field_values(with_field_names(last.rows, {"ill": "later"}), "later", {"flu": "grippe"})
@@ -318,7 +318,7 @@ def test_values_that_may_be_the_same_in_other_words_are_told():
     people = [(a, ill, job) for a in "ab" for ill in ("flu", "cold") for job in (1, 2) for _ in range(4)]
     first = anonymise(areas, typed_town(people, areas), levels, Ask(3, earlier=Earlier([])))
     ask = Ask(3, earlier=Earlier([published_of(first)]), update=Update(0))
-    for code, told_of in (("J10", True), ("FLU", False), ("flu", False)):
+    for code, is_said in (("J10", True), ("FLU", False), ("flu", False)):
         now = [(a, code if ill == "flu" else ill, job) for a, ill, job in people]
         notes = anonymise(areas, typed_town(now, areas), levels, ask).notes
-        assert any("“ill”: a value that 3 rows or more" in note for note in notes) == told_of
+        assert any("“ill”: a value that 3 rows or more" in note for note in notes) == is_said

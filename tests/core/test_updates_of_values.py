@@ -22,7 +22,7 @@ from vbas.core.records.table import RecordTable
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.keeping import Places
 from vbas.core.releases.updating import FOLLOWED, SHOWN, Update
-from vbas.core.releases.valued import People, Told, Wanted, levels_with_values
+from vbas.core.releases.valued import People, PlacesByValue, Wanted, levels_with_values
 
 from .nested_cases import random_levels
 from .rows_told import assert_no_few_came_or_left, carried, told
@@ -130,7 +130,7 @@ def shown_of(people: np.ndarray, earlier: np.ndarray, k: int, seed: int) -> np.n
     pair = np.arange(n * n_values)
     place, value = np.divmod(pair, n_values)
     by_value = earlier.reshape(n * n_values, -1)
-    of_level = Told(place, value, people.reshape(-1), np.full(len(pair), -1), by_value, by_value)
+    of_level = PlacesByValue(place, value, people.reshape(-1), np.full(len(pair), -1), by_value, by_value)
     each = np.repeat(pair, people.reshape(-1))
     level_of = levels_with_values(
         [Places(np.arange(n), sums, none, before, before)],

@@ -13,7 +13,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure import zone_flows, zone_tables
 from vbas.core.disclosure.count_tables import NONE, own_totals
-from vbas.core.disclosure.zone_tables import proven_small, records_of, shown_by
+from vbas.core.disclosure.zone_tables import proven_small, records_of, released_classes
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.company import in_company
@@ -39,7 +39,7 @@ if EXPLORES:
 
 def found_by_the_program(plan, people, k, known=None):
     """Claims as sets: class, level and region of the zone, areas."""
-    shown, at = shown_by(plan)
+    shown, at = released_classes(plan)
     found = proven_small(shown, people, k, known, every=known is None)
     assert not len(found.open_parts) and not len(found.open_rests)
     claims = set()
@@ -49,7 +49,7 @@ def found_by_the_program(plan, people, k, known=None):
         pairs = found.of.pairs.indices[found.of.pairs.indptr[part] : found.of.pairs.indptr[part + 1]]
         own = found.zones.area[pairs]
         areas = np.setdiff1d(every, own) if rest else own
-        of = at[found.zones.shown[zone]]
+        of = at[found.zones.released[zone]]
         claims.add((int(plan.class_of[of]), int(plan.level[of]), int(plan.region[of]), tuple(areas.tolist())))
     return claims
 
@@ -186,7 +186,7 @@ def test_what_takes_too_long_is_not_decided_and_counts_as_proven(monkeypatch):
     areas, counts, levels = two_halves()
     plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
     monkeypatch.setattr(zone_tables, "MOST_PROGRAMS", 0)
-    shown, _ = shown_by(plan)
+    shown, _ = released_classes(plan)
     found = proven_small(shown, areas.population, 5)
     assert not len(found.parts) and len(found.open_parts)
     monkeypatch.setattr(zone_tables, "MOST_PAIRS", 0)

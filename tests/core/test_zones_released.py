@@ -57,7 +57,7 @@ def town(seed: int, n_rows: int = 160) -> tuple[Areas, Records, Levels]:
     return areas, match_records(table, areas), make_levels(areas, crosswalks)
 
 
-def shown_in(account: Account, levels: Levels) -> dict[tuple[str, ...], Counter[tuple[int, int]]]:
+def row_values_in(account: Account, levels: Levels) -> dict[tuple[str, ...], Counter[tuple[int, int]]]:
     """Of each class the records of each place, (level, region), that shows it, from the rows alone."""
     release = account.release
     shown: dict[tuple[str, ...], Counter[tuple[int, int]]] = {}
@@ -79,7 +79,7 @@ def check_zones(account: Account, records: Records, levels: Levels) -> int:
     table, n_above = records.table, 0
     columns = [column.categories[column.codes].tolist() for column in table.quasi_identifiers.values()]
     live = Counter(zip(zip(*columns), table.area.codes.tolist()))
-    for values, places in shown_in(account, levels).items():
+    for values, places in row_values_in(account, levels).items():
         zones: Counter[tuple[int, int]] = Counter()
         for area in range(len(table.area.categories)):
             for level, crosswalk in enumerate(levels.crosswalks):
@@ -172,7 +172,7 @@ def test_levels_that_show_coarser_values_are_zones_too(seed, k):
     assert account.no_small_count
     shown = {
         (level, region, *values): n
-        for values, places in shown_in(account, levels).items()
+        for values, places in row_values_in(account, levels).items()
         for (level, region), n in places.items()
     }
     arrived: Counter[tuple[object, ...]] = Counter()

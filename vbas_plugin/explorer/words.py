@@ -47,7 +47,7 @@ def where_shown(state: ExplorerState, level: int, number: int) -> str:
         "{coarser:,} a larger one, and {suppressed:,} are suppressed.",
         "Level {level}: {n} records show this region, {finer:,} a smaller one within, "
         "{coarser:,} a larger one, and {suppressed:,} are suppressed.",
-        int(audit.shown[row]),
+        int(audit.released[row]),
         level=level + 1,
         finer=int(audit.finer[row]),
         coarser=int(audit.coarser[row]),

@@ -21,7 +21,7 @@ from qgis.PyQt.QtWidgets import (
 from ...core.language import plural, tr
 from ...core.preparing.checking import DataChecked
 from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers, what_each_suppresses
-from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, Looks
+from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, ColumnSummary
 from ..explorer.session import ExplorerState
 from ..explorer.widgets import PassedOver, add_row, narrow, pass_over_these, rows, wrapped
 from ..explorer.work import Job, Worker
@@ -262,7 +262,7 @@ def _tip() -> str:
     )
 
 
-def _described(look: Looks) -> list[str]:
+def _described(look: ColumnSummary) -> list[str]:
     """A column in two lines: kind, how many values, how many missing; examples."""
     values = plural("{n} value", "{n} values", look.n_values)
     first = tr("{kind}, {values}", kind=tr(look.kind), values=values)

@@ -86,5 +86,5 @@ def first_line(error: Exception, table: DatabaseTable) -> str:
     statement."""
     said = str(error).strip()
     by_server = re.search(r"\[ERROR:\s*([^\n]+)", said)
-    told = (by_server[1] if by_server else said.split("\n")[0]).rstrip(". ")
-    return without_secrets(told, table.parts.connectionInfo(True))
+    sentence = (by_server[1] if by_server else said.split("\n")[0]).rstrip(". ")
+    return without_secrets(sentence, table.parts.connectionInfo(True))

@@ -58,12 +58,12 @@ class PostgresPlace(TablePlace):
     def held(self) -> Iterator[list[str]]:
         """Hold the table against other runs, and tidy up what killed ones left; sentences on that."""
         hold = QgsTransaction.create(self._table.parts.connectionInfo(True), "postgres")
-        begun, told = hold.begin() if hold is not None else (False, tr("it has no transactions"))
+        begun, message = hold.begin() if hold is not None else (False, tr("it has no transactions"))
         if not begun:
-            raise self._said(told)
+            raise self._said(message)
         try:
-            taken, told = hold.executeSql(sql.hold(self._schema, self._final))
-            if not taken and "lock timeout" in told:
+            taken, message = hold.executeSql(sql.hold(self._schema, self._final))
+            if not taken and "lock timeout" in message:
                 raise VbasError(
                     tr(
                         "{name}: another run is writing to {target}: wait until it has ended, or choose another place.",
@@ -72,7 +72,7 @@ class PostgresPlace(TablePlace):
                     )
                 )
             if not taken:
-                raise self._said(told)
+                raise self._said(message)
             yield self._tidied_up()
         finally:
             hold.rollback()
@@ -107,12 +107,12 @@ class PostgresPlace(TablePlace):
     def forget(self) -> list[str]:
         """Open the table to whom it is for, and drop what was kept, both or none."""
         self._delivered = True
-        told = []
+        sentences = []
         try:
             if self._existed and self._comment != sql.MARK:
-                told = self._not_taken_over()
+                sentences = self._not_taken_over()
                 owned, other = self._owned_as_before()
-                statements, told = [*self._taken_over(), *owned], [*told, *other]
+                statements, sentences = [*self._taken_over(), *owned], [*sentences, *other]
             else:
                 statements = [self._commented(""), *(right.granted(self._named(right)) for right in self._rights)]
             kept = [sql.dropped(self._schema, self._kept)] if self._existed else []
@@ -138,7 +138,7 @@ class PostgresPlace(TablePlace):
                 )
             ]
         self._name_parts()
-        return told
+        return sentences
 
     def _drop(self, table: str) -> None:
         self._ask(sql.dropped(self._schema, table))
@@ -170,14 +170,14 @@ class PostgresPlace(TablePlace):
         owner, whole = str(old[1]), sql.quoted(self._schema, self._final)
         if int(str(self._ask(sql.may_own(self._schema, owner))[0][0])):
             return [f"ALTER TABLE {whole} OWNER TO {sql.quoted(owner)}"], []
-        told = tr(
+        sentence = tr(
             "The table “{final}” belongs to “{user}” now and no longer to “{owner}”, which has all rights on it, but "
             "may not own tables in its schema (right CREATE).",
             final=self._final,
             user=new[1],
             owner=owner,
         )
-        return [f"GRANT ALL ON TABLE {whole} TO {sql.quoted(owner)}"], [told]
+        return [f"GRANT ALL ON TABLE {whole} TO {sql.quoted(owner)}"], [sentence]
 
     def _not_taken_over(self) -> list[str]:
         lost = [str(part) for (part,) in self._ask(sql.not_taken_over(self._schema, self._kept, self._final))]
@@ -235,8 +235,8 @@ class PostgresPlace(TablePlace):
     def _ask(self, statement: str) -> list[list[Any]]:
         return self._run(lambda connection: connection.executeSql(statement))
 
-    def _said(self, told: str) -> VbasError:
-        said = first_line(Exception(told), self._table)
+    def _said(self, message: str) -> VbasError:
+        said = first_line(Exception(message), self._table)
         return VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said))
 
     def _schema_of(self, table: DatabaseTable) -> str:

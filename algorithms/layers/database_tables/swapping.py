@@ -122,14 +122,14 @@ class TablePlace(Place):
     def _tidied_up(self) -> list[str]:
         """Drop what a killed run was writing, put back what it was replacing; sentences on that, and on what others
         left."""
-        told = []
+        sentences = []
         for name, mine in self._left():
             role = role_of(name, self._schema, self._final)
             if role and mine:
                 with suppress(VbasError):
-                    told.append(self._tidied(name, role))
+                    sentences.append(self._tidied(name, role))
                     continue
-            told.append(
+            sentences.append(
                 tr(
                     "There is the table “{table}” of a run of VBAS that was ended before its end ({where}): nobody is "
                     "to use it, its owner is to drop it.",
@@ -137,7 +137,7 @@ class TablePlace(Place):
                     table=name,
                 )
             )
-        return told
+        return sentences
 
     def _tidied(self, name: str, role: str) -> str:
         if role == OLD:

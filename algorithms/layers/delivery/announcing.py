@@ -30,7 +30,7 @@ from ..database_tables.swapping import TablePlace
 from ..inputs import Inputs
 from .destinations import with_destination
 from .groups import LayerGroup, group_of_run, title_of_run
-from .styles import describe, legend_title, store_look, style
+from .styles import describe, legend_title, store_style, style
 
 
 class Announcing:
@@ -116,13 +116,13 @@ class Announcing:
         style(layer, name, self._labelled(name))
         describe(layer, self.titles[name], None, self._inputs.definition(name).help(), self._history)
 
-    def store_look(self, file: Path, name: str, drawn: bool) -> None:
+    def store_style(self, file: Path, name: str, drawn: bool) -> None:
         """Keep with a file what its layer is to look like and to say; drawn : whether it has shapes, without which only
         a GeoPackage has a place for it."""
         if not drawn and file.suffix.lower() != ".gpkg":
             return
-        told = self.titles[name], self._labelled(name), self._inputs.definition(name).help(), self._history
-        store_look(file, name, *told)
+        described = self.titles[name], self._labelled(name), self._inputs.definition(name).help(), self._history
+        store_style(file, name, *described)
 
     def _labelled(self, name: str) -> bool:
         """Whether the regions of an output are numbered: of two layers over each other only one is."""
@@ -228,11 +228,11 @@ def name_apart(layer: QgsVectorLayer, title: str, details: Sequence[str], projec
     """
     layer.setCustomProperty(RUN, json.dumps([title, *details]))
     others = [other for other in project.mapLayers().values() if other.id() != layer.id()]
-    alike = [kept[1:] for other in others if (kept := _kept(other))[:1] == [title]]
+    of_title = [kept[1:] for other in others if (kept := _kept(other))[:1] == [title]]
     taken = {other.name() for other in others}
-    if title not in taken and not alike:
+    if title not in taken and not of_title:
         return title
-    known = {detail for kept in alike for detail in kept}
+    known = {detail for kept in of_title for detail in kept}
     detail = next((detail for detail in details if detail not in known), details[-1])
     numbered = (f"{detail} ({n})" for n in range(2, len(taken) + 3))
     return next(name for part in (detail, *numbered) if (name := _with(title, part)) not in taken)

@@ -151,7 +151,7 @@ class Outputs:
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
-                self._announcing.store_look(file, name, table.geometry != "none")
+                self._announcing.store_style(file, name, table.geometry != "none")
                 self._note(file, destination, title)
                 if file.suffix.lower() in SUFFIXES:
                     settle(file)
@@ -293,8 +293,8 @@ class Outputs:
         file = destination.file
         place = PostgresPlace(name, destination) if file is None else SqlitePlace(name, destination, file)
         self._tables[name] = place
-        for told in stack.enter_context(place.held()):
-            self._feedback.pushWarning(told)
+        for warning in stack.enter_context(place.held()):
+            self._feedback.pushWarning(warning)
         stack.callback(self._drop, place)
         stack.callback(self._let_go_of_tables)
         staged = with_destination(self._inputs.parameters.get(name), place.staging)

@@ -94,8 +94,8 @@ def _with_sources(layer: QgsMapLayer | None, seen: set[str]) -> Iterator[QgsVect
     for join in layer.vectorJoins():
         yield from _with_sources(join.joinLayer(), seen)
     if layer.providerType() == "virtual":
-        shown = QgsVirtualLayerDefinition.fromUrl(QUrl.fromEncoded(layer.source().encode()))
-        for source in shown.sourceLayers():
+        definition = QgsVirtualLayerDefinition.fromUrl(QUrl.fromEncoded(layer.source().encode()))
+        for source in definition.sourceLayers():
             if source.isReferenced():
                 yield from _with_sources(QgsProject.instance().mapLayer(source.reference()), seen)
             else:

@@ -64,7 +64,7 @@ class Graduated:
     steps : the ends of classes that are the same for all layers, from 0, so that a colour means the same everywhere;
     empty for classes of about as many values each
     unsure : fields, and an expression of them that holds where a value may be none: it is hatched
-    one : what the legend counts where the number is 1, for a number that is whole; empty where it need not be
+    singular : what the legend counts where the number is 1, for a number that is whole; empty where it need not be
     """
 
     fields: tuple[str, ...]
@@ -75,7 +75,7 @@ class Graduated:
     ramp: tuple[str, ...]
     steps: tuple[float, ...] = ()
     unsure: tuple[tuple[str, ...], str] = ((), "")
-    one: str = ""
+    singular: str = ""
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
@@ -113,7 +113,7 @@ class Graduated:
             return []
         positive = known[known > 0]
         breaks = self.steps if self.steps and positive.size else quantile_breaks(positive)
-        classes = list(zip(_classes(breaks, bool(self.one)), shades(self.ramp, len(breaks) - 1)))
+        classes = list(zip(_classes(breaks, bool(self.singular)), shades(self.ramp, len(breaks) - 1)))
         if self.steps and positive.size:  # the legend need not show what no value reaches
             first, last = to_list(np.searchsorted(breaks[1:], [positive.min(), positive.max()]))
             classes = classes[first : last + 1]
@@ -122,7 +122,7 @@ class Graduated:
                 low,
                 high,
                 _symbol(layer, {"color": colour, **OUTLINE}),
-                f"{text} {self.one if self.one and high == 1 else self.unit}",
+                f"{text} {self.singular if self.singular and high == 1 else self.unit}",
             )
             for (low, high, text), colour in classes
         ]
@@ -197,14 +197,14 @@ class Categorised:
     """A colour per value of a text field with few values; in the order of `colours` where that names them.
 
     missing : the legend's words for no value; ours : whether the values are ours and English, which the legend shows in
-    the language of the user; look : of the symbols beside their colours
+    the language of the user; symbol_style : of the symbols beside their colours
     """
 
     field: str
     colours: dict[str, str] = dataclass_field(default_factory=dict)
     missing: str = ""
     ours: bool = True
-    look: dict[str, str] = dataclass_field(default_factory=lambda: OUTLINE)
+    symbol_style: dict[str, str] = dataclass_field(default_factory=lambda: OUTLINE)
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the field, has no value to show, or more of them than there are colours."""
@@ -213,17 +213,17 @@ class Categorised:
             return None
         values = {python_value(value) for value in layer.uniqueValues(layer.fields().indexOf(name))}
         known = sorted(str(value) for value in values if value is not None)
-        shown = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
-        if not 0 < len(shown) <= len(QUALITATIVE):
+        drawn = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
+        if not 0 < len(drawn) <= len(QUALITATIVE):
             return None
         free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
         categories = [
             QgsRendererCategory(
                 value,
-                _symbol(layer, {"color": self.colours.get(value) or next(free), **self.look}),
+                _symbol(layer, {"color": self.colours.get(value) or next(free), **self.symbol_style}),
                 tr(value_text(value)) if self.ours else value_text(value),
             )
-            for value in shown
+            for value in drawn
         ]
         if len(known) < len(values):
             # The category without a value takes all the rest, NULL among them.
@@ -319,8 +319,8 @@ def _hatch(symbol: QgsSymbol, condition: str) -> None:
         return
     lines = QgsLinePatternFillSymbolLayer.create({"angle": "45", "distance": "30"})
     lines.setSubSymbol(QgsLineSymbol.createSimple({"color": "#4b5563", "width": "0.12"}))
-    shown = QgsProperty.fromExpression(f"coalesce({condition}, false)")
-    lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, shown)
+    property_of_layer = QgsProperty.fromExpression(f"coalesce({condition}, false)")
+    lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLayerEnabled, property_of_layer)
     distance = QgsProperty.fromExpression(f"CASE WHEN {condition} THEN 1.2 END")
     lines.setDataDefinedProperty(QgsSymbolLayer.Property.PropertyLineDistance, distance)
     symbol.appendSymbolLayer(lines)
@@ -333,8 +333,8 @@ def _records_within(layer: QgsVectorLayer, at: np.ndarray, levels: np.ndarray, n
     if released is None:
         return [0] * len(levels)
     records = np.nan_to_num(_numbers(layer, f'"{released}"'))
-    shown = np.cumsum([records[at == place].sum() for place in levels])
-    return [int(float(f"{mean:.2g}")) for mean in shown / n_regions]
+    within = np.cumsum([records[at == place].sum() for place in levels])
+    return [int(float(f"{mean:.2g}")) for mean in within / n_regions]
 
 
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:

@@ -53,7 +53,7 @@ PATTERNS = {
     LOW_HIGH: "#92c5de",
     NOT_TOLD: "#f7f7f7",
 }
-Look = Union[Graduated, NestedLevels, Categorised, Plain]
+Style = Union[Graduated, NestedLevels, Categorised, Plain]
 # Of the demonstration city, from the centre outwards, in the same eight colours.
 DISTRICTS = {
     as_data("centre"): "#d55e00",
@@ -67,7 +67,7 @@ DISTRICTS = {
 POINT = {"name": "circle", "outline_color": "#ffffff"}
 DOT = {"name": "circle", "outline_style": "no", "size": "1"}
 # The looks of each output by preference; the last fits every layer.
-LOOKS: dict[str, tuple[Look, ...]] = {
+STYLES_OF: dict[str, tuple[Style, ...]] = {
     "RELEASED_REGIONS": (NestedLevels(RELEASED), RELEASED, Plain(REGION)),
     "REGION_AUDIT": (
         NestedLevels(
@@ -145,7 +145,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
             tr("nothing released"),
             GREENS_TO_BLUES,
             (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, ENDLESS),
-            one=tr("area in the smallest region"),
+            singular=tr("area in the smallest region"),
         ),
         Plain(REGION),
     ),
@@ -157,7 +157,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
     "LEFT_OUT": (Categorised("reason"), Plain(NO_VALUE)),
     "AUDIT": (Categorised("outcome"), Plain({**POINT, "color": "#56b4e9"})),
     "MASKED": (Plain({**POINT, "color": "#009e73", "size": "1.8"}),),
-    "POINTS": (Categorised("category", ours=False, look=DOT), Plain({**DOT, "color": "#0072b2"})),
+    "POINTS": (Categorised("category", ours=False, symbol_style=DOT), Plain({**DOT, "color": "#0072b2"})),
     "SITE_POINTS": (Plain({**POINT, "color": "#7b3fa0", "size": "1.8"}),),
     "VORONOI": (Plain({"style": "no", "outline_color": "#7b3fa0", "outline_width": "0.3"}),),
 }
@@ -183,8 +183,10 @@ def style(layer: QgsVectorLayer, name: str, labelled: bool = True) -> bool:
     name_fields(layer, name)
     if not layer.isSpatial():
         return False
-    looks = LOOKS.get(name, (Plain(REGION),))
-    layer.setRenderer(next(renderer for renderer in (look.renderer(layer) for look in looks) if renderer is not None))
+    styles = STYLES_OF.get(name, (Plain(REGION),))
+    layer.setRenderer(
+        next(renderer for renderer in (candidate.renderer(layer) for candidate in styles) if renderer is not None)
+    )
     tell_features(layer, name)
     if name in LABELLED and labelled:
         _label_regions(layer)
@@ -210,7 +212,9 @@ def describe(layer: QgsVectorLayer, title: str, name: str | None = None, abstrac
     layer.setMetadata(metadata)
 
 
-def store_look(file: Path, name: str, title: str, labelled: bool = True, abstract: str = "", history: str = "") -> None:
+def store_style(
+    file: Path, name: str, title: str, labelled: bool = True, abstract: str = "", history: str = ""
+) -> None:
     """Keep style and metadata with the file: inside a GeoPackage, beside any other format that is drawn.
 
     Arguments as for `style` and `describe`.

@@ -36,9 +36,9 @@ def layer_file(layer: QgsVectorLayer) -> LayerFile | None:
         return None
     table = parts.get("layerName")
     table = table if isinstance(table, str) else ""
-    shown = {path, f"{path}|layername={table}"}
+    sources = {path, f"{path}|layername={table}"}
     # A filter stands in the source as well; to overlook one would release who was filtered out.
-    plain = provider == "ogr" and layer.source() in shown and not layer.subsetString()
+    plain = provider == "ogr" and layer.source() in sources and not layer.subsetString()
     return LayerFile(file, table, plain)
 
 

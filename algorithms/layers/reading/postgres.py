@@ -55,11 +55,11 @@ def read_postgres(
             return None
         n_rows, widest = size
         aliases = [f"vbas_{i}" for i in range(len(names))]
-        shown = ", ".join(f"{column} AS {alias}" for column, alias in zip(asked, aliases))
+        columns_sql = ", ".join(f"{column} AS {alias}" for column, alias in zip(asked, aliases))
         keys = ", ".join(_quoted(fields[i].name()) for i in layer.dataProvider().pkAttributeIndexes())
         table = None
         with _silently():
-            table = dataset.ExecuteSQL(" ".join(("SELECT", shown, *rows, *(("ORDER BY", keys) if keys else ()))))
+            table = dataset.ExecuteSQL(" ".join(("SELECT", columns_sql, *rows, *(("ORDER BY", keys) if keys else ()))))
         if not hasattr(table, "GetArrowStreamAsNumPy"):
             return None
         columns = read_arrow(table, aliases, n_rows, widest, parameter, progress)

@@ -67,13 +67,13 @@ def _read_file(
     file = layer_file(layer)
     if file is None or not file.plain or layer.dataProvider().encoding() != "UTF-8":
         return None
-    shown = described(layer, file, names)
+    described_source = described(layer, file, names)
     if is_sqlite(file.path):
         # SQLite alone: GDAL's stream of a GeoPackage, in several threads, has been seen to give rows twice.
-        return read_as_declared(shown, source.name, progress)
+        return read_as_declared(described_source, source.name, progress)
     if not is_csv(file.path) and file.path.suffix.lower() != ".dbf":
         return None
-    with held(shown, source.name) as content:
+    with held(described_source, source.name) as content:
         if content.n_rows is None:
             return None
         return _stream(file, layer, names, content.n_rows, content.longest or LONGEST_IN_DBF, source.name, progress)

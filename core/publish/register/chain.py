@@ -20,7 +20,7 @@ from ...plain_text import visible
 from ...records.sqlite_file import quoted, reading
 from ..geopackage.making import SHORT, TEXT, add_table
 from .packs import PACKED, changed_packs
-from .told import TOLD
+from .particulars import PARTICULARS
 
 CHAIN = "vbas_chain"
 COLUMNS = {
@@ -53,7 +53,7 @@ RELEASE_ROWS: dict[str, Sequence[str]] = {
 # Tables that came later: where a release has no row in them, its hash is what it was before there were any.
 LATER_ROWS: dict[str, Sequence[str]] = {
     PACKED: ("release", "part", "hash"),
-    TOLD: ("release", "what", "text"),
+    PARTICULARS: ("release", "what", "text"),
 }
 POINTS_ROWS: dict[str, Sequence[str]] = {
     "vbas_maskings": ("masking", "time", "crs"),
@@ -90,8 +90,8 @@ class Link:
     @property
     def reckoned(self) -> str:
         """The hash that the entry must have."""
-        told = [self.previous, self.entry, self.time, self.what, self.number, self.content, self.released, self.by]
-        return hashlib.sha256(_json(told).encode("utf-8", "surrogatepass")).hexdigest()
+        content = [self.previous, self.entry, self.time, self.what, self.number, self.content, self.released, self.by]
+        return hashlib.sha256(_json(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,12 @@ def checked(connection: sqlite3.Connection) -> Chain:
     there = {(kind, number) for kind in ("release", "points") for number in _numbers(connection, kind)}
     held, changed = _held(links), changed_packs(connection)
     for kind, number in sorted(there | held.keys()):
-        told = held.get((kind, number))
-        if told is None:
+        content = held.get((kind, number))
+        if content is None:
             problems.append(_not_in_chain(kind, number))
         elif (kind, number) not in there:
             problems.append(_missing(kind, number))
-        elif told != content_of(connection, kind, number, changed):
+        elif content != content_of(connection, kind, number, changed):
             problems.append(_changed(kind, number))
     return Chain(links, problems)
 

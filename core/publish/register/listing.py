@@ -19,7 +19,7 @@ from ...records.sqlite_file import reading
 from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, Link, append, chain_of, checked
 from .entry import TAKE_OUT, Entry, Statement, chained, check_register, damaged, now, written_entry, written_for_good
 from .packs import size_of, taking_packs_out
-from .told import PURPOSE, RECIPIENT, SERIES, UPDATE, UPDATES, taking_told_out, told_of
+from .particulars import PURPOSE, RECIPIENT, SERIES, UPDATE, UPDATES, particulars_of, taking_particulars_out
 
 LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "
@@ -79,9 +79,9 @@ def _listed(
     except (InputError, ValueError, TypeError, KeyError, IndexError, zlib.error) as error:
         raise damaged(row[0], row[1], path, error) from error
     who = chain.by(ADDED, release), chain.by(APPROVED, release)
-    told = told_of(connection, release)
-    said = [told.get(what, "") for what in (SERIES, RECIPIENT, PURPOSE)]
-    carried_on = [_named(told.get(UPDATES, ""), named), told.get(UPDATE, "")]
+    particulars = particulars_of(connection, release)
+    said = [particulars.get(what, "") for what in (SERIES, RECIPIENT, PURPOSE)]
+    carried_on = [_named(particulars.get(UPDATES, ""), named), particulars.get(UPDATE, "")]
     texts = [sensitive, *who, *said, *carried_on]
     return Listed(release, row[1], row[2], k, names, levels, counts, records, *texts)
 
@@ -150,7 +150,7 @@ def taking_out(path: Path, release: int, by: str = "") -> Entry:
 
     def write(connection: sqlite3.Connection) -> None:
         links.append(append(connection, WITHDRAWN, release, now(), by))
-        for statement in (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection)):
+        for statement in (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_particulars_out(connection)):
             connection.execute(statement, (release,))
 
     links: list[Link] = []

@@ -19,7 +19,7 @@ TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maski
 
 
 @dataclass(frozen=True, eq=False)
-class ShownPoints:
+class ReleasedPoints:
     """Masked points that were released: their number in the register, when (UTC), and where.
 
     crs : the reference system as WKT; points : (n, 2) float64, coordinates in it
@@ -31,12 +31,12 @@ class ShownPoints:
     points: np.ndarray
 
 
-def maskings_in(path: Path) -> list[ShownPoints]:
+def maskings_in(path: Path) -> list[ReleasedPoints]:
     """The masked points of a register, in the order they were added. Raises InputError for a file that is none."""
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
-        return [ShownPoints(number, time, crs, _points(connection, number)) for number, time, crs in rows]
+        return [ReleasedPoints(number, time, crs, _points(connection, number)) for number, time, crs in rows]
 
 
 def _points(connection: sqlite3.Connection, number: int) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.published import Published
-from ...disclosure.shown_rows import all_values, apart, is_of_rows
+from ...disclosure.row_values import all_values, apart, is_of_rows
 from ...disclosure.values import Values
 from ...errors import InputError
 from ...language import tr
@@ -53,7 +53,7 @@ class Pack:
 
     def compressed(self) -> bytes:
         """The bytes of the pack."""
-        told, parts = [], []
+        columns, parts = [], []
         for name, column in self.columns.items():
             values, by_steps = column.astype(np.int64), False
             steps = np.diff(values, prepend=0)
@@ -61,22 +61,22 @@ class Pack:
                 values, by_steps = steps, True
             most = int(np.abs(values).max(initial=0))
             width = next(width for width in (1, 2, 4, 8) if most < 1 << (8 * width - 1))
-            told.append([name, width, len(values), by_steps])
+            columns.append([name, width, len(values), by_steps])
             parts.append(values.astype(f"<i{width}").tobytes())
-        first = json.dumps({"texts": {name: list(texts) for name, texts in self.texts.items()}, "columns": told})
+        first = json.dumps({"texts": {name: list(texts) for name, texts in self.texts.items()}, "columns": columns})
         return zlib.compress(b"".join([first.encode(), b"\n", *parts]))
 
 
 def read_pack(content: bytes) -> Pack:
     """The pack of these bytes. Raises ValueError, KeyError, TypeError or zlib.error where they are none."""
     first, _, rest = zlib.decompress(content).partition(b"\n")
-    told = json.loads(first)
+    header = json.loads(first)
     columns, at = {}, 0
-    for name, width, n, by_steps in told["columns"]:
+    for name, width, n, by_steps in header["columns"]:
         values = np.frombuffer(rest, f"<i{width}", n, at).astype(np.int64)
         columns[str(name)] = np.cumsum(values) if by_steps else values
         at += width * n
-    return Pack({str(name): [str(text) for text in texts] for name, texts in told["texts"].items()}, columns)
+    return Pack({str(name): [str(text) for text in texts] for name, texts in header["texts"].items()}, columns)
 
 
 def is_large(release: Published) -> bool:

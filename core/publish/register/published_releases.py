@@ -17,7 +17,7 @@ from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.in_series import in_all_periods
 from ...disclosure.published import Published
-from ...disclosure.shown_rows import all_values, apart
+from ...disclosure.row_values import all_values, apart
 from ...disclosure.values import Values
 from ...errors import InputError
 from ...generalising.rules import HierarchyRule
@@ -47,7 +47,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .told import LINKED, SAME_IN_ALL, UPDATE, UPDATES, taking_told_out, tell, told_of
+from .particulars import LINKED, SAME_IN_ALL, UPDATE, UPDATES, note, particulars_of, taking_particulars_out
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -198,11 +198,11 @@ def new_entry(
     n_earlier: int,
     by: str = "",
     released: str = "",
-    told: Mapping[str, str] = NOTHING,
+    particulars: Mapping[str, str] = NOTHING,
 ) -> Entry:
     """Write a release to a register, which is made if there is none, without making it visible yet.
 
-    n_earlier : the releases it was held against; by : who proposes it; released : its content hash; told : what
+    n_earlier : the releases it was held against; by : who proposes it; released : its content hash; particulars : what
     is said of it, by SERIES, RECIPIENT, PURPOSE. Raises InputError
     for a file that is not a register, that another program holds, or to which another run has added a release
     meanwhile.
@@ -213,10 +213,14 @@ def new_entry(
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         carries_on = _carried_on(connection, release)
         number = _insert(connection, release)
-        tell(connection, number, {**told, **carries_on, **_same_in_all(release), LINKED: ", ".join(release.linked)})
+        note(
+            connection,
+            number,
+            {**particulars, **carries_on, **_same_in_all(release), LINKED: ", ".join(release.linked)},
+        )
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
-        statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_told_out(connection))
+        statements = (*TAKE_OUT.values(), *taking_packs_out(connection), *taking_particulars_out(connection))
         return [*((statement, (number,)) for statement in statements), (TAKE_OUT_LAST, (link.entry,))]
 
     links: list[Link] = []
@@ -245,12 +249,12 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
-    told = (*flags, coarsened, int(release.of_persons), int(release.in_zones))
+    row = (*flags, coarsened, int(release.of_persons), int(release.in_zones))
     for name in LATER:
         if not is_there(connection, RELEASES, name):
             connection.execute(f"ALTER TABLE {RELEASES} ADD COLUMN {name} {SHORT}")
     connection.execute(
-        ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *told)
+        ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *row)
     )
     if is_large(release):
         add_packed(connection, number, release)
@@ -313,13 +317,15 @@ def _release(
         if not len(release.areas):
             raise ValueError
         _check_counts(release)
-        told = told_of(connection, number)
-        linked = tuple(name for name in told.get(LINKED, "").split(", ") if name)
-        updates = (positions.get(told[UPDATES], -1), told.get(UPDATE, "")) if UPDATES in told else None
+        particulars = particulars_of(connection, number)
+        linked = tuple(name for name in particulars.get(LINKED, "").split(", ") if name)
+        updates = (
+            (positions.get(particulars[UPDATES], -1), particulars.get(UPDATE, "")) if UPDATES in particulars else None
+        )
         release = replace(release, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
         release = replace(release, coarsened=levels, updates=updates)
-        if SAME_IN_ALL in told:
-            release = in_all_periods(release, release.quasi_identifiers[int(told[SAME_IN_ALL])])
+        if SAME_IN_ALL in particulars:
+            release = in_all_periods(release, release.quasi_identifiers[int(particulars[SAME_IN_ALL])])
         return release
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
         raise damaged(number, title, path, error) from error

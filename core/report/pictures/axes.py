@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import to_list
 from ...language import tr, written
-from ..numbers import shown
+from ..numbers import formatted
 from .svg import FONT, GRID, INK, LETTER, QUIET, element, words
 
 WIDTH, HEIGHT = 660.0, 340.0
@@ -146,4 +146,4 @@ def _mark(value: float) -> str:
         if power == 6:
             return tr("{n:g} million", n=many)
         return tr("{n:g} billion", n=many) if power == 9 else written(f"{value:.1e}")
-    return shown(value) if abs(value) >= 1000 else written(f"{value:.6g}")
+    return formatted(value) if abs(value) >= 1000 else written(f"{value:.6g}")

@@ -10,7 +10,7 @@ import numpy as np
 from ... import counted
 from ...arrays import to_list
 from ...language import in_turn, tr
-from ..numbers import shown
+from ..numbers import formatted
 from .axes import BOTTOM, RIGHT, TOP, WIDE, WIDTH, Axis, Frame, linear, logarithmic, with_outliers
 from .svg import DASHES, FONT, INK, LETTER, MARK, QUIET, SERIES, caption, clipped, element, hint, legend, picture, words
 
@@ -66,12 +66,12 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     text = title
     if mark is not None:
         content += _across(frame, x=mark)
-        text = tr("{title}. The dashed line is at {mark}.", title=title, mark=shown(mark))
+        text = tr("{title}. The dashed line is at {mark}.", title=title, mark=formatted(mark))
     described = tr(
         "From {low} to {high}; half of the values are below {middle}. Across: {x_title}; upwards: {y_title}.",
-        low=shown(low),
-        high=shown(high),
-        middle=shown(float(np.median(known))),
+        low=formatted(low),
+        high=formatted(high),
+        middle=formatted(float(np.median(known))),
         x_title=x_title,
         y_title=y_title,
     )
@@ -102,7 +102,7 @@ def horizontal_bars(
         return caption(tr("{text}: nothing to draw.", text=text))
     heads = heads or {}
     column = min(max(LETTER * FONT * max(min(len(name), LONGEST_NAME) for name in names) + 10, 60.0), 310.0)
-    room = WIDTH - column - LETTER * FONT * max(len(shown(float(length))) for length in lengths) - 14
+    room = WIDTH - column - LETTER * FONT * max(len(formatted(float(length))) for length in lengths) - 14
     values = np.asarray(lengths, dtype=float)
     limit = _limit(values, mark)
     scale = room / limit
@@ -120,7 +120,8 @@ def horizontal_bars(
     if (values > limit).any():
         text = tr("{text} Bars with a gap are cut off: the number is their length.", text=text)
     described = in_turn(
-        tr("{name}: {value}", name=name, value=shown(length)) for name, length in list(zip(names, to_list(values)))[:60]
+        tr("{name}: {value}", name=name, value=formatted(length))
+        for name, length in list(zip(names, to_list(values)))[:60]
     )
     return picture("".join(parts), WIDTH, y + 4, text, described) + caption(text)
 
@@ -140,11 +141,11 @@ def _bar(name: str, length: float, column: float, y: float, scale: float, limit:
         rest = wide - GAP
         shape = f"M{column:.1f} {top:.1f}h{rest:.1f}l-5 {tall:.1f}H{column:.1f}z"
         shape += f"M{column + rest + 5:.1f} {top:.1f}H{column + wide:.1f}v{tall:.1f}h-{GAP:.1f}z"
-    drawn = element("path", hint(tr("{name}: {value}", name=name, value=shown(length))), d=shape, fill=FILL)
+    drawn = element("path", hint(tr("{name}: {value}", name=name, value=formatted(length))), d=shape, fill=FILL)
     return (
         words(column - 7, y + 15, clipped(name, LONGEST_NAME), text_anchor="end", fill=INK)
         + drawn
-        + words(column + wide + 5, y + 15, shown(length), fill=QUIET, **HALO)
+        + words(column + wide + 5, y + 15, formatted(length), fill=QUIET, **HALO)
     )
 
 
@@ -176,7 +177,7 @@ def lines(
             content += "".join(
                 element(
                     "circle",
-                    hint(tr("{name}: {value}", name=name, value=f"{shown(x[j])}, {shown(y[j])}")),
+                    hint(tr("{name}: {value}", name=name, value=f"{formatted(x[j])}, {formatted(y[j])}")),
                     cx=a,
                     cy=b,
                     r=3,
@@ -221,20 +222,22 @@ def scatter(
             path = "M" + "L".join(f"{across[j]:.1f} {upwards[j]:.1f}" for j in best)
             content += element("path", d=path, fill="none", stroke=colour, stroke_width=1, stroke_dasharray="2 3")
         for j in own:
-            told = hint(tr("{name}: {value}", name=every[j].name, value=f"{shown(every[j].x)}, {shown(every[j].y)}"))
+            tooltip = hint(
+                tr("{name}: {value}", name=every[j].name, value=f"{formatted(every[j].x)}, {formatted(every[j].y)}")
+            )
             if every[j].marked:
                 a, b = across[j], upwards[j]
                 shape = f"M{a:.1f} {b - 7:.1f}l7 7l-7 7l-7-7z"
-                content += element("path", told, d=shape, fill=colour, stroke="#fff", stroke_width=1)
+                content += element("path", tooltip, d=shape, fill=colour, stroke="#fff", stroke_width=1)
                 content += words(a + 8, b - 6, every[j].label, fill=INK)
             else:
-                content += element("circle", told, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
+                content += element("circle", tooltip, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
         if series or len(best) < len(own):
             key.append((colour, "point", series or tr("others")))
     if any(point.marked for point in every):
         key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr("not beaten in both by any other")))
     marked = in_turn(
-        tr("{label}: {name}, {x} and {y}", label=p.label, name=p.name, x=shown(p.x), y=shown(p.y))
+        tr("{label}: {name}, {x} and {y}", label=p.label, name=p.name, x=formatted(p.x), y=formatted(p.y))
         for p in every
         if p.marked
     )
@@ -270,8 +273,8 @@ def spread(series: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str, x_ti
         key.append((colour, dash, name))
     described = tr(
         "From {low} to {high}. Across: {x_title}.",
-        low=shown(float(everything.min())),
-        high=shown(float(everything.max())),
+        low=formatted(float(everything.min())),
+        high=formatted(float(everything.max())),
         x_title=x_title,
     )
     whole = picture(content, WIDTH, frame.height, title, described)
@@ -291,8 +294,8 @@ def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
     edges = np.arange(len(names) + 1) - 0.5
     described = tr(
         "Half of them have at most {middle}, the largest {counts}.",
-        middle=shown(float(np.median(counts))),
-        counts=shown(counts.max()),
+        middle=formatted(float(np.median(counts))),
+        counts=formatted(counts.max()),
     )
     content = frame.drawn() + _columns(frame, edges, heights)
     return picture(content, WIDTH, frame.height, title, described) + caption(title)
@@ -324,7 +327,13 @@ def _columns(frame: Frame, edges: np.ndarray, heights: np.ndarray) -> str:
     base = frame.height - BOTTOM
     return "".join(
         element(
-            "rect", hint(shown(height)), x=left, y=high, width=max(right - left - 1, 0.5), height=base - high, fill=FILL
+            "rect",
+            hint(formatted(height)),
+            x=left,
+            y=high,
+            width=max(right - left - 1, 0.5),
+            height=base - high,
+            fill=FILL,
         )
         for left, right, high, height in zip(to_list(x[:-1]), to_list(x[1:]), to_list(top[:-1]), to_list(heights))
         if height
@@ -350,6 +359,6 @@ def _run_of(name: str, x: Sequence[float], y: Sequence[float]) -> str:
     return tr(
         "{name}: from {first} to {last}",
         name=name,
-        first=shown(float(known[0][1])),
-        last=shown(float(known[-1][1])),
+        first=formatted(float(known[0][1])),
+        last=formatted(float(known[-1][1])),
     )

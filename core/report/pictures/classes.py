@@ -6,7 +6,7 @@ import numpy as np
 
 from ...arrays import to_list
 from ...language import tr
-from ..numbers import shown
+from ..numbers import formatted
 
 CLASSES = 5
 
@@ -22,12 +22,12 @@ def classes_of(values: np.ndarray, like: np.ndarray | None = None) -> tuple[np.n
     of = values if like is None or not len(like) else like
     different = np.unique(of)
     if len(different) <= CLASSES and np.isin(values, different).all():
-        return np.searchsorted(different, values), [shown(value) for value in to_list(different)]
+        return np.searchsorted(different, values), [formatted(value) for value in to_list(different)]
     inner = np.unique([_rounded(limit) for limit in to_list(np.quantile(of, np.arange(1, CLASSES) / CLASSES))])
     inner = inner[(inner > different[0]) & (inner <= different[-1])]
     if not len(inner):  # nearly all have the lowest value: those above it are a class
         inner = different[-1:] if len(different) < 2 else different[1:2]
-    ends = [shown(value) for value in to_list(inner)]
+    ends = [formatted(value) for value in to_list(inner)]
     labels = [
         tr("below {ends}", ends=ends[0]),
         *(tr("{start} to {end}", start=low, end=high) for low, high in zip(ends, ends[1:])),

@@ -9,7 +9,7 @@ import shapely
 
 from ...arrays import to_list
 from ...language import plural, tr
-from ..numbers import shown
+from ..numbers import formatted
 from .classes import CLASSES, classes_of
 from .outlines import paths
 from .svg import INK, QUIET, SERIES, caption, element, hint, legend, picture, words
@@ -117,7 +117,7 @@ def scale_bar(x: float, y: float, scale: float, room: float) -> str:
     step = 10.0 ** np.floor(np.log10(longest))
     metres = float(max(digit * step for digit in (0.5, 1, 2, 5) if digit * step <= longest * (1 + 1e-9)))
     end = x + metres * scale
-    label = f"{shown(metres / 1000)} km" if metres >= 1000 else f"{shown(metres)} m"
+    label = f"{formatted(metres / 1000)} km" if metres >= 1000 else f"{formatted(metres)} m"
     bar = element("path", d=f"M{x:.1f} {y:.1f}v8H{end:.1f}v-8", fill="none", stroke=INK, stroke_width=1.5)
     return bar + words(x, y + 28, label, FONT, fill=INK)
 

@@ -15,12 +15,12 @@ FONT = 13.0
 
 def element(tag: str, content: str = "", **attributes: object) -> str:
     """An element. content : SVG; attributes : with _ for -; numbers are rounded to a tenth of a unit."""
-    given = "".join(
+    attributes_text = "".join(
         f' {name.replace("_", "-")}="{escape(_attribute(value))}"'
         for name, value in attributes.items()
         if value is not None and value != ""
     )
-    return f"<{tag}{given}>{content}</{tag}>" if content else f"<{tag}{given}/>"
+    return f"<{tag}{attributes_text}>{content}</{tag}>" if content else f"<{tag}{attributes_text}/>"
 
 
 def words(x: float, y: float, text: str, size: float = FONT, **attributes: object) -> str:

@@ -273,5 +273,5 @@ def _levels_of_pairs(local: LocalCounts, slot: np.ndarray, signs: np.ndarray) ->
         return np.zeros((3, 0), np.int64)
     marks = np.hstack([slot.astype(np.uint32).view(np.uint8).reshape(-1, 4), np.packbits(signs != 0, axis=1)])
     as_bytes = marks.view(np.dtype((np.void, marks.shape[1])))
-    _, first, alike = np.unique(as_bytes, return_index=True, return_inverse=True)
-    return local.levels(slot[first], signs[first])[:, alike.reshape(-1)]
+    _, first, equal = np.unique(as_bytes, return_index=True, return_inverse=True)
+    return local.levels(slot[first], signs[first])[:, equal.reshape(-1)]

@@ -10,7 +10,7 @@ from ...language import as_data
 from ...plain_text import visible
 from ..geopackage.making import SHORT, TEXT, add_table
 
-TOLD = "vbas_told"
+PARTICULARS = "vbas_told"
 COLUMNS = {"release": SHORT, "what": TEXT, "text": TEXT}
 SERIES, RECIPIENT, PURPOSE = "series", "recipient", "purpose"
 UPDATES, UPDATE = "updates", "update"  # the number of the release that it carries on; what it is beside that
@@ -21,28 +21,28 @@ TAKE_OUT = ("DELETE FROM vbas_told WHERE release = ?",)
 OF_RELEASE = "SELECT what, text FROM vbas_told WHERE release = ?"
 
 
-def tell(connection: sqlite3.Connection, release: int, told: Mapping[str, str]) -> None:
+def note(connection: sqlite3.Connection, release: int, particulars: Mapping[str, str]) -> None:
     """Note what is said of a release in an open register; nothing of what is empty."""
-    said = {what: visible(" ".join(text.split())) for what, text in told.items() if text.strip()}
+    said = {what: visible(" ".join(text.split())) for what, text in particulars.items() if text.strip()}
     if not said:
         return
-    if not has_told(connection):
-        add_table(connection, TOLD, COLUMNS)
+    if not has_particulars(connection):
+        add_table(connection, PARTICULARS, COLUMNS)
     connection.executemany(ADD, ((release, what, text) for what, text in said.items()))
 
 
-def told_of(connection: sqlite3.Connection, release: int) -> dict[str, str]:
+def particulars_of(connection: sqlite3.Connection, release: int) -> dict[str, str]:
     """What is said of a release in an open register."""
-    if not has_told(connection):
+    if not has_particulars(connection):
         return {}
     return {str(what): str(text) for what, text in connection.execute(OF_RELEASE, (release,))}
 
 
-def taking_told_out(connection: sqlite3.Connection) -> tuple[str, ...]:
+def taking_particulars_out(connection: sqlite3.Connection) -> tuple[str, ...]:
     """The statements that take out of an open register what is said of a release."""
-    return TAKE_OUT if has_told(connection) else ()
+    return TAKE_OUT if has_particulars(connection) else ()
 
 
-def has_told(connection: sqlite3.Connection) -> bool:
+def has_particulars(connection: sqlite3.Connection) -> bool:
     """Whether anything was ever said of a release of this register."""
-    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TOLD,)).fetchone())
+    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (PARTICULARS,)).fetchone())

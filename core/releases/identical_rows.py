@@ -1,7 +1,9 @@
-"""How many rows of each value a label shows, where none may be of a value that fewer than k of its rows show.
+"""How many rows of each value an equivalence class shows, where none may be of a value that fewer than k of its rows
+show.
 
-Of a value a label shows nobody or k and more. Whom it does not show may be shown in a region around, for which they
-have to be k, too: so of a value that cannot be shown whole, as many go as can be shown there, or none at all.
+Of a value an equivalence class shows nobody or k and more. Whom it does not show may be shown in a region around, for
+which they have to be k, too: so of a value that cannot be shown whole, as many go as can be shown there, or none at
+all.
 """
 
 from __future__ import annotations
@@ -16,36 +18,36 @@ def enough(people: np.ndarray, k: int) -> np.ndarray:
     return np.where(people >= k, people, 0)
 
 
-def numbers_alike(
+def numbers_of_identical(
     place: np.ndarray,
     free: np.ndarray,
     in_turn: Sequence[np.ndarray],
-    shown: np.ndarray,
+    n_released: np.ndarray,
     around: np.ndarray,
     k: int,
     order: np.ndarray,
 ) -> np.ndarray:
-    """How many of each value the labels of a level show, (P,) int64: of a label as many as it is to show, or the most
-    below that which can be.
+    """How many of each value the equivalence classes of a level show, (P,) int64: of an equivalence class as many as it
+    is to show, or the most below that which can be.
 
     place : (P,) of each value the place, ascending; free : (P,) whom no finer level shows; in_turn : how many of each
-    value are shown before others; shown : (K,) how many a label is to show; around : (K,) bool, whether a region is
-    around it; order : (P,) of several values the one with the least goes first
+    value are shown before others; n_released : (K,) how many an equivalence class is to show; around : (K,) bool,
+    whether a region is around it; order : (P,) of several values the one with the least goes first
     """
     open_to = enough(free, k)
     most = np.zeros(len(place), np.int64)
-    lacks = shown > 0
+    lacks = n_released > 0
     for wanted in (*in_turn, free):
         more = enough(np.maximum(most, np.minimum(open_to, wanted)), k)
         most = np.where(lacks[place], more, most)
-        lacks = np.bincount(place, most, len(shown)) < shown
-    most[shown[place] == 0] = 0
-    too_many = np.flatnonzero(np.bincount(place, most, len(shown)) > shown)
+        lacks = np.bincount(place, most, len(n_released)) < n_released
+    most[n_released[place] == 0] = 0
+    too_many = np.flatnonzero(np.bincount(place, most, len(n_released)) > n_released)
     starts, ends = (np.searchsorted(place, too_many, side) for side in ("left", "right"))
     for at, start, end in zip(too_many.tolist(), starts.tolist(), ends.tolist()):
         own = slice(start, end)
         left = free[own] if around[at] else most[own]
-        most[own] = _largest(most[own], left, int(shown[at]), k if around[at] else 0, k, order[own])
+        most[own] = _largest(most[own], left, int(n_released[at]), k if around[at] else 0, k, order[own])
     return most
 
 

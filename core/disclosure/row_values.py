@@ -95,7 +95,7 @@ def rows_beside(records: Records) -> KeptValues | None:
     return KeptValues(Shares(written_names(names), cell, value, numbers[there]), categories)
 
 
-def shown_in(release: Published, names: Sequence[str]) -> Values | None:
+def row_values_in(release: Published, names: Sequence[str]) -> Values | None:
     """What rows of a release are known to show in some fields together, given in order; None where it is not known."""
     for values in reversed(all_values(release)):
         own = names_of(values)
@@ -125,7 +125,7 @@ def known_fields(release: Published) -> set[str]:
 def n_that_can_be_followed(release: Published, earlier: Sequence[Published], k: int) -> int:
     """Rows of an update, and of the last earlier release that shows its fields, whose values fewer than k rows of their
     class show anywhere in it: whoever compares the two may know again who stayed, and so who left."""
-    names = names_shown(release)
+    names = known_row_fields(release)
     if not names:
         return 0
     return sum(_n_rare(published, names, k) for published in (release, *_before(earlier, names)))
@@ -134,9 +134,9 @@ def n_that_can_be_followed(release: Published, earlier: Sequence[Published], k: 
 def fields_in_new_words(release: Published, earlier: Sequence[Published], k: int) -> list[str]:
     """The fields of an update that may be the same in other words: of the last earlier release that shows them a value
     of k rows or more is in none now, and one of k rows or more was in none then."""
-    names = names_shown(release)
-    now, fields = shown_in(release, names), []
-    for before in (shown_in(other, names) for other in _before(earlier, names)):
+    names = known_row_fields(release)
+    now, fields = row_values_in(release, names), []
+    for before in (row_values_in(other, names) for other in _before(earlier, names)):
         if before is None or now is None:
             continue
         before = written_as(before, now.categories.tolist())
@@ -148,7 +148,7 @@ def fields_in_new_words(release: Published, earlier: Sequence[Published], k: int
 
 def _before(earlier: Sequence[Published], names: Sequence[str]) -> Iterator[Published]:
     """The last of some releases of which it is known what rows show in some fields together, or none."""
-    return islice((release for release in reversed(earlier) if names and shown_in(release, names) is not None), 1)
+    return islice((release for release in reversed(earlier) if names and row_values_in(release, names) is not None), 1)
 
 
 def _rows_by_value(values: Values) -> list[Counter[str]]:
@@ -165,19 +165,19 @@ def _of_k(numbers: Mapping[str, int], k: int) -> set[str]:
     return {text for text, number in numbers.items() if number >= k}
 
 
-def names_shown(release: Published) -> tuple[str, ...]:
+def known_row_fields(release: Published) -> tuple[str, ...]:
     """The fields beside quasi-identifiers of which it is known what rows show in them together; none for none."""
     return next((names_of(values) for values in reversed(all_values(release))), ())
 
 
 def _n_rare(release: Published, names: Sequence[str], k: int) -> int:
-    values = shown_in(release, names)
+    values = row_values_in(release, names)
     if values is None:
         return 0
     key = release.class_of[values.equivalence_class] * max(len(values.categories), 1) + values.value
     _, position = np.unique(key, return_inverse=True)
-    alike = np.bincount(position.reshape(-1), values.records)[position.reshape(-1)]
-    return int(values.records[alike < k].sum())
+    n_identical = np.bincount(position.reshape(-1), values.records)[position.reshape(-1)]
+    return int(values.records[n_identical < k].sum())
 
 
 def with_field_names(values: Values, name_of: Mapping[str, str]) -> Values:
