@@ -297,12 +297,12 @@ def nested_of_rows(place: Place, seed: int = 0) -> Iterator[NestedRow]:
     records = place.records(some, 4, kept={"diagnosis": sensitive_column(place, some)}, sensitive=("diagnosis",))
     two = requirement_of(records, K, 2)
 
-    def one(plan: Plan) -> np.ndarray:
+    def of_one_value(plan: Plan) -> np.ndarray:
         of = measure(two, plan.equivalence_class_of, len(plan.records)).diversity["diagnosis"]
         return of.distinct[plan.released] == 1
 
     cures = (requirement_of(records, K, 1), two)
-    yield _nested_row(place, records, "diagnoses (L_DIVERSITY 2)", "classes with one diagnosis", cures, one)
+    yield _nested_row(place, records, "diagnoses (L_DIVERSITY 2)", "classes with one diagnosis", cures, of_one_value)
 
 
 def _nested_row(
@@ -311,11 +311,11 @@ def _nested_row(
     attack: str,
     looked_at: str,
     cures: tuple[Requirement | None, Requirement],
-    found: Callable[[Plan], np.ndarray],
+    counts_of: Callable[[Plan], np.ndarray],
 ) -> NestedRow:
     levels = build_levels(place.areas, records.profile)
     plans = [_nested(place, records, levels, in_zones, cures[in_zones or cured]) for in_zones, cured in TRIED]
-    numbers = [found(plan) for plan in plans]
+    numbers = [counts_of(plan) for plan in plans]
     before, after, zones = (int(of.sum()) for of in numbers)
     shown = tuple(f"{int(of.sum())} of {len(of)}" for of in numbers)
     return NestedRow(attack, looked_at, before, after, zones, (shown[0], shown[1], shown[2]))

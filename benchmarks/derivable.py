@@ -389,5 +389,5 @@ def printed_beside(names: Sequence[str]) -> Iterator[str]:
 
 if __name__ == "__main__":
     asked = sys.argv[1:]
-    for one in printed_beside(asked[1:]) if asked[:1] == ["--disclosure"] else printed():
-        print(one, flush=True)
+    for printed_line in printed_beside(asked[1:]) if asked[:1] == ["--disclosure"] else printed():
+        print(printed_line, flush=True)

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from vbas.core.areas import Areas
 
-Found = Union[int, "tuple[int, dict[str, float]]"]
+Outcome = Union[int, "tuple[int, dict[str, float]]"]
 AREAS, REGIONS, K, MEMORY = 18_077, 60, 5, 2_000
 QUASI = ("sex", "age_group", "marital_status", "education", "language")
 MAKE = """
@@ -127,7 +127,7 @@ def copy_polars(folder: Path) -> int:
     return polars.scan_parquet(out).select(polars.len()).collect().item()
 
 
-def ours(folder: Path, address: str, table: str, destination: str) -> Found:
+def ours(folder: Path, address: str, table: str, destination: str) -> Outcome:
     """Profile, and release by one level where there is a destination."""
     from vbas.core.crosswalk import Crosswalk
     from vbas.core.engines import open_engine
@@ -153,7 +153,7 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
         return sum(level.records for level in released.levels.values()), clock.parts
 
 
-def nested(folder: Path, destination: str) -> Found:
+def nested(folder: Path, destination: str) -> Outcome:
     """Profile, nested levels on a plane of squares, their plan and its measures; released where there is a destination.
 
     Of a release, what the upload of the plan takes stands by itself.
@@ -202,7 +202,7 @@ def squares(identifiers: np.ndarray) -> Areas:
     return make_areas(known, 1000.0 * np.column_stack([position % side, position // side]))
 
 
-def write_profile(folder: Path) -> Found:
+def write_profile(folder: Path) -> Outcome:
     """The profile as a GeoPackage, by vbas:profiledatabase itself."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 
@@ -217,7 +217,7 @@ def write_profile(folder: Path) -> Found:
     return (folder / "profile.gpkg").stat().st_size
 
 
-def read_profile(folder: Path) -> Found:
+def read_profile(folder: Path) -> Outcome:
     """What a run over that file does before it begins: every row read and checked, matched with its area, counted."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
 

@@ -183,19 +183,19 @@ def nested(town: Town, n_draws: int) -> dict[str, object]:
     levels = build_levels(town.areas, town.first)
     losses = losses_of(town.areas, town.first, levels)
     own, own_seconds = timed(lambda: nest(town.areas, town.profile, levels, K))
-    one, seconds = timed(lambda: nest(town.areas, town.profile, levels, K, requirement=town.requirement))
+    plan, seconds = timed(lambda: nest(town.areas, town.profile, levels, K, requirement=town.requirement))
     figures: dict[str, object] = {
         "records": town.profile.n_records,
         "own_suppressed": town.profile.n_records - own.n_released,
         "own_metres": mean_loss(own, losses),
         "own_seconds": own_seconds,
-        "same_suppressed": town.profile.n_records - one.n_released,
+        "same_suppressed": town.profile.n_records - plan.n_released,
         "unavoidable": unavoidable(town, levels),
-        "same_metres": mean_loss(one, losses),
+        "same_metres": mean_loss(plan, losses),
         "same_seconds": seconds,
     }
     if n_draws:
-        figures["bound"] = bound(town, levels, losses, one, n_draws)
+        figures["bound"] = bound(town, levels, losses, plan, n_draws)
     return figures
 
 
@@ -276,14 +276,14 @@ def least_loss(counted: np.ndarray, region_of: np.ndarray, costs: np.ndarray) ->
         (len(each), size),
     )
     possible = np.isfinite(costs).reshape(-1)
-    found = milp(
+    solution = milp(
         np.concatenate([np.where(possible, costs.reshape(-1), 0.0), np.zeros(n_labels * periods)]),
         constraints=[LinearConstraint(once, 1, 1), LinearConstraint(enough, 0), LinearConstraint(in_use, 0)],
         integrality=np.ones(size),
         bounds=Bounds(0, np.append(possible, np.ones(n_labels * periods))),
         options={"time_limit": SECONDS, "mip_rel_gap": 0.005},
     )
-    return float(found.mip_dual_bound or 0.0)
+    return float(solution.mip_dual_bound or 0.0)
 
 
 @dataclass(frozen=True)
@@ -456,18 +456,18 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
     for name, of in figures.items():
         if "nested" not in of:
             continue
-        one = of["nested"]
-        own, times = one["own_metres"], one["same_metres"] / one["own_metres"]
-        by_year = f"{one['own_suppressed']} | {one['records']} | | {own:.0f} | 1 | {one['own_seconds']:.1f}"
+        row = of["nested"]
+        own, times = row["own_metres"], row["same_metres"] / row["own_metres"]
+        by_year = f"{row['own_suppressed']} | {row['records']} | | {own:.0f} | 1 | {row['own_seconds']:.1f}"
         yield f"| {name}, by year | {by_year} |"
         yield (
-            f"| {name}, the same in all | {one['same_suppressed']} | {one['records']} | {one['unavoidable']} | "
-            f"{one['same_metres']:.0f} | {times:.2f} ({reached(times <= NESTED_TARGET, NESTED_TARGET)}) | "
-            f"{one['same_seconds']:.1f} |"
+            f"| {name}, the same in all | {row['same_suppressed']} | {row['records']} | {row['unavoidable']} | "
+            f"{row['same_metres']:.0f} | {times:.2f} ({reached(times <= NESTED_TARGET, NESTED_TARGET)}) | "
+            f"{row['same_seconds']:.1f} |"
         )
-        if "bound" in one:
-            of_plan = one["bound"]
-            least, error = of_plan.share * one["same_metres"], of_plan.error * times
+        if "bound" in row:
+            of_plan = row["bound"]
+            least, error = of_plan.share * row["same_metres"], of_plan.error * times
             by = f"{name}, no plan below, by {of_plan.draws} draws"
             yield f"| {by} | | | | {least:.0f} | {of_plan.share * times:.2f} ± {error:.2f} | |"
     yield ""
@@ -478,11 +478,11 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
     yield "|---" * 6 + "|"
     for name, of in figures.items():
         if "level" in of:
-            one = of["level"]
-            first, best = one["years"][0], max(one["years"])
-            share = one["same_classes"] / best
+            row = of["level"]
+            first, best = row["years"][0], max(row["years"])
+            share = row["same_classes"] / best
             yield (
-                f"| {name} | {first} | {best} | {one['same_regions']} | {one['same_classes']} | {share:.2f} "
+                f"| {name} | {first} | {best} | {row['same_regions']} | {row['same_classes']} | {share:.2f} "
                 f"({reached(share >= LEVEL_TARGET, LEVEL_TARGET)}) |"
             )
     yield from _said_of_months(figures)

@@ -52,8 +52,8 @@ def released(areas: Areas, table: RecordTable) -> tuple[Levels, dict[str, Column
     release = apply(nest(areas, records.profile, levels, K), records)
     number = np.empty(len(release.rows), np.int64)
     level, region = release.level[release.rows], release.region[release.rows]
-    for one, crosswalk in enumerate(levels.crosswalks):
-        number[level == one] = crosswalk.numbers[region[level == one]]
+    for height, crosswalk in enumerate(levels.crosswalks):
+        number[level == height] = crosswalk.numbers[region[level == height]]
     shown = {name: Column(column.codes[release.rows], column.categories) for name, column in release.fields.items()}
     places = {"vbas_level": level + 1, "vbas_region": number}
     columns = {name: Column(*np.unique(values, return_inverse=True)[::-1]) for name, values in places.items()}

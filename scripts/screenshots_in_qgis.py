@@ -465,7 +465,7 @@ def palette_of(picture: Image.Image, n_true: int, n_others: int) -> Image.Image:
     return palette
 
 
-def tell(steps: Steps) -> None:
+def print_steps(steps: Steps) -> None:
     """Go on with the story, and end QGIS at its end."""
     try:
         wait = next(steps)
@@ -475,7 +475,7 @@ def tell(steps: Steps) -> None:
     except Exception:
         traceback.print_exc()
         os._exit(1)
-    QTimer.singleShot(wait, lambda: tell(steps))
+    QTimer.singleShot(wait, lambda: print_steps(steps))
 
 
-QTimer.singleShot(4 * MOMENT, lambda: tell(story()))
+QTimer.singleShot(4 * MOMENT, lambda: print_steps(story()))

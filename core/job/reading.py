@@ -9,7 +9,7 @@ from ..areas import Areas
 from ..generalising.asked import Generalising
 from ..language import plural, tr
 from ..parameters import SMALLEST_K
-from ..privacy.series import EACH_BY_ITSELF
+from ..privacy.series import EACH_BY_ITSELF, THE_SAME
 from ..records.fields import RecordFields
 from ..records.identifiers import refuse_identifiers
 from ..records.matching import STOP, Records, match_records
@@ -89,6 +89,11 @@ def period_of(job: Job) -> str:
 def periods_of(job: Job) -> str:
     """How the classes of several periods go together: each by itself where nothing else can be asked for."""
     return job.text(PERIODS) if job.has(PERIODS) else EACH_BY_ITSELF
+
+
+def same_in_all_of(job: Job) -> str:
+    """The period where classes are to be the same in all of them; else empty."""
+    return period_of(job) if periods_of(job) == THE_SAME else ""
 
 
 def quasi_identifiers_of(job: Job, named: Sequence[str]) -> tuple[tuple[str, ...], str]:

@@ -60,8 +60,8 @@ def anonymize_linked(
     known : mapping of str to names of fields, optional
         By table, what others may know of each of a person's rows, such as the month of a stay. It is released.
     keep, sensitive : mapping of str to names of fields, optional
-        By table, further fields to release as they are; of the sensitive ones, the people who look alike must not have
-        one value in common: see `l_diversity` and `max_share`.
+        By table, additional fields to release as they are; of the sensitive ones, the people who look alike must not
+        have one value in common: see `l_diversity` and `max_share`.
     linked_keys : mapping of str to str, optional
         The key of tables that call it otherwise.
     count_known : bool

@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
-from .diversity import Diversity, Shares, Tally, diversity_of, equivalence_class_of_entries, tallies_of
+from .diversity import (
+    Diversity,
+    Shares,
+    Tally,
+    diversity_of,
+    equivalence_class_of_entries,
+    several_values_of,
+    tallies_of,
+)
 from .series import Series
 
 
@@ -79,6 +87,9 @@ class Requirement:
             fulfilled &= _distinct(equivalence_class_of, members, n_equivalence_classes) >= self.k
         if self.asks_for_values:
             for shares in self.shares:
+                if self.l_diversity == 2 and self.max_share == 100 and not shares.held:
+                    fulfilled &= several_values_of(equivalence_class_of, shares, n_equivalence_classes)
+                    continue
                 for tally in tallies_of(equivalence_class_of, shares, n_equivalence_classes):
                     fulfilled &= self.values_hold(tally)
         return fulfilled
