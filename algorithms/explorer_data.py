@@ -22,7 +22,7 @@ from ..core.evaluation import ByValue, Measures, RegionAudit, evaluate_by_value
 from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
-from ..core.job.making import READ, aggregations_used, looked_at, need_neighbours
+from ..core.job.making import READ, aggregations_used, estimated, need_neighbours
 from ..core.job.rules import hold_before_a_place
 from ..core.job.values import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
@@ -203,7 +203,7 @@ class Reading:
         hold_before_a_place(form.job)
         if need_neighbours(aggregations_used(form.job)):
             explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
-        return looked_at(form.job, explorer_data.areas, RecordSource(explorer_data.records))
+        return estimated(form.job, explorer_data.areas, RecordSource(explorer_data.records))
 
     def columns(self, table: str, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
         """Fields of a table as columns; table : REGIONS or RECORDS. Raises VbasError."""

@@ -298,12 +298,12 @@ def study(place: Place, populations: int, names: Sequence[str] = (), only: Seque
     for seed in range(populations):
         people = population_of(place, seed, names, masked=not only or DONUT in only)
         planted, models = people.planted, models_of(people, seed)
-        true, true_fits = planted.look(planted.true_areas()), fits_of(people, planted.true_areas(), models)
+        true, true_fits = planted.analysis_of(planted.true_areas()), fits_of(people, planted.true_areas(), models)
         read.setdefault((TRUE, 0), []).append(Read(true, true, true_fits, true_fits))
         for k in SETTINGS["k"]:
             for name, reading in releases(people, k, only):
                 fits = fits_of(people, reading, models)
-                read.setdefault((name, k), []).append(Read(planted.look(reading), true, fits, true_fits))
+                read.setdefault((name, k), []).append(Read(planted.analysis_of(reading), true, fits, true_fits))
     print(f"| k | release | {' | '.join(HEADER)} |\n|---|---|{'---|' * len(HEADER)}")
     for (name, k), of in read.items():
         figures_of = figures(of)

@@ -251,9 +251,9 @@ def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarr
     if places.within is None or not len(places):
         return np.zeros(len(places), bool)
     step = places.within + 1
-    given, taken = exchanges.given[step], exchanges.taken[step]
+    giving, taken = exchanges.given[step], exchanges.taken[step]
     alone = block.people[places.area, places.class_of] == places.people
-    free = alone & (given[places.area, places.class_of] >= places.people)
+    free = alone & (giving[places.area, places.class_of] >= places.people)
     best = np.zeros((int(places.part_of.max(initial=NONE)) + 1, block.u), np.int32)
     area, class_of = np.nonzero((places.part_of >= 0) & (taken > 0))
     np.maximum.at(best, (places.part_of[area, class_of], class_of), taken[area, class_of])

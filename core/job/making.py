@@ -135,7 +135,7 @@ def released(
     return Made(account, remarks, hierarchies, made.aggregation)
 
 
-def looked_at(job: Job, areas: Areas, records: Source) -> Account:
+def estimated(job: Job, areas: Areas, records: Source) -> Account:
     """What the release that a job asks for would be: as `released`, and nothing is released. Of what is published
     already nothing is known yet.
 

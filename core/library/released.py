@@ -111,11 +111,11 @@ class Anonymized:
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:
             columns[RECORDS] = _numbers(release.counts)
-        shown = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
+        released = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
         changed = {*table.coarsened, *self.account.levels.coarser}
         kept = [name for name in release.fields if name not in changed]
         frame: Any = self._job.table("RECORDS")  # which a library has as a frame
-        return frame.like(shown, kept)
+        return frame.like(released, kept)
 
     @cached_property
     def crosswalk(self) -> Any:

@@ -171,8 +171,8 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
         columns["vbas_parent"] = _parents(levels)
     columns["areas"] = column_of_numbers(np.concatenate(of_level).astype(np.int64))
     if account.coarser is not None:
-        shown = zip(account.coarser.values, n_regions)
-        columns["vbas_values"] = column_of([values for values, n in shown for _ in range(n)])
+        values_of_levels = zip(account.coarser.values, n_regions)
+        columns["vbas_values"] = column_of([values for values, n in values_of_levels for _ in range(n)])
     columns["released"] = column_of_numbers(np.asarray(audit.released))
     if nested:
         columns["within"] = column_of_numbers(np.asarray(audit.within))
