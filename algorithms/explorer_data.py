@@ -28,7 +28,6 @@ from ..core.job.values import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import LevelOptions, build_levels
-from ..core.nesting.measures import LevelAudit
 from ..core.profile import Profile
 from ..core.progress import Progress, part
 from ..core.records.columns import Column
@@ -151,7 +150,7 @@ class Shown:
     n_sites: int
     levels: Levels
     measures: Measures
-    audit: RegionAudit | LevelAudit
+    audit: RegionAudit
     table: Table
     lost: ByValue
 

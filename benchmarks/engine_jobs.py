@@ -161,8 +161,8 @@ def nested(folder: Path, destination: str) -> Outcome:
     from vbas.core.engines import open_engine
     from vbas.core.engines.profiling import count_in_place, match_in_place
     from vbas.core.engines.releasing import stage_in_place
+    from vbas.core.evaluation import evaluate
     from vbas.core.nesting.making import LevelOptions, build_levels
-    from vbas.core.nesting.measures import evaluate_levels
     from vbas.core.nesting.planning import nest
     from vbas.core.records.fields import RecordFields
 
@@ -179,7 +179,7 @@ def nested(folder: Path, destination: str) -> Outcome:
         with clock.of("nest"):
             plan = nest(areas, profile, levels, K)
         with clock.of("measures"):
-            evaluate_levels(areas, plan)
+            evaluate(areas, plan)
         if destination:
             upload = engine.upload
 

@@ -24,9 +24,9 @@ from vbas.benchmarks import attack_places, real_data
 from vbas.benchmarks.attack_places import Place
 from vbas.benchmarks.derivable import OTHERS
 from vbas.core.disclosure.count_tables import CountTable, own_totals
+from vbas.core.evaluation import evaluate
 from vbas.core.levels import own_regions
 from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan
 from vbas.core.privacy.published_counts import hold_against_counts
@@ -160,9 +160,7 @@ def main(programs: bool = False) -> None:
             held = hold_against_counts(plan, [table], place.areas)
             seconds = time.process_time() - start
             after = disclosed_by(held.plan, table, programs)
-            metres, later = (
-                evaluate_levels(place.areas, after_or_before)[0].mean_distance for after_or_before in (plan, held.plan)
-            )
+            metres, later = (evaluate(place.areas, shown)[0].mean_distance for shown in (plan, held.plan))
             print(
                 f"| {place.name} | {len(place.areas)} | {records.profile.n_records} | {k} | {before[0]}, {before[1]} | "
                 f"{after[0]}, {after[1]} | {held.n_followed} | {held.n_anyway} | {held.n_left} | {held.n_coarser} | "

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .anonymity import DEFAULT_K
 from .crosswalk import Crosswalk
 from .errors import InputError
 from .language import tr
+from .parameters import DEFAULT_K
 from .plan import area_of_cells
 from .privacy.in_each_period import with_series
 from .privacy.requirement import Requirement

@@ -8,7 +8,6 @@ from dataclasses import replace
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.anonymity import SMALLEST_K
 from ...core.approach import choosing_sites
 from ...core.areas import Areas
 from ...core.configuration import Configuration
@@ -17,6 +16,7 @@ from ...core.job.generalising import coarser_of
 from ...core.job.reading import same_in_all_of
 from ...core.language import plural, tr
 from ...core.outcome import Outcome
+from ...core.parameters import SMALLEST_K
 from ...core.progress import Progress
 from ...core.records.matching import Records
 from ...core.site_location import APPROACHES as SITE_LOCATIONS

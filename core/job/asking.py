@@ -34,14 +34,14 @@ def ask_of(
     table : the records, whose fields are looked at; nested : whether rows say their level; hierarchies : of their
     values, for levels that show coarser ones
     """
-    rule = rule_of(job)
+    rule = rule_of(job) if job.follows_rule else None
     people = job.number("LEAST_POPULATION") if job.has("LEAST_POPULATION") else 0.0
     return replace(
         rated(job, nested),
         least_population=max(people, rule.least_population if rule else 0.0),
         published_margins=job.text("PUBLISHED_MARGINS") if job.has("PUBLISHED_MARGINS") else "",
-        published_counts=published_counts_of(job, table),
-        earlier=earlier_of(job, table),
+        published_counts=published_counts_of(job, table) if job.given("PUBLISHED_COUNTS") else None,
+        earlier=earlier_of(job, table) if job.given("REGISTER") else None,
         ties=job.text("TIES") if job.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
         at_once=cells_within(job.whole("MEMORY"), job.whole("K")) if job.has("MEMORY") else CELLS_AT_ONCE,

@@ -175,7 +175,7 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
         columns["vbas_values"] = column_of([values for values, n in values_of_levels for _ in range(n)])
     columns["released"] = column_of_numbers(np.asarray(audit.released))
     if nested:
-        columns["within"] = column_of_numbers(np.asarray(audit.within))  # type: ignore[union-attr]
+        columns["within"] = column_of_numbers(np.asarray(audit.within))
     if any(names is not None for names in levels.names):
         columns["name"] = column_of(_names(levels))
     fields = [_own(declared.RELEASED_REGIONS, name) for name in columns]

@@ -12,9 +12,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Callable
 
-from ..anonymity import SMALLEST_K
 from ..errors import InputError
 from ..language import tr
+from ..parameters import SMALLEST_K
 
 NO_RULE = "none"
 SHIPPED = Path(__file__).resolve().parent / "rules.csv"
