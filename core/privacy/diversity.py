@@ -147,6 +147,21 @@ def tallies_of(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_c
     return [_of_records(equivalence_class_of, shares, n_equivalence_classes), *tallies]
 
 
+def several_values_of(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> np.ndarray:
+    """As `Tally.several_values` of records each of which is one person, (n_equivalence_classes,) bool, without counting
+    them: whether any value of an equivalence class is another than one of them.
+
+    equivalence_class_of : of each cell, -1 for none
+    """
+    equivalence_class = equivalence_class_of_entries(equivalence_class_of, shares.cell)
+    equivalence_class[equivalence_class < 0] = n_equivalence_classes
+    any_value = np.zeros(n_equivalence_classes + 1, np.int64)
+    any_value[equivalence_class] = shares.value
+    several = np.zeros(n_equivalence_classes + 1, bool)
+    several[equivalence_class[shares.value != any_value[equivalence_class]]] = True
+    return several[:-1]
+
+
 def diversity_of(equivalence_class_of: np.ndarray, shares: Shares, n_equivalence_classes: int) -> Diversity:
     """How diverse the values of a sensitive field are in each equivalence class.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..language import plural, tr
-from ..privacy.diversity import shares_of
-from ..privacy.requirement import Requirement, members_of
+from ..privacy.diversity import Shares, shares_of
+from ..privacy.requirement import Members, Requirement, members_of
 from ..profile import Profile, profile_records
 from .columns import looked_up, smallest_integers
 from .table import RecordTable, check_table
@@ -39,6 +40,19 @@ class Records:
     def notes(self) -> tuple[str, ...]:
         """What a report says of them: the warnings, and what is shown coarser than it was read."""
         return (*self.warnings, *(column.sentence for column in self.table.coarsened.values()))
+
+    @cached_property
+    def members(self) -> tuple[Members, ...]:
+        """Who the rows of each cell belong to, for every kind of people."""
+        return tuple(members_of(kind, self.cell_of, column.codes) for kind, column in self.table.members.items())
+
+    @cached_property
+    def shares(self) -> tuple[Shares, ...]:
+        """The values of each cell, for every sensitive field."""
+        table, who = self.table, {kind: column.codes for kind, column in self.table.members.items()}
+        return tuple(
+            shares_of(name, self.cell_of, table.kept[name].codes, table.counts, who) for name in table.sensitive
+        )
 
 
 def match_records(
@@ -113,11 +127,7 @@ def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: fl
 
     Raises InputError for a k below 2, an l_diversity below 1, and a share that is not above 0 and up to 100.
     """
-    table, cell_of = records.table, records.cell_of
-    members = tuple(members_of(kind, cell_of, column.codes) for kind, column in table.members.items())
-    who = {kind: column.codes for kind, column in table.members.items()}
-    shares = tuple(shares_of(name, cell_of, table.kept[name].codes, table.counts, who) for name in table.sensitive)
-    return Requirement(k, members, shares, l_diversity, max_share)
+    return Requirement(k, records.members, records.shares, l_diversity, max_share)
 
 
 def match_areas(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from ..areas import Areas
@@ -26,18 +28,17 @@ def balanced_density(
     """
     points, population, rank = areas.points, areas.population, areas.rank
     upwards = np.lexsort((rank, points[:, 0], points[:, 1]))
-    sites = np.empty((n_sites, 2))
-    placed = 0
     rows = _rows(population[upwards], n_sites)
     cells = _cells_per_row(rows, population[upwards], n_sites)
+    in_order, sizes = np.empty(len(upwards), np.int64), []
     for row, (start, stop) in enumerate(rows):
         members = upwards[start:stop]
         members = members[np.lexsort((rank[members], points[members, 1], points[members, 0]))]
-        for first, last in _cells(population[members], int(cells[row])):
-            sites[placed] = points[members[first:last]].mean(axis=0)
-            placed += 1
-        progress(placed / n_sites)
-    return SiteLocation(sites)
+        in_order[start:stop] = members
+        sizes += [last - first for first, last in _cells(population[members], int(cells[row]))]
+        progress(len(sizes) / n_sites)
+    site = np.repeat(np.arange(n_sites), sizes)
+    return SiteLocation(np.column_stack([np.bincount(site, column) / sizes for column in points[in_order].T]))
 
 
 Stretch = tuple[int, int]
@@ -61,12 +62,12 @@ def _walk(population: np.ndarray, ideal: float) -> tuple[list[Stretch], bool]:
 
     Returns the stretches and whether the last one reached the ideal.
     """
-    total = np.concatenate([[0.0], np.cumsum(population)])
+    total = [0.0, *np.cumsum(population).tolist()]
     wanted = ideal * (1 - 1e-12)  # sums of fractions may fall short by rounding
     stretches: list[Stretch] = []
     start, reached = 0, True
     while start < len(population):
-        last = int(np.searchsorted(total[start + 1 :], total[start] + wanted)) + start
+        last = bisect_left(total, total[start] + wanted, start + 1) - 1
         reached = last < len(population)
         if not reached:
             stop = len(population)
@@ -101,11 +102,19 @@ def _cells(population: np.ndarray, n_cells: int) -> list[Stretch]:
     cells, _ = _walk(population, population.sum() / n_cells)
     if len(cells) > n_cells:
         cells[n_cells - 1 :] = [(cells[n_cells - 1][0], len(population))]
+    totals = [_divisible(population, cell) for cell in cells] if len(cells) < n_cells else []
     while len(cells) < n_cells:
-        totals = [population[a:b].sum() if b - a > 1 else -1.0 for a, b in cells]
-        fullest = int(np.argmax(totals))
-        cells[fullest : fullest + 1] = _halves(population, cells[fullest])
+        fullest = totals.index(max(totals))
+        halves = _halves(population, cells[fullest])
+        cells[fullest : fullest + 1] = halves
+        totals[fullest : fullest + 1] = [_divisible(population, half) for half in halves]
     return cells
+
+
+def _divisible(population: np.ndarray, cell: Stretch) -> float:
+    """The population of a stretch, -1 where it is of one point alone."""
+    start, stop = cell
+    return float(population[start:stop].sum()) if stop - start > 1 else -1.0
 
 
 def _halves(population: np.ndarray, cell: Stretch) -> list[Stretch]:

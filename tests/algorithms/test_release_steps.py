@@ -13,11 +13,13 @@ from qgis.core import (
 )
 from qgis.PyQt.QtWidgets import QFileDialog
 
+from vbas.core.command.main import DONE, main
 from vbas.core.preparing.roles import LEAVE_OUT, PERSON, QUASI
 
 from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, wait_for
 from .test_explorer import entry
+from .test_job_file import content_of
 from .test_release_dock import Walk
 
 __all__ = ["entry"]
@@ -139,8 +141,8 @@ def test_coarser_values_say_what_each_saves_and_save_it(opened):
 
 
 @pytest.mark.slow
-def test_a_job_is_handed_over_and_says_next_month_what_differs(opened, tmp_path, monkeypatch):
-    dock, walk, *_ = opened
+def test_a_job_is_handed_over_run_again_and_says_next_month_what_differs(opened, tmp_path, monkeypatch):
+    dock, walk, _, people = opened
     for _ in range(4):
         walk.click(dock.next)
     hand_over = dock.hand_over
@@ -156,6 +158,16 @@ def test_a_job_is_handed_over_and_says_next_month_what_differs(opened, tmp_path,
         return hand_over.compared.text()
 
     assert chosen(job) == f"“{job.name}” asks for the same."
+    again, june = tmp_path / "again", tmp_path / "june"
+    assert main(["anonymize", str(job), "--folder", str(again), "--quiet"]) == DONE
+    assert content_of(again) == content_of(tmp_path / "may")
+    people.startEditing()
+    people.deleteFeatures([feature.id() for feature in people.getFeatures()][::3])
+    assert people.commitChanges()
+    assert main(["anonymize", str(job), "--folder", str(june), "--quiet"]) == DONE
+    assert content_of(june) != content_of(again)
+    walk.settle()
+    assert chosen(june / "datapackage.json") == "“datapackage.json” asks for the same."
     dock.go_to(1)
     dock.roles.choose("age", LEAVE_OUT)
     for step in (2, 3, 4):

@@ -19,11 +19,11 @@ from vbas.core.disclosure.method_bounds import method_bounds
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.zone_tables import parts_of as parts_of_zones
 from vbas.core.disclosure.zone_tables import records_of, released_classes, too_many_pairs, zones_of
+from vbas.core.evaluation import evaluate
 from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.losses import LOSSES
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.narrowing import can_be_narrowed, narrow
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
@@ -407,7 +407,7 @@ def attackers(rng: np.random.Generator) -> object:
             zones,
             parts_of_zones(zones, shown),
         ),
-        *(method_bounds(shown, areas.population, losses, k), guesses(areas, plan), evaluate_levels(areas, plan)),
+        *(method_bounds(shown, areas.population, losses, k), guesses(areas, plan), evaluate(areas, plan)),
         narrow(levels, areas.population, plan.level, plan.region, plan.class_of, plan.in_zones),
         can_be_narrowed(levels, plan.in_zones),
     ]

@@ -14,10 +14,9 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import RegionAudit, evaluate
 from vbas.core.levels import make_levels, own_regions
-from vbas.core.nesting.measures import LevelAudit, evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.diversity import diversity_of, shares_of
+from vbas.core.privacy.diversity import diversity_of, several_values_of, shares_of
 from vbas.core.privacy.requirement import Requirement, measure
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
@@ -82,7 +81,7 @@ def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
     if nested:
         levels = make_levels(areas, [own_regions(len(areas)), crosswalk])
         plan = nest(areas, records.profile, levels, k, requirement=requirement)
-        audit: LevelAudit | RegionAudit = evaluate_levels(areas, plan)[1]
+        audit: RegionAudit = evaluate(areas, plan)[1]
     else:
         plan = suppress(records.profile, crosswalk, k, requirement)
         audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))[1]
@@ -166,3 +165,14 @@ def test_a_row_that_stands_for_nobody_shows_no_sensitive_value():
     assert diversity_of(np.array([0]), shares, 1).distinct.tolist() == [1]
     requirement = Requirement(5, (), (shares,), l_diversity=2)
     assert requirement.holds(np.array([0]), np.array([0]), 1).tolist() == [False]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 3), st.integers(0, 2)), max_size=20),
+    classes=st.lists(st.integers(-1, 3), min_size=6, max_size=6),
+)
+def test_two_values_of_records_are_found_as_the_rows_have_them(rows, classes):
+    cell, value, count = np.array(rows or np.empty((0, 3)), np.int64).reshape(-1, 3).T
+    several = several_values_of(np.array(classes), shares_of("d", cell, value, count), 4)
+    shown = [{v for c, v, n in rows if c >= 0 and n and classes[c] == one} for one in range(4)]
+    assert several.tolist() == [len(values) > 1 for values in shown]

@@ -311,17 +311,17 @@ def _remember(state: ExplorerState) -> None:
 
 
 def _filled(state: ExplorerState, job: Job) -> Iterator[None]:
-    """Work out the lines point by point, that of nested levels beside what is shown first."""
+    """Work out the lines point by point, that of nested levels after the other, beside what is shown first."""
     beside, n_sites = state.beside, state.shown.n_sites
+    for _ in state.curve.filled(part(job.progress, 0.0, 0.5)):
+        yield
     if beside.nested is not None:
         try:
-            beside.nested.point(n_sites, part(job.progress, 0.0, 0.1))
+            beside.nested.point(n_sites, part(job.progress, 0.5, 0.6))
         except VbasError as error:
             if isinstance(error, Cancelled):
                 raise
             beside.nested = None  # such as an approach that makes no level of so few regions
-        yield
-    for _ in state.curve.filled(part(job.progress, 0.1, 0.6)):
         yield
     if beside.nested is not None:
         try:

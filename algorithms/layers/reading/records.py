@@ -9,6 +9,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.records.columns import Column, ColumnBuilder
+from ....core.records.csv_columns import read_plain_csv
 from ....core.records.fields import RecordFields
 from ....core.records.sqlite_file import is_sqlite
 from ....core.records.table import RecordTable
@@ -76,6 +77,9 @@ def _read_file(
     with held(described_source, source.name) as content:
         if content.n_rows is None:
             return None
+        plain = read_plain_csv(described_source, content.n_rows, progress) if is_csv(file.path) else None
+        if plain is not None:
+            return plain
         return _stream(file, layer, names, content.n_rows, content.longest or LONGEST_IN_DBF, source.name, progress)
 
 
