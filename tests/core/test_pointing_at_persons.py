@@ -23,12 +23,15 @@ LAST = (
     *("Okafor", "Martin", "Côté", "Brown"),
 )
 WORDS = ("came", "with", "her", "mother", "on", "Monday", "said", "that", "the", "pain", "is", "worse", "lives", "near")
-NAMES, NUMBERS = "By its name it holds names of persons.", "Telephone numbers, or other long numbers, point at persons."
-PLACE = "It is a place by itself: the region is released in its stead."
-BY_BOTH, INITIALS = "By its name and values it points at single persons.", "Initials point at persons."
-MAIL, REMARKS = "E-mail addresses name persons.", "Remarks in free text can name persons."
-BORN = "Exact dates point at persons: show years or age groups instead."
-FREQUENT = "Many of its values are frequent names of persons."
+NAMES, NUMBERS = (
+    "Going by its name, it holds names of people.",
+    "Telephone numbers and other long numbers can identify people.",
+)
+PLACE = "It says where a person is: the region is released instead."
+BY_BOTH, INITIALS = "Its name and values suggest that it identifies single people.", "Initials can identify people."
+MAIL, REMARKS = "E-mail addresses identify people.", "Remarks in free text can name people."
+BORN = "Exact dates can identify people: use years or age groups instead."
+FREQUENT = "Many of its values are common names of people."
 
 
 def remark(rng):
