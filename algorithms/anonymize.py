@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping
 
 from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
 
+from ..core.areas import Areas
 from ..core.configuration import CUSTOM
 from ..core.job.configuring import settled_by_combination
 from ..core.job.making import aggregations_used, is_nested, released
 from ..core.language import as_data, tr
-from ..core.source import RecordSource
+from ..core.records.matching import Records
+from ..core.source import RecordSource, Source
 from .form import approaches, published, regions
 from .form import parameters as shared
 from .form.approaches import conditions_with_costs
 from .form.areas import area_parameters, areas_of, with_neighbours
-from .form.effective import GIVEN, Condition, Conditions
+from .form.effective import GIVEN, Conditions
 from .form.form import FormJob
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
@@ -31,10 +33,35 @@ from .nested import disclosure
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
 from .privacy import earlier
-from .privacy.rule import FollowsRules, rule_parameter
+from .privacy.rule import rule_parameter
+
+CONDITIONS = conditions_with_costs(
+    {
+        **approaches.conditions_with_combination(),
+        **nested_levels.CONDITIONS,
+        **disclosure.CONDITIONS_OF_RELEASE,
+        **nested_levels.COARSER,
+        **PROTECTION,
+        **OVER_TIME,
+        **GENERALISING,
+        **earlier.CONDITIONS,
+        **published.CONDITIONS,
+        **IN_A_FOLDER,
+        **signing_conditions(),
+        "TIES": [
+            {
+                "RELEASE": [nested_levels.NESTED],
+                "PUBLISHED_MARGINS": GIVEN,
+                "PUBLISHED_COUNTS": GIVEN,
+                "REGISTER_ACTION": [earlier.REPAIR],
+            }
+        ],
+    },
+    {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN},
+)
 
 
-class Anonymize(Releasing, FollowsRules):
+class Anonymize(Releasing):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
@@ -52,6 +79,10 @@ class Anonymize(Releasing, FollowsRules):
         "suppressed counts could be derived from them.</p><p>Croft et al. 2015, 2018.</p>"
     )
 
+    ABOUT_REPORT = tr(
+        "A page for a privacy officer: the verdict, what it means for a person, who is "
+        "suppressed, maps before and after, what was read, and the command that does it again."
+    )
     IN_PLACE = False  # whether the records are in an engine, and no layer
 
     def of_areas_and_records(self) -> Iterable[QgsProcessingParameterDefinition]:
@@ -94,12 +125,7 @@ class Anonymize(Releasing, FollowsRules):
             *signing_parameters(),
             self.of_rows(),
             *regions.region_outputs(),
-            shared.report(
-                tr(
-                    "A page for a privacy officer: the verdict, what it means for a person, who is "
-                    "suppressed, maps before and after, what was read, and the command that does it again."
-                )
-            ),
+            shared.report(self.ABOUT_REPORT),
             sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
@@ -108,29 +134,7 @@ class Anonymize(Releasing, FollowsRules):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def conditions(self) -> Conditions:
-        tied: Condition = {
-            "RELEASE": [nested_levels.NESTED],
-            "PUBLISHED_MARGINS": GIVEN,
-            "PUBLISHED_COUNTS": GIVEN,
-            "REGISTER_ACTION": [earlier.REPAIR],
-        }
-        own: Conditions = {
-            **nested_levels.conditions(),
-            **disclosure.CONDITIONS_OF_RELEASE,
-            **nested_levels.COARSER,
-            **PROTECTION,
-            **OVER_TIME,
-            **GENERALISING,
-            **earlier.CONDITIONS,
-            **published.CONDITIONS,
-            **IN_A_FOLDER,
-            **signing_conditions(),
-            "TIES": [tied],
-        }
-        conditions: Conditions = {**approaches.conditions_with_combination(), **own}
-        return conditions_with_costs(
-            conditions, {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN}
-        )
+        return CONDITIONS
 
     def group_title(self, inputs: Inputs) -> str:
         regions_of = tr("Nested regions") if inputs.text("RELEASE") == nested_levels.NESTED else tr("Regions")
@@ -146,4 +150,9 @@ class Anonymize(Releasing, FollowsRules):
         is_nested(job)  # which raises for what cannot go together
         layer = with_neighbours(job, areas_of(job), aggregations_used(job))
         records = records_of(job, layer.areas, job.whole("K"))
-        return Handed(released(job, populated(layer, records), RecordSource(records), records.notes), layer)
+        source = self.source(job, records, layer.areas)
+        return Handed(released(job, populated(layer, records), source, records.notes), layer)
+
+    def source(self, job: FormJob, records: Records, areas: Areas) -> Source:
+        """The records, with what belongs to them."""
+        return RecordSource(records)

@@ -13,14 +13,11 @@ from ..core.attribute_costs import attribute_costs, cost_sentence
 from ..core.best_approaches import best_approaches, component_sentences
 from ..core.comparison import compare
 from ..core.configuration import Configuration
-from ..core.errors import InputError
 from ..core.generalising import generalise_profile
-from ..core.job.asking import in_all_periods
 from ..core.job.generalising import coarser_of
-from ..core.job.reading import period_of, periods_of
+from ..core.job.reading import same_in_all_of
 from ..core.language import tr
 from ..core.outcome import Outcome, with_pareto
-from ..core.privacy.series import EACH_BY_ITSELF, THE_SAME
 from ..core.progress import Progress, part
 from ..core.recommendation import with_recommendation
 from ..core.records.matching import Records
@@ -28,7 +25,7 @@ from ..core.report.comparison import comparison_report
 from ..core.report.cost import costs_section
 from ..core.report.objectives import best_approaches_section, researcher_section, weighted_section
 from ..core.report.page import Section
-from ..core.suppression import Terms, suppressed_by_class, suppression_percent
+from ..core.suppression import Terms, in_all_periods, suppressed_by_class, suppression_percent
 from ..core.weighted_sum import best_sentences, weights_of, with_weighted_sums
 from .baselines import settings
 from .form import comparisons, scenarios, trade_off
@@ -46,7 +43,6 @@ COMPARED, SEARCHED, ANALYSED, SCENARIOS = range(4)
 
 def compare_all(form: Form) -> dict[str, object]:
     """`vbas:compare`."""
-    _refuse_periods(form)
     ks = trade_off.ks_of(form)
     names = trade_off.searched_approaches(form.words("SITE_LOCATIONS"), form.words("AGGREGATIONS"))
     configurations = comparisons.compared_configurations_of(form)
@@ -82,23 +78,6 @@ def compare_all(form: Form) -> dict[str, object]:
     return {"N_CONFIGURATIONS": n_run, "N_FAILED": len(failed), "N_SCENARIOS": n_scenarios}
 
 
-def _refuse_periods(form: Form) -> None:
-    """Refuse what rates classes of each period by itself alone. Raises InputError."""
-    if not period_of(form.job) or periods_of(form.job) != THE_SAME:
-        return
-    for name, wanted in (("BUDGETS", bool(trade_off.budgets_of(form))), ("SCENARIOS", form.whole("SCENARIOS") > 0)):
-        if wanted:
-            raise InputError(
-                tr(
-                    "{name} and PERIODS “{periods}” do not go together: what is tried there counts the classes of each "
-                    "period by itself. Leave {name} out, or choose “{other}”.",
-                    name=name,
-                    periods=THE_SAME,
-                    other=EACH_BY_ITSELF,
-                )
-            )
-
-
 def _compared(
     form: Form,
     areas: Areas,
@@ -121,7 +100,7 @@ def _compared(
             settings.compared_options_of(form),
             form.words("NESTED"),
             comparisons.at_k(comparisons.settings_of(form), k),
-            in_all_periods(form.job, Terms(k, n_unmatched=records.n_unmatched), records.profile),
+            in_all_periods(Terms(k, n_unmatched=records.n_unmatched), records.profile, same_in_all_of(form.job)),
             analyses,
         )
 
@@ -184,7 +163,7 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     node = [levels.get(name, 0) for name in records.profile.quasi_identifiers]
     profile, _ = generalise_profile(records.profile, hierarchies, node)
     further = {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in hierarchies.items()}
-    terms = in_all_periods(form.job, Terms(best.k, n_unmatched=records.n_unmatched), profile)
+    terms = in_all_periods(Terms(best.k, n_unmatched=records.n_unmatched), profile, same_in_all_of(form.job))
     percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, terms), terms)
     costs = attribute_costs(profile, best.crosswalk, terms, further)
     # Of the provider, which the command names; the form by itself knows none.

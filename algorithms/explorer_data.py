@@ -22,13 +22,12 @@ from ..core.evaluation import ByValue, Measures, RegionAudit, evaluate_by_value
 from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
-from ..core.job.making import READ, aggregations_used, looked_at, need_neighbours
+from ..core.job.making import READ, aggregations_used, estimated, need_neighbours
 from ..core.job.rules import hold_before_a_place
 from ..core.job.values import CONFIGURATION, NESTED, ONE_LEVEL
 from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import LevelOptions, build_levels
-from ..core.nesting.measures import LevelAudit
 from ..core.profile import Profile
 from ..core.progress import Progress, part
 from ..core.records.columns import Column
@@ -151,7 +150,7 @@ class Shown:
     n_sites: int
     levels: Levels
     measures: Measures
-    audit: RegionAudit | LevelAudit
+    audit: RegionAudit
     table: Table
     lost: ByValue
 
@@ -204,7 +203,7 @@ class Reading:
         hold_before_a_place(form.job)
         if need_neighbours(aggregations_used(form.job)):
             explorer_data = explorer_data.with_neighbours(form.progress(0, READ))
-        return looked_at(form.job, explorer_data.areas, RecordSource(explorer_data.records))
+        return estimated(form.job, explorer_data.areas, RecordSource(explorer_data.records))
 
     def columns(self, table: str, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
         """Fields of a table as columns; table : REGIONS or RECORDS. Raises VbasError."""

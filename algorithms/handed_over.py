@@ -20,7 +20,8 @@ from ..core.package.dataset import tables_of_release
 from ..core.package.table import DataTable
 from ..core.release import Release
 from ..core.report.coarser import coarser_sentences
-from ..core.report.internal import internal_report
+from ..core.report.internal import Remarks, internal_report
+from ..core.report.sign import Signing
 from .form import regions
 from .form.base import VbasAlgorithm
 from .form.form import Form, FormJob
@@ -89,9 +90,6 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     step = ""
     if layer is not None:
         remarks, step = with_costs(form, account, remarks, handed.made.hierarchies)
-        seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
-        seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
-        remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
     of_release = partial(public_page, form, account, layer, shapes, tables=tables)
     page, page_of_folder = cache(of_release), cache(partial(of_release, left_out=INPUTS))
     said, named = None, "" if entry is None else entry.in_words
@@ -100,9 +98,7 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
         said = signing(form, tables(), named, _where_in_place(form, account), pages)
         add_sign_page(form, account, said)
     if layer is not None:
-        form.outputs.add_text(
-            "REPORT", lambda: internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks, said)
-        )
+        form.outputs.add_text("REPORT", lambda: _internal_page(form, account, layer, shapes, remarks, said))
     if account.rows is not None:
         form.outputs.add_text(RELEASE_REPORT, page)
     if account.rows is not None and form.outputs.wanted(RELEASE_FOLDER):
@@ -117,6 +113,15 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     if handed.last is not None:
         form.outputs.last(partial(_publish, handed.last, numbers))
     return numbers
+
+
+def _internal_page(
+    form: Form, account: Account, layer: AreaLayer, shapes: list[np.ndarray], remarks: Remarks, said: Signing | None
+) -> str:
+    remarks = remarks.with_those_of(account)
+    drawing = form.seconds() - sum(remarks.seconds.values())
+    remarks = replace(remarks, seconds={**remarks.seconds, tr("drawing and writing"): drawing})
+    return internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks, said)
 
 
 def _publish(publish: Callable[[], str], results: dict[str, object]) -> None:

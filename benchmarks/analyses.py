@@ -148,11 +148,11 @@ def _reading(people: People, levels: Levels, level_of: np.ndarray) -> Reading:
     cells = np.flatnonzero(level_of >= 0)
     level, area = level_of[cells], area_of_cells(profile)[cells]
     region = np.array(levels.region_of)[level, area]
-    one = profile.counts.indices[cells].astype(np.int64)
+    class_of = profile.counts.indices[cells].astype(np.int64)
     at = SETTINGS["quasi_identifiers"].index("age_group")
     fields = {
-        "class": Column(np.tile(one, 2), np.arange(profile.counts.shape[1])),
-        "age": Column(np.tile(profile.classes[one, at], 2), profile.categories[at]),
+        "class": Column(np.tile(class_of, 2), np.arange(profile.counts.shape[1])),
+        "age": Column(np.tile(profile.classes[class_of, at], 2), profile.categories[at]),
     }
     rows = ReleasedRows(people.territory.areas, levels, np.tile(level, 2), np.tile(region, 2), fields)
     return Reading(rows, cells)
@@ -187,15 +187,15 @@ def draw_cases(rng: np.random.Generator, people: People, relative: np.ndarray, b
 
 def clusters_of(rng: np.random.Generator, areas: Areas) -> list[np.ndarray]:
     """Two clusters, each an area by chance and the nearest ones around it, with a share of all people."""
-    found: list[np.ndarray] = []
-    while len(found) < SETTINGS["clusters"]:
+    clusters: list[np.ndarray] = []
+    while len(clusters) < SETTINGS["clusters"]:
         centre = rng.choice(len(areas), p=areas.population / areas.population.sum())
         order = np.argsort(np.hypot(*(areas.points - areas.points[centre]).T), kind="stable")
         people = np.cumsum(areas.population[order])
         inside = order[: int(np.searchsorted(people, SETTINGS["cluster_share"] * people[-1])) + 1]
-        if all(not np.isin(inside, other).any() for other in found):
-            found.append(inside)
-    return found
+        if all(not np.isin(inside, other).any() for other in clusters):
+            clusters.append(inside)
+    return clusters
 
 
 def null(place: Territory, populations: int) -> None:
@@ -232,13 +232,13 @@ def even_cases(rng: np.random.Generator, people: People, by_age: bool, n_maps: i
     profile = people.profile
     counts = profile.counts.data.astype(np.int64)
     cells = people.risk[profile.counts.indices] if by_age else np.ones(len(counts))
-    found = np.zeros((n_maps, len(counts)), np.int64)
+    cases = np.zeros((n_maps, len(counts)), np.int64)
     scale = SETTINGS["cases"] / (cells * counts).sum()
     for risk in np.unique(cells):
         there = cells == risk
         n = round(risk * scale * counts[there].sum())
-        found[:, there] = rng.multivariate_hypergeometric(counts[there], n, n_maps, method="count")
-    return found
+        cases[:, there] = rng.multivariate_hypergeometric(counts[there], n, n_maps, method="count")
+    return cases
 
 
 def tests_of(
@@ -277,7 +277,7 @@ def local_p_values(local: np.ndarray, drawn: np.ndarray) -> np.ndarray:
 
 def maps(place: Territory, populations: int) -> None:
     """The error of the map, and whether planted clusters are found."""
-    found: dict[str, list[dict[str, float]]] = {}
+    measures: dict[str, list[dict[str, float]]] = {}
     for seed in range(populations):
         people = people_of(place, seed)
         areas = people.territory.areas
@@ -306,19 +306,19 @@ def maps(place: Territory, populations: int) -> None:
             given = outcome(people, reading, clustered, ("age",), False)
             result = scan(areas.points, given, largest=LARGEST, n_draws=SETTINGS["draws"], seed=seed)
             named = [cluster.areas for cluster in result.clusters if cluster.p_value <= 0.05]
-            told = np.isin(np.arange(len(areas)), np.concatenate([[-1], *named]))
-            both = areas.population[told & inside].sum()
+            in_clusters = np.isin(np.arange(len(areas)), np.concatenate([[-1], *named]))
+            both = areas.population[in_clusters & inside].sum()
             of["sensitivity"] = both / areas.population[inside].sum()
-            of["ppv"] = both / areas.population[told].sum() if told.any() else np.nan
-            found.setdefault(name, []).append(of)
-    true = {key: np.nanmean([one[key] for one in found["true areas"]]) for key in found["true areas"][0]}
+            of["ppv"] = both / areas.population[in_clusters].sum() if in_clusters.any() else np.nan
+            measures.setdefault(name, []).append(of)
+    true = {key: np.nanmean([row[key] for row in measures["true areas"]]) for key in measures["true areas"][0]}
     print(
         "| release | populations | map, kernel | against true areas | map, empirical Bayes | against | bandwidth, m | "
         "sensitivity | against | PPV | against |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for name, rows in found.items():
-        mean = {key: np.nanmean([one[key] for one in rows]) for key in rows[0]}
+    for name, rows in measures.items():
+        mean = {key: np.nanmean([row[key] for row in rows]) for key in rows[0]}
         print(
             f"| {name} | {len(rows)} | {mean[KERNEL]:.3f} | {mean[KERNEL] / true[KERNEL]:.3f} | "
             f"{mean[EMPIRICAL_BAYES]:.3f} | {mean[EMPIRICAL_BAYES] / true[EMPIRICAL_BAYES]:.3f} | "
@@ -334,14 +334,14 @@ def coefficients(place: Territory, populations: int) -> None:
     Each record takes its mean exposure. Standard errors are those of the model, robust ones (HC1), and robust ones that
     allow records of a region to be alike.
     """
-    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
+    fits: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     wanted = SETTINGS["gradient"]
     for seed in range(populations):
         people = people_of(place, seed)
         profile, points = people.profile, people.territory.areas.points
         weight = people.territory.areas.population / people.territory.areas.population.sum()
         rng = np.random.default_rng([seed, 3])
-        counts, one = profile.counts.data.astype(np.int64), profile.counts.indices
+        counts, class_of = profile.counts.data.astype(np.int64), profile.counts.indices
         values = np.concatenate(
             [profile.classes[:, [at]] == np.arange(1, len(own)) for at, own in enumerate(profile.categories)], axis=1
         )
@@ -351,7 +351,7 @@ def coefficients(place: Territory, populations: int) -> None:
             for model in MODELS
         ]
         outcomes = [
-            draw_outcome(rng, counts, wanted * x[area_of_cells(profile)] + np.log(people.risk[one]), model)
+            draw_outcome(rng, counts, wanted * x[area_of_cells(profile)] + np.log(people.risk[class_of]), model)
             for x, model in each
         ]
         for name, reading in readings(people):
@@ -360,20 +360,20 @@ def coefficients(place: Territory, populations: int) -> None:
             weights = _spread(reading)
             cells, rows = reading.cells, reading.rows
             groups = (rows.level * len(points) + rows.region)[: len(cells)]
-            attributes = values[one[cells]].astype(float)
+            attributes = values[class_of[cells]].astype(float)
             design = np.column_stack([np.zeros(len(cells)), np.ones(len(cells)), attributes])
             start = {model: np.zeros(design.shape[1]) for model in MODELS}
             for (x, model), cases in zip(each, outcomes):
                 design[:, 0] = weights.exposure(x)[0][: len(cells)]
                 start[model], errors = fit_counts(design, counts[cells], cases[cells], groups, model, start[model])
-                found.setdefault((model, name), []).append((start[model][0], errors))
+                fits.setdefault((model, name), []).append((start[model][0], errors))
     print("| model | release | fits | mean estimate | deviation | covered, model | robust | by region |")
     print("|---|---|---|---|---|---|---|---|")
-    for (model, name), of in found.items():
-        estimate, errors = np.array([one[0] for one in of]), np.array([one[1] for one in of])
+    for (model, name), of in fits.items():
+        estimate, errors = np.array([class_of[0] for class_of in of]), np.array([class_of[1] for class_of in of])
         covered = 100 * (np.abs(estimate - wanted)[:, None] <= 1.96 * errors).mean(axis=0)
-        told = " | ".join(f"{one:.1f} %" for one in covered)
-        print(f"| {model} | {name} | {len(of)} | {estimate.mean():.3f} | {estimate.std():.3f} | {told} |")
+        percents = " | ".join(f"{class_of:.1f} %" for class_of in covered)
+        print(f"| {model} | {name} | {len(of)} | {estimate.mean():.3f} | {estimate.std():.3f} | {percents} |")
 
 
 def draw_outcome(rng: np.random.Generator, counts: np.ndarray, effect: np.ndarray, model: str) -> np.ndarray:
@@ -408,9 +408,9 @@ def fit_counts(
     n, p = counts.sum(), design.shape[1]
     squares = cases * (1 - risk) ** 2 + (counts - cases) * risk**2
     robust = bread @ (design.T @ (squares[:, None] * design)) @ bread * n / (n - p)
-    alike = sparse.csr_matrix((cases - counts * risk, (group, np.arange(len(group))))) @ design
-    alike = alike[np.bincount(group) > 0]
-    by_group = bread @ (alike.T @ alike) @ bread * len(alike) / (len(alike) - 1)
+    scores = sparse.csr_matrix((cases - counts * risk, (group, np.arange(len(group))))) @ design
+    scores = scores[np.bincount(group) > 0]
+    by_group = bread @ (scores.T @ scores) @ bread * len(scores) / (len(scores) - 1)
     return coefficient, np.sqrt([of[0, 0] for of in (bread, robust, by_group)])
 
 

@@ -241,8 +241,8 @@ def nested_levels(plan: Plan) -> np.ndarray:
 
 def flattened(profile: Profile, level_of: np.ndarray) -> np.ndarray:
     """Cells at the finest level that has the share of the rows that the settings say, or not shown, (m,)."""
-    shown = np.cumsum(np.bincount(level_of[level_of >= 0], profile.counts.data[level_of >= 0]))
-    target = int(np.searchsorted(shown / shown[-1], SETTINGS["flattened_share"]))
+    released = np.cumsum(np.bincount(level_of[level_of >= 0], profile.counts.data[level_of >= 0]))
+    target = int(np.searchsorted(released / released[-1], SETTINGS["flattened_share"]))
     return np.where((level_of >= 0) & (level_of <= target), target, SUPPRESSED)
 
 
@@ -258,16 +258,16 @@ def global_recoding(profile: Profile, levels: Levels, k: int) -> Plan:
 def cropped(people: Population, k: int) -> Plan:
     """The longest beginning of the identifiers that suppresses no more than the budget; else the shortest that tells
     several regions apart."""
-    found = None
+    plan = None
     for characters in range(max(map(len, people.areas.identifiers.tolist())), 0, -1):
-        labels = np.array([one[:characters] for one in people.areas.identifiers.tolist()], dtype=object)
-        if found is not None and len(set(labels.tolist())) < 2:
+        labels = np.array([identifier[:characters] for identifier in people.areas.identifiers.tolist()], dtype=object)
+        if plan is not None and len(set(labels.tolist())) < 2:
             break
-        found = suppress(people.profile, crosswalk_of(people.areas, labels), k)
-        if 100 * (1 - found.n_released / people.profile.n_records) <= SETTINGS["budget"]:
+        plan = suppress(people.profile, crosswalk_of(people.areas, labels), k)
+        if 100 * (1 - plan.n_released / people.profile.n_records) <= SETTINGS["budget"]:
             break
-    assert found is not None
-    return found
+    assert plan is not None
+    return plan
 
 
 def crosswalk_of(areas: Areas, labels: np.ndarray) -> Crosswalk:
@@ -285,7 +285,7 @@ class Read:
     """What is found in a release of one population, and in its true areas. fits, true_fits : (F, 2), coefficients of
     exposures and their standard errors."""
 
-    found: ReadingAnalyses
+    in_release: ReadingAnalyses
     true: ReadingAnalyses
     fits: np.ndarray
     true_fits: np.ndarray
@@ -298,23 +298,23 @@ def study(place: Place, populations: int, names: Sequence[str] = (), only: Seque
     for seed in range(populations):
         people = population_of(place, seed, names, masked=not only or DONUT in only)
         planted, models = people.planted, models_of(people, seed)
-        true, true_fits = planted.look(planted.true_areas()), fits_of(people, planted.true_areas(), models)
+        true, true_fits = planted.analysis_of(planted.true_areas()), fits_of(people, planted.true_areas(), models)
         read.setdefault((TRUE, 0), []).append(Read(true, true, true_fits, true_fits))
         for k in SETTINGS["k"]:
             for name, reading in releases(people, k, only):
                 fits = fits_of(people, reading, models)
-                read.setdefault((name, k), []).append(Read(planted.look(reading), true, fits, true_fits))
+                read.setdefault((name, k), []).append(Read(planted.analysis_of(reading), true, fits, true_fits))
     print(f"| k | release | {' | '.join(HEADER)} |\n|---|---|{'---|' * len(HEADER)}")
     for (name, k), of in read.items():
-        told = figures(of)
-        print(f"| {k or ''} | {name} | {' | '.join(in_words(told))} |", flush=True)
+        figures_of = figures(of)
+        print(f"| {k or ''} | {name} | {' | '.join(in_words(figures_of))} |", flush=True)
         if not only:
-            ALL.setdefault((name, k), []).append(told)
+            ALL.setdefault((name, k), []).append(figures_of)
 
 
 def models_of(people: Population, seed: int, n_models: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
     """Exposures and the cases of each unit that they make; n_models : how many, those of the settings for 0."""
-    planted, found = people.planted, []
+    planted, outcomes = people.planted, []
     rng = np.random.default_rng([seed, 6])
     records = people.profile.area_sizes.astype(float)
     class_of = people.profile.counts.indices[planted.cell]
@@ -323,8 +323,8 @@ def models_of(people: Population, seed: int, n_models: int = 0) -> list[tuple[np
         exposure = an_exposure(rng, people.areas, records, PLANTING.reach_share)
         risk = people.risk[class_of] * np.exp(PLANTING.effect * exposure)[area]
         n_cases = int(PLANTING.map_share * records.sum())
-        found.append((exposure, exact_cases(rng, planted.people, risk, strata, people.risk[class_of], n_cases)))
-    return found
+        outcomes.append((exposure, exact_cases(rng, planted.people, risk, strata, people.risk[class_of], n_cases)))
+    return outcomes
 
 
 def fits_of(people: Population, reading: Reading, models: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -335,38 +335,38 @@ def fits_of(people: Population, reading: Reading, models: Sequence[tuple[np.ndar
 
 def figures(read: Sequence[Read]) -> dict[str, tuple[float, float]]:
     """Of each measure a mean and the half width of its interval over populations, NaN where it has none."""
-    measures = [measures_of(one.found, one.true, PLANTING) for one in read]
-    true = [measures_of(one.true, one.true, PLANTING) for one in read]
-    fits, true_fits = (np.concatenate([getattr(one, name) for one in read]) for name in ("fits", "true_fits"))
+    measures = [measures_of(reading.in_release, reading.true, PLANTING) for reading in read]
+    true = [measures_of(reading.true, reading.true, PLANTING) for reading in read]
+    fits, true_fits = (np.concatenate([getattr(reading, name) for reading in read]) for name in ("fits", "true_fits"))
     covered = np.abs(fits[:, 0] - PLANTING.effect) <= NORMAL * fits[:, 1]
-    found, told = (
-        sum(float(getattr(one.found, name).sum()) for one in read)
+    planted, in_clusters = (
+        sum(float(getattr(reading.in_release, name).sum()) for reading in read)
         for name in ("planted_in_clusters", "people_in_clusters")
     )
     true_found, true_told = (
-        sum(float(getattr(one.true, name).sum()) for one in read)
+        sum(float(getattr(reading.true, name).sum()) for reading in read)
         for name in ("planted_in_clusters", "people_in_clusters")
     )
-    sensitivity = [one.cluster_found / max(other.cluster_found, 1e-9) for one, other in zip(measures, true)]
-    right = found / told / (true_found / true_told) if told else np.nan
+    sensitivity = [reading.cluster_found / max(other.cluster_found, 1e-9) for reading, other in zip(measures, true)]
+    right = planted / in_clusters / (true_found / true_told) if in_clusters else np.nan
     return {
-        "map": over([one.map_error for one in measures]),
-        "effect": over([float(one.fits[:, 0].mean()) / PLANTING.effect for one in read]),
+        "map": over([reading.map_error for reading in measures]),
+        "effect": over([float(reading.fits[:, 0].mean()) / PLANTING.effect for reading in read]),
         "covered": (100 * float(covered.mean()), len(fits)),
         "error": (float(fits[:, 1].mean() / true_fits[:, 1].mean()), np.nan),
-        "found": (found / true_found, over(sensitivity)[1]),
+        "found": (planted / true_found, over(sensitivity)[1]),
         "right": (right, np.nan),
-        "rare": over([one.rare_slope for one in measures]),
-        "suppressed": (100 * float(np.mean([one.found.suppressed for one in read])), np.nan),
+        "rare": over([reading.rare_slope for reading in measures]),
+        "suppressed": (100 * float(np.mean([reading.in_release.suppressed for reading in read])), np.nan),
     }
 
 
-def in_words(told: dict[str, tuple[float, float]]) -> list[str]:
+def in_words(figures_of: dict[str, tuple[float, float]]) -> list[str]:
     """Cells of a row."""
     digits = {"covered": 1, "suppressed": 1}
     return [
         f"{mean:.{digits.get(name, 2)}f}" + (f" ± {width:.2f}" if name not in digits and width == width else "")
-        for name, (mean, width) in told.items()
+        for name, (mean, width) in figures_of.items()
     ]
 
 
@@ -379,15 +379,15 @@ def over_territories() -> None:
         cells = []
         for measure in of[0]:
             # A territory in which no coefficient is found has no interval either.
-            there = [told for told in of if measure != "covered" or np.isfinite(told["effect"][0])]
-            values = np.array([told[measure][0] for told in there])
+            there = [figures_of for figures_of in of if measure != "covered" or np.isfinite(figures_of["effect"][0])]
+            values = np.array([figures_of[measure][0] for figures_of in there])
             if measure in ("effect", "covered"):
                 worst = values[np.nanargmax(np.abs(values - (1 if measure == "effect" else 95)))]
             else:
                 worst = np.nanmin(values) if measure in least else np.nanmax(values)
             digits = 1 if measure in ("covered", "suppressed") else 2
-            told = f"{np.nanmean(values):.{digits}f} ± {half_width(values[np.isfinite(values)]):.{digits}f}"
-            cells.append(f"{told} ({worst:.{digits}f})")
+            figures_of = f"{np.nanmean(values):.{digits}f} ± {half_width(values[np.isfinite(values)]):.{digits}f}"
+            cells.append(f"{figures_of} ({worst:.{digits}f})")
         print(f"| {k or ''} | {name} | {' | '.join(cells)} |", flush=True)
 
 
@@ -429,8 +429,8 @@ def coverage(place: Place, populations: int) -> None:
         for (k, name), each in fits.items():
             of = np.concatenate(each)
             covered = 100 * np.mean(np.abs(of[:, 0] - PLANTING.effect) <= NORMAL * of[:, 1])
-            told = f"{len(of)} | {of[:, 0].mean():.3f} | {of[:, 0].std():.3f} | {of[:, 1].mean():.3f} | {covered:.1f}"
-            print(f"| {n_classes} | {k or ''} | {name} | {told} |", flush=True)
+            cells = f"{len(of)} | {of[:, 0].mean():.3f} | {of[:, 0].std():.3f} | {of[:, 1].mean():.3f} | {covered:.1f}"
+            print(f"| {n_classes} | {k or ''} | {name} | {cells} |", flush=True)
 
 
 def null(place: Place, populations: int) -> None:
@@ -443,12 +443,14 @@ def null(place: Place, populations: int) -> None:
         neighbours = point_neighbours(points)
         rng = np.random.default_rng([seed, 5])
         strata = planted.strata[people.profile.counts.indices[planted.cell]]
-        alike = np.ones(len(planted.people))
-        maps = [exact_cases(rng, planted.people, alike, strata, alike, 4_000) for _ in range(n_maps)]
+        equal_risk = np.ones(len(planted.people))
+        maps = [exact_cases(rng, planted.people, equal_risk, strata, equal_risk, 4_000) for _ in range(n_maps)]
         for k in SETTINGS["k"]:
             for name, reading in releases(people, k, (NESTED, ALL_ROUNDER)):
                 outcomes = planted.outcomes(reading, maps)
-                seen = np.array([one.cases_by_area * (outcomes[0].n_cases / one.n_cases) for one in outcomes])
+                seen = np.array(
+                    [outcome.cases_by_area * (outcomes[0].n_cases / outcome.n_cases) for outcome in outcomes]
+                )
                 given = outcomes[0]
                 by_chance = np.concatenate(list(given.drawn(n_draws, seed)))
                 tests = analyses.tests_of(points, neighbours, given, seen, by_chance, False)
@@ -504,7 +506,7 @@ def usual_tests(
 
 def composition(place: Place, populations: int) -> None:
     """The slope of estimated on true shares of rare groups, without and with a census table."""
-    found: dict[tuple[int, str, str], list[float]] = {}
+    slopes_of: dict[tuple[int, str, str], list[float]] = {}
     for seed in range(populations):
         people = population_of(place, seed, SETTINGS["quasi_identifiers"], masked=False)
         profile, areas = people.profile, people.areas
@@ -536,9 +538,9 @@ def composition(place: Place, populations: int) -> None:
                 for name, of in readings.items():
                     own = of.total(counts * mine[cells])
                     slope = slope_of_shares(own, of.total(counts), true, everybody)
-                    found.setdefault((k, group, name), []).append(slope)
+                    slopes_of.setdefault((k, group, name), []).append(slope)
     print("| k | group | weights | slope |\n|---|---|---|---|")
-    for (k, group, name), slopes in found.items():
+    for (k, group, name), slopes in slopes_of.items():
         print(f"| {k} | {group} | {name} | {ratio(slopes)} |", flush=True)
 
 
@@ -585,12 +587,12 @@ def leukaemia(_: Place | None, __: int) -> None:
         for k, name, reading in readings:
             (given,) = planted.outcomes(reading, [cases])
             result = scan(points, given, n_draws=199, seed=seed)
-            told = [cluster for cluster in result.clusters if cluster.p_value <= SIGNIFICANT]
-            inside = np.isin(np.arange(len(areas)), np.concatenate([[-1], *(cluster.areas for cluster in told)]))
+            significant = [cluster for cluster in result.clusters if cluster.p_value <= SIGNIFICANT]
+            inside = np.isin(np.arange(len(areas)), np.concatenate([[-1], *(cluster.areas for cluster in significant)]))
             if name == TRUE:
                 true_inside = inside
                 if not seed:
-                    for cluster in told:
+                    for cluster in significant:
                         at = f"{len(cluster.areas)} tracts around {names[cluster.centre]} ({keys[cluster.centre]})"
                         of = f"{cluster.cases:.0f} cases, {cluster.expected:.1f} expected"
                         print(f"True areas: {at}, {of}, p = {cluster.p_value:.3f}")
@@ -604,9 +606,9 @@ def leukaemia(_: Place | None, __: int) -> None:
     print(f"| {' | '.join(header)} | suppressed, % |\n|---|---|---|---|---|---|")
     lost = {(k, name): 100 * float(np.mean(reading.profile_of < 0)) for k, name, reading in readings}
     for (k, name), scans in kept.items():
-        found, right, _ = np.mean(scans, axis=0)
-        most = max(one[2] for one in scans)
-        print(f"| {k or ''} | {name} | {found:.2f} | {right:.2f} | {most:.3f} | {lost[k, name]:.1f} |")
+        share, right, _ = np.mean(scans, axis=0)
+        most = max(scan_of[2] for scan_of in scans)
+        print(f"| {k or ''} | {name} | {share:.2f} | {right:.2f} | {most:.3f} | {lost[k, name]:.1f} |")
 
 
 PARTS: dict[str, Callable[..., None]] = {

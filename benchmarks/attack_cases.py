@@ -297,12 +297,12 @@ def nested_of_rows(place: Place, seed: int = 0) -> Iterator[NestedRow]:
     records = place.records(some, 4, kept={"diagnosis": sensitive_column(place, some)}, sensitive=("diagnosis",))
     two = requirement_of(records, K, 2)
 
-    def one(plan: Plan) -> np.ndarray:
+    def of_one_value(plan: Plan) -> np.ndarray:
         of = measure(two, plan.equivalence_class_of, len(plan.records)).diversity["diagnosis"]
         return of.distinct[plan.released] == 1
 
     cures = (requirement_of(records, K, 1), two)
-    yield _nested_row(place, records, "diagnoses (L_DIVERSITY 2)", "classes with one diagnosis", cures, one)
+    yield _nested_row(place, records, "diagnoses (L_DIVERSITY 2)", "classes with one diagnosis", cures, of_one_value)
 
 
 def _nested_row(
@@ -311,14 +311,14 @@ def _nested_row(
     attack: str,
     looked_at: str,
     cures: tuple[Requirement | None, Requirement],
-    found: Callable[[Plan], np.ndarray],
+    counts_of: Callable[[Plan], np.ndarray],
 ) -> NestedRow:
     levels = build_levels(place.areas, records.profile)
     plans = [_nested(place, records, levels, in_zones, cures[in_zones or cured]) for in_zones, cured in TRIED]
-    numbers = [found(plan) for plan in plans]
+    numbers = [counts_of(plan) for plan in plans]
     before, after, zones = (int(of.sum()) for of in numbers)
-    shown = tuple(f"{int(of.sum())} of {len(of)}" for of in numbers)
-    return NestedRow(attack, looked_at, before, after, zones, (shown[0], shown[1], shown[2]))
+    cells = tuple(f"{int(of.sum())} of {len(of)}" for of in numbers)
+    return NestedRow(attack, looked_at, before, after, zones, (cells[0], cells[1], cells[2]))
 
 
 TRIED = ((False, False), (False, True), (True, True))  # whether in zones, whether with the cure
@@ -339,14 +339,14 @@ def nested_releases(place: Place, records: Records) -> Iterator[NestedRow]:
             for in_zones in (False, True)
         ]
         before, in_zones = (of.before for of in done)
-        shown = (
+        cells = (
             f"{before.n_counts}",
             f"{done[0].after.n_to_mend}; {done[0].n_suppressed} suppressed, {done[0].n_coarser} coarser",
             f"{in_zones.n_counts} → {done[1].after.n_to_mend}; {done[1].n_suppressed} suppressed, "
             f"{done[1].n_coarser} coarser",
         )
         numbers = (before.n_counts, done[0].after.n_to_mend, done[1].after.n_to_mend)
-        yield NestedRow(f"{name} (REGISTER)", "counts of < 5 given away, or not decided", *numbers, shown)
+        yield NestedRow(f"{name} (REGISTER)", "counts of < 5 given away, or not decided", *numbers, cells)
 
 
 def nested_update(place: Place, records: Records, n_trials: int = 2, seed: int = 0) -> NestedRow:

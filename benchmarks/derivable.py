@@ -288,11 +288,11 @@ def made(place: Place, k: int, disclosure: str) -> Made:
 
 def _claims(areas: Areas, plan: Plan) -> tuple[MethodBounds, float]:
     """What the bounds of the method claim to be 1 to k - 1, and the share of these claims that is right."""
-    shown, at = released_classes(plan)
+    released, at = released_classes(plan)
     losses = [LOSSES[LOSS](areas, plan.profile, crosswalk) for crosswalk in plan.levels.crosswalks]
-    claims = method_bounds(shown, areas.population, losses, plan.k)
+    claims = method_bounds(released, areas.population, losses, plan.k)
     small = np.flatnonzero(claims.small)
-    level = shown.level[claims.released]
+    level = released.level[claims.released]
     right = 0
     for of_level in range(1, len(plan.levels)):
         some = small[level[small] == of_level]
@@ -389,5 +389,5 @@ def printed_beside(names: Sequence[str]) -> Iterator[str]:
 
 if __name__ == "__main__":
     asked = sys.argv[1:]
-    for one in printed_beside(asked[1:]) if asked[:1] == ["--disclosure"] else printed():
-        print(one, flush=True)
+    for printed_line in printed_beside(asked[1:]) if asked[:1] == ["--disclosure"] else printed():
+        print(printed_line, flush=True)

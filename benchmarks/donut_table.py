@@ -123,8 +123,8 @@ def masks() -> None:
     )
     print(" 2 % clusters: sensitivity | specificity | 5 %: sensitivity | specificity |")
     print("|" + "---|" * 15)
-    found = " | ".join(f"{before.sensitivity:.0f} | {before.specificity:.1f}" for before, _ in tables)
-    print("| none | | | | | | | 100 | 0 | 0 | 0 | " + found + " |")
+    before_masking = " | ".join(f"{before.sensitivity:.0f} | {before.specificity:.1f}" for before, _ in tables)
+    print("| none | | | | | | | 100 | 0 | 0 | 0 | " + before_masking + " |")
     grid = tables[0][1]
     for i, trial in enumerate(trials):
         ring = "| |" if np.isnan(trial.k_outer) else f"{trial.k_inner:g} | {trial.k_outer:g} |"

@@ -117,8 +117,8 @@ def main() -> None:
         single = sum(count.high == 1 for count in findings.counts) + changed * (name == "one person more")
         people = 0 if findings.disclosed is None else findings.disclosed.n_persons
         people += sum(changes.n_persons for _, changes in findings.changes)
-        shown = " | ".join(str(kinds[kind]) for kind in KINDS)
-        row = f"| {name} | {findings.n_counts} | {shown} | {changed} | {single} | {people} | {findings.n_undecided}"
+        of_kinds = " | ".join(str(kinds[kind]) for kind in KINDS)
+        row = f"| {name} | {findings.n_counts} | {of_kinds} | {changed} | {single} | {people} | {findings.n_undecided}"
         print(f"{row} | {seconds:.1f} |", flush=True)
     if "--repair" not in sys.argv:
         return

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from vbas.core.areas import Areas
 
-Found = Union[int, "tuple[int, dict[str, float]]"]
+Outcome = Union[int, "tuple[int, dict[str, float]]"]
 AREAS, REGIONS, K, MEMORY = 18_077, 60, 5, 2_000
 QUASI = ("sex", "age_group", "marital_status", "education", "language")
 MAKE = """
@@ -127,7 +127,7 @@ def copy_polars(folder: Path) -> int:
     return polars.scan_parquet(out).select(polars.len()).collect().item()
 
 
-def ours(folder: Path, address: str, table: str, destination: str) -> Found:
+def ours(folder: Path, address: str, table: str, destination: str) -> Outcome:
     """Profile, and release by one level where there is a destination."""
     from vbas.core.crosswalk import Crosswalk
     from vbas.core.engines import open_engine
@@ -153,7 +153,7 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
         return sum(level.records for level in released.levels.values()), clock.parts
 
 
-def nested(folder: Path, destination: str) -> Found:
+def nested(folder: Path, destination: str) -> Outcome:
     """Profile, nested levels on a plane of squares, their plan and its measures; released where there is a destination.
 
     Of a release, what the upload of the plan takes stands by itself.
@@ -161,8 +161,8 @@ def nested(folder: Path, destination: str) -> Found:
     from vbas.core.engines import open_engine
     from vbas.core.engines.profiling import count_in_place, match_in_place
     from vbas.core.engines.releasing import stage_in_place
+    from vbas.core.evaluation import evaluate
     from vbas.core.nesting.making import LevelOptions, build_levels
-    from vbas.core.nesting.measures import evaluate_levels
     from vbas.core.nesting.planning import nest
     from vbas.core.records.fields import RecordFields
 
@@ -179,7 +179,7 @@ def nested(folder: Path, destination: str) -> Found:
         with clock.of("nest"):
             plan = nest(areas, profile, levels, K)
         with clock.of("measures"):
-            evaluate_levels(areas, plan)
+            evaluate(areas, plan)
         if destination:
             upload = engine.upload
 
@@ -202,7 +202,7 @@ def squares(identifiers: np.ndarray) -> Areas:
     return make_areas(known, 1000.0 * np.column_stack([position % side, position // side]))
 
 
-def write_profile(folder: Path) -> Found:
+def write_profile(folder: Path) -> Outcome:
     """The profile as a GeoPackage, by vbas:profiledatabase itself."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 
@@ -217,7 +217,7 @@ def write_profile(folder: Path) -> Found:
     return (folder / "profile.gpkg").stat().st_size
 
 
-def read_profile(folder: Path) -> Found:
+def read_profile(folder: Path) -> Outcome:
     """What a run over that file does before it begins: every row read and checked, matched with its area, counted."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
 

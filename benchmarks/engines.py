@@ -65,11 +65,11 @@ def process(folder: Path, *arguments: str) -> Run:
     done = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert done.stdout is not None
     with done.stdout:
-        told = done.stdout.read().decode().strip()
+        printed = done.stdout.read().decode().strip()
     _, status, usage = os.wait4(done.pid, 0)
     if status:
         sys.exit(f"{' '.join(arguments)} failed.")
-    rows, parts = json.loads(told.split("\n")[-1])
+    rows, parts = json.loads(printed.split("\n")[-1])
     return Run(rows, time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, parts)
 
 
@@ -87,7 +87,7 @@ def line(title: str, run: Run) -> Run:
 def job(folder: Path, what: str, *arguments: str) -> None:
     from vbas.benchmarks import engine_jobs
 
-    jobs: dict[str, Callable[..., engine_jobs.Found]] = {
+    jobs: dict[str, Callable[..., engine_jobs.Outcome]] = {
         "plain": engine_jobs.plain,
         "copy": engine_jobs.copy,
         "copy_enum": engine_jobs.copy_enum,
@@ -107,7 +107,7 @@ class Bench:
     def __init__(self, folder: Path, rows: int, areas: int) -> None:
         self.folder, self.rows, self.areas = folder, rows, areas
         self._file = folder / f"figures of {rows} in {areas}.json"
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
         self._known = json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def people(self, rows: int) -> Path:
@@ -133,8 +133,8 @@ class Bench:
             self._known[key] = asdict(process(folder, what, *given))
             self._file.write_text(json.dumps(self._known, indent=1))
         known_run = Run(**self._known[key])
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._printed:
+            self._printed.add(key)
             line(title, known_run)
         return known_run
 
@@ -198,8 +198,8 @@ def rivals(bench: Bench) -> list[str]:
     lines = []
     for step, named in others.items():
         best = min(seconds[what] for what in named.values())
-        told = ", ".join(f"{title} {seconds[what]:.1f}" for title, what in named.items())
-        figures = f"{seconds[step] / best:.2f} x ({seconds[step]:.1f}; {told} CPU s)"
+        of_others = ", ".join(f"{title} {seconds[what]:.1f}" for title, what in named.items())
+        figures = f"{seconds[step] / best:.2f} x ({seconds[step]:.1f}; {of_others} CPU s)"
         title = f"{step} of {bench.rows:,} rows, DuckDB"
         lines.append(reached(title, "the best of its rivals", "0.8 x CPU", figures, seconds[step] <= 0.8 * best))
     return lines

@@ -90,7 +90,7 @@ def finer(profile: Profile, draws: np.random.Generator) -> Profile:
     return profile_records(homes, columns, profile.counts.shape[0])[0]
 
 
-def one(name: str, budget: float) -> dict[str, object]:
+def run_of(name: str, budget: float) -> dict[str, object]:
     """A run: its CPU seconds, what it found, and the size of what it was given."""
     areas, profile = with_neighbours(name)
     number = SiteNumberOptions(budget=budget, k=K)
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(one(given.one, given.budget)))
+        print(json.dumps(run_of(given.one, given.budget)))
         return
     print(
         "| areas of | budget | areas | classes | of them in an area | regions | CPU s | other version | ratio | same |"

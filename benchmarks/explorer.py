@@ -88,14 +88,14 @@ def _curve(explorer_data: ExplorerData, settings: Settings) -> Curve:
 
 def both(explorer_data: ExplorerData, curve: Curve, settings: Settings, number: int, runs: int) -> tuple[float, float]:
     """CPU time until the regions are there, and until they are on the map."""
-    shown: dict[int, Table] = {}
+    tables: dict[int, Table] = {}
 
     def make(n: int) -> None:
-        shown[n] = regions_shown(explorer_data, curve, settings, n, silent).table
+        tables[n] = regions_shown(explorer_data, curve, settings, n, silent).table
 
     made = milliseconds(make, number, runs)
-    layer = memory_layer(shown[number], "Regions (internal)", "")
-    return made, milliseconds(lambda n: refill(layer, shown[n]), number, runs)
+    layer = memory_layer(tables[number], "Regions (internal)", "")
+    return made, milliseconds(lambda n: refill(layer, tables[n]), number, runs)
 
 
 def people_of(city: ExplorerData, areas: Path, identifier: str, file: Path) -> None:

@@ -24,7 +24,6 @@ from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.views import as_released, n_released_coarser
 from vbas.core.plan import suppress
 from vbas.core.records.coarsened import Coarsened
@@ -123,7 +122,7 @@ def nested_table(example: Example) -> Iterator[str]:
         places = places_of(records.profile, with_coarser_values(levels, order), hierarchies)
         plan = nest_coarser(areas, places, K)
         check_coarser(release_coarser(plan, places, records), places)
-        measures, _ = evaluate_levels(areas, as_released(plan, places))
+        measures, _ = evaluate(areas, as_released(plan, places))
         coarser = n_released_coarser(plan, places)
         names = ", ".join(f"{name} {level}" for name, level in order) or "none"
         yield (

@@ -25,7 +25,6 @@ from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import Plan, suppress
@@ -93,7 +92,7 @@ def nested(title: str, areas: Areas, records: Records, k: int, n_diagnoses: int 
     """Nested levels, from the areas to one region."""
     requirement = requirement_of(records, k, n_diagnoses)
     plan = nest(areas, records.profile, build_levels(areas, records.profile), k, requirement=requirement)
-    return Try(title, evaluate_levels(areas, plan)[0], homogeneous(plan, requirement))
+    return Try(title, evaluate(areas, plan)[0], homogeneous(plan, requirement))
 
 
 def homogeneous(plan: Plan, requirement: Requirement) -> str:
@@ -162,7 +161,7 @@ def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str
     places = places_of(records.profile, with_coarser_values(build_levels(areas, records.profile), LAST_LEVELS), coarser)
     plan = nest_coarser(areas, places, K_SIX)
     check_coarser(release_coarser(plan, places, records), places)
-    return Try("nested levels, coarser values last", evaluate_levels(areas, as_released(plan, places))[0])
+    return Try("nested levels, coarser values last", evaluate(areas, as_released(plan, places))[0])
 
 
 def hierarchies_of(records: Records) -> dict[str, Hierarchy]:

@@ -79,7 +79,7 @@ def main(people: int, rounds: int) -> None:
             against = headless("GeoPackage", "anonymize", **of_layer, **made, KEEP_FIELDS=KEPT)
             there = {**fields, "CONNECTION": parquet}
             target = place / "released.parquet"
-            one = headless(
+            single = headless(
                 "Parquet, one run",
                 "anonymizedatabase",
                 **regions,
@@ -108,7 +108,7 @@ def main(people: int, rounds: int) -> None:
             ]
             target.unlink()
             three = sum(wall for wall, _ in steps), sum(cpu for _, cpu in steps)
-            for title, (wall, cpu) in {"one run": one, "no release": looked, "three steps": three}.items():
+            for title, (wall, cpu) in {"one run": single, "no release": looked, "three steps": three}.items():
                 ratios.setdefault(title, []).append((wall / against[0], cpu / against[1]))
         print(f"\n{n_records} records; one run is to take at most {REACH:g} of the CPU time.")
         print(f"\n| Parquet against GeoPackage, medians of {rounds} rounds | time | CPU |\n|---|---|---|")

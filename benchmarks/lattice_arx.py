@@ -107,10 +107,10 @@ def by_arx(own_lattice: Lattice, classpath: str) -> tuple[dict[float, tuple[Cros
         places = [f"{folder}/records.csv", f"{folder}/hierarchies"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = ["java", "-Xmx8g", "-cp", classpath, str(JAVA), *places, str(K), *limits]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     losses = {}
-    for line in told.splitlines():
+    for line in printed.splitlines():
         limit, levels, _ = line.split(";")
         of = {name: int(level) for name, level in (part.split("=") for part in levels.strip(",").split(","))}
         node = tuple(of.get(name, 0) for name in own_lattice.profile.quasi_identifiers)

@@ -100,11 +100,11 @@ def main() -> None:
     for kind in KINDS:
         held = of_kind(people, kind)
         for nested in (False, True):
-            one, steps = [], []
+            by_call, steps = [], []
             for _ in range(TIMES):
-                one.append(cpu(partial(by_one_call, areas, held, nested)))
+                by_call.append(cpu(partial(by_one_call, areas, held, nested)))
                 steps.append(cpu(partial(by_steps, areas, held, nested)))
-            (best, lost), (other, same) = min(one), min(steps)
+            (best, lost), (other, same) = min(by_call), min(steps)
             assert lost == same, (lost, same)
             name = "nested levels" if nested else "one level"
             print(f"| {kind} | {name} | {best:.2f} | {other:.2f} | {best / other:.2f} | {lost} |")

@@ -73,8 +73,8 @@ def main() -> None:
                 assert account.rows is not None and account.rows.staged is not None
                 account.rows.staged.publish()
             seconds = time.process_time() - started
-            shown = ", ".join(f"{100 * len(rows) / rows.n_given:.1f}" for rows in account.rows.linked)
-            print(f"{known}: {seconds:.1f} s, at most {megabytes():.0f} MB; shown {shown} %")
+            percents = ", ".join(f"{100 * len(rows) / rows.n_given:.1f}" for rows in account.rows.linked)
+            print(f"{known}: {seconds:.1f} s, at most {megabytes():.0f} MB; shown {percents} %")
 
 
 if __name__ == "__main__":

@@ -108,9 +108,11 @@ def main() -> None:
         rows = records_of(areas, home[whose], own, whose)
         alone[name] = cpu(lambda rows=rows: anonymise(areas, rows, levels, Ask(k=LINKED_K)))[0]  # type: ignore[misc]
     two = {name: tables[name] for name in ("stays", "drugs")}
-    one, _ = cpu(lambda: anonymise(areas, linked(areas, persons, two, ALL_ROWS), levels, Ask(k=LINKED_K)))
+    joint, _ = cpu(lambda: anonymise(areas, linked(areas, persons, two, ALL_ROWS), levels, Ask(k=LINKED_K)))
     apart = " + ".join(f"{seconds:.1f}" for seconds in alone.values())
-    print(f"three jobs {apart} = {sum(alone.values()):.1f} s; one job {one:.1f} s, {one / sum(alone.values()):.2f} x")
+    print(
+        f"three jobs {apart} = {sum(alone.values()):.1f} s; one job {joint:.1f} s, {joint / sum(alone.values()):.2f} x"
+    )
     every, _ = cpu(lambda: anonymise(areas, linked(areas, persons, tables, ALL_ROWS), levels, Ask(k=LINKED_K)))
     print(f"one job with all {len(tables)} tables {every:.1f} s")
     few = owners(given.persons, 0.5, rng)

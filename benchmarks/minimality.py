@@ -109,8 +109,8 @@ class NestedRelease:
         """Whether areas may hold records of a class that a region of some level around them shows, bool."""
         free = ~self.shows_itself[class_of, near]
         for finer in range(level) if self.in_zones else ():
-            shown, keys = self._shown[finer], self.regions[finer][near] * len(self.shows_itself) + class_of
-            free &= shown[np.searchsorted(shown[:-1], keys)] != keys
+            released, keys = self._shown[finer], self.regions[finer][near] * len(self.shows_itself) + class_of
+            free &= released[np.searchsorted(released[:-1], keys)] != keys
         return free
 
     def up_to(self, level: int) -> int:

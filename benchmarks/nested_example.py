@@ -16,11 +16,10 @@ import numpy as np
 from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.evaluation import Measures, evaluate, evaluate_by_value, mean_distance_released
+from vbas.core.evaluation import Measures, RegionAudit, evaluate, evaluate_by_value, mean_distance_released
 from vbas.core.levels import Levels
 from vbas.core.nesting.decoys import Conditions, Secrets, hold_decoys
 from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.measures import LevelAudit, evaluate_levels
 from vbas.core.nesting.narrowing import narrow
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan, suppress
@@ -47,7 +46,7 @@ class Example:
     single_measures: Measures
     plan: Plan
     measures: Measures
-    audit: LevelAudit
+    audit: RegionAudit
 
     @property
     def levels(self) -> Levels:
@@ -65,7 +64,7 @@ def make_example() -> Example:
     one_level = suppress(records.profile, run.aggregation.crosswalk, K)
     single_measures, _ = evaluate(areas, one_level, run.aggregation.sites)
     plan = nest(areas, records.profile, build_levels(areas, records.profile), K)
-    return Example(city, areas, records, one_level, single_measures, plan, *evaluate_levels(areas, plan))
+    return Example(city, areas, records, one_level, single_measures, plan, *evaluate(areas, plan))
 
 
 def whole(number: float) -> str:

@@ -183,19 +183,19 @@ def nested(town: Town, n_draws: int) -> dict[str, object]:
     levels = build_levels(town.areas, town.first)
     losses = losses_of(town.areas, town.first, levels)
     own, own_seconds = timed(lambda: nest(town.areas, town.profile, levels, K))
-    one, seconds = timed(lambda: nest(town.areas, town.profile, levels, K, requirement=town.requirement))
+    plan, seconds = timed(lambda: nest(town.areas, town.profile, levels, K, requirement=town.requirement))
     figures: dict[str, object] = {
         "records": town.profile.n_records,
         "own_suppressed": town.profile.n_records - own.n_released,
         "own_metres": mean_loss(own, losses),
         "own_seconds": own_seconds,
-        "same_suppressed": town.profile.n_records - one.n_released,
+        "same_suppressed": town.profile.n_records - plan.n_released,
         "unavoidable": unavoidable(town, levels),
-        "same_metres": mean_loss(one, losses),
+        "same_metres": mean_loss(plan, losses),
         "same_seconds": seconds,
     }
     if n_draws:
-        figures["bound"] = bound(town, levels, losses, one, n_draws)
+        figures["bound"] = bound(town, levels, losses, plan, n_draws)
     return figures
 
 
@@ -214,17 +214,17 @@ def bound(town: Town, levels: Levels, losses: list[np.ndarray], plan: Plan, n_dr
     assert plan.level_of is not None
     level_of, records = np.full(base.counts.nnz, -1), base.counts.data
     level_of[series.cell] = plan.level_of
-    shown = np.flatnonzero(level_of >= 0)
-    counted = series.by_period(np.arange(base.counts.nnz), counts.data, counts.indices)[shown]
-    area, class_of = area_of_cells(base)[shown], base.counts.indices[shown].astype(np.int64)
+    released = np.flatnonzero(level_of >= 0)
+    counted = series.by_period(np.arange(base.counts.nnz), counts.data, counts.indices)[released]
+    area, class_of = area_of_cells(base)[released], base.counts.indices[released].astype(np.int64)
     regions = np.array([crosswalk.region_of[area] for crosswalk in levels.crosswalks])
-    lost = np.array([records[shown] * loss[of] for loss, of in zip(losses, regions)])
+    lost = np.array([records[released] * loss[of] for loss, of in zip(losses, regions)])
     for own, of in zip(lost, regions):
         own[~fits(counted, of * (class_of.max() + 1) + class_of)] = np.inf
     within = max(at for at, of in enumerate(levels.crosswalks) if of.n_regions >= SETTINGS["bound_regions"])
     _, place = np.unique(regions[within] * (class_of.max() + 1) + class_of, return_inverse=True)
     place = place.reshape(-1)
-    by_plan = np.bincount(place, lost[level_of[shown], np.arange(len(shown))])
+    by_plan = np.bincount(place, lost[level_of[released], np.arange(len(released))])
     cheapest, above = lost.min(axis=0), lost[within + 1 :].min(axis=0)
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(len(by_plan) + 1))
@@ -258,11 +258,13 @@ def least_loss(counted: np.ndarray, region_of: np.ndarray, costs: np.ndarray) ->
         used, at = np.unique(region, return_inverse=True)
         label[level] = at.reshape(-1) + n_labels
         n_labels += len(used)
-    shown = np.arange(n_shown).reshape(n_levels + 1, n)
+    variables = np.arange(n_shown).reshape(n_levels + 1, n)
     used_in = n_shown + np.arange(n_labels * periods).reshape(n_labels, periods)
     size, (cell, period) = n_shown + n_labels * periods, np.nonzero(counted)
-    once = sparse.csr_matrix((np.ones(n_shown), (np.tile(np.arange(n), n_levels + 1), shown.reshape(-1))), (n, size))
-    rows, of_cells = (label[:, cell] * periods + period).reshape(-1), shown[:n_levels, cell].reshape(-1)
+    once = sparse.csr_matrix(
+        (np.ones(n_shown), (np.tile(np.arange(n), n_levels + 1), variables.reshape(-1))), (n, size)
+    )
+    rows, of_cells = (label[:, cell] * periods + period).reshape(-1), variables[:n_levels, cell].reshape(-1)
     enough = sparse.csr_matrix((np.tile(counted[cell, period], n_levels), (rows, of_cells)), (n_labels * periods, size))
     enough -= sparse.csr_matrix(
         (np.full(n_labels * periods, K), (np.arange(n_labels * periods), used_in.reshape(-1))), enough.shape
@@ -276,14 +278,14 @@ def least_loss(counted: np.ndarray, region_of: np.ndarray, costs: np.ndarray) ->
         (len(each), size),
     )
     possible = np.isfinite(costs).reshape(-1)
-    found = milp(
+    solution = milp(
         np.concatenate([np.where(possible, costs.reshape(-1), 0.0), np.zeros(n_labels * periods)]),
         constraints=[LinearConstraint(once, 1, 1), LinearConstraint(enough, 0), LinearConstraint(in_use, 0)],
         integrality=np.ones(size),
         bounds=Bounds(0, np.append(possible, np.ones(n_labels * periods))),
         options={"time_limit": SECONDS, "mip_rel_gap": 0.005},
     )
-    return float(found.mip_dual_bound or 0.0)
+    return float(solution.mip_dual_bound or 0.0)
 
 
 @dataclass(frozen=True)
@@ -340,13 +342,13 @@ def least_percent(areas: Areas, profile: Profile, levels: Levels, earlier: list[
     own = nest(areas, profile, levels, K) if nested else suppress(profile, levels.crosswalks[0], K)
     there = own.released
     at = own.level[there] * n_classes + own.class_of[there]
-    shown = np.bincount(at, own.records[there], len(levels) * n_classes).reshape(-1, n_classes).cumsum(axis=0)
+    released = np.bincount(at, own.records[there], len(levels) * n_classes).reshape(-1, n_classes).cumsum(axis=0)
     most = []
     for places in places_of(profile, levels, earlier, areas):
         nobody_within = np.zeros(len(places), np.int64)
         of_place = np.maximum(largest(places.people, nobody_within, places.within, places.within, K), 0)
         most.append(np.bincount(places.key % n_classes, of_place, n_classes))
-    return float(100 * (shown - np.array(most)).max(axis=0).clip(0).sum() / profile.n_records)
+    return float(100 * (released - np.array(most)).max(axis=0).clip(0).sum() / profile.n_records)
 
 
 def months(first: Profile, number: int, seed: int = SEED) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -418,11 +420,11 @@ def small_towns(number: int = SMALL_TOWNS, seed: int = SEED) -> list[float]:
 
 def fits_all(counted: np.ndarray, region_of: list[np.ndarray], choice: tuple[int, ...], k: int) -> bool:
     """Whether each label has nobody, or k and more, in each period; choice : the level of each area."""
-    shown: dict[tuple[int, int], np.ndarray] = {}
+    released: dict[tuple[int, int], np.ndarray] = {}
     for area, level in enumerate(choice):
         label = level, int(region_of[level][area])
-        shown[label] = shown.get(label, 0) + counted[area]
-    return all(((numbers == 0) | (numbers >= k)).all() for numbers in shown.values())
+        released[label] = released.get(label, 0) + counted[area]
+    return all(((numbers == 0) | (numbers >= k)).all() for numbers in released.values())
 
 
 def one_level(town: Town) -> dict[str, object]:
@@ -456,18 +458,18 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
     for name, of in figures.items():
         if "nested" not in of:
             continue
-        one = of["nested"]
-        own, times = one["own_metres"], one["same_metres"] / one["own_metres"]
-        by_year = f"{one['own_suppressed']} | {one['records']} | | {own:.0f} | 1 | {one['own_seconds']:.1f}"
+        row = of["nested"]
+        own, times = row["own_metres"], row["same_metres"] / row["own_metres"]
+        by_year = f"{row['own_suppressed']} | {row['records']} | | {own:.0f} | 1 | {row['own_seconds']:.1f}"
         yield f"| {name}, by year | {by_year} |"
         yield (
-            f"| {name}, the same in all | {one['same_suppressed']} | {one['records']} | {one['unavoidable']} | "
-            f"{one['same_metres']:.0f} | {times:.2f} ({reached(times <= NESTED_TARGET, NESTED_TARGET)}) | "
-            f"{one['same_seconds']:.1f} |"
+            f"| {name}, the same in all | {row['same_suppressed']} | {row['records']} | {row['unavoidable']} | "
+            f"{row['same_metres']:.0f} | {times:.2f} ({reached(times <= NESTED_TARGET, NESTED_TARGET)}) | "
+            f"{row['same_seconds']:.1f} |"
         )
-        if "bound" in one:
-            of_plan = one["bound"]
-            least, error = of_plan.share * one["same_metres"], of_plan.error * times
+        if "bound" in row:
+            of_plan = row["bound"]
+            least, error = of_plan.share * row["same_metres"], of_plan.error * times
             by = f"{name}, no plan below, by {of_plan.draws} draws"
             yield f"| {by} | | | | {least:.0f} | {of_plan.share * times:.2f} ± {error:.2f} | |"
     yield ""
@@ -478,11 +480,11 @@ def said(figures: dict[str, dict]) -> Iterator[str]:
     yield "|---" * 6 + "|"
     for name, of in figures.items():
         if "level" in of:
-            one = of["level"]
-            first, best = one["years"][0], max(one["years"])
-            share = one["same_classes"] / best
+            row = of["level"]
+            first, best = row["years"][0], max(row["years"])
+            share = row["same_classes"] / best
             yield (
-                f"| {name} | {first} | {best} | {one['same_regions']} | {one['same_classes']} | {share:.2f} "
+                f"| {name} | {first} | {best} | {row['same_regions']} | {row['same_classes']} | {share:.2f} "
                 f"({reached(share >= LEVEL_TARGET, LEVEL_TARGET)}) |"
             )
     yield from _said_of_months(figures)

@@ -50,5 +50,5 @@ def spopt(given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, float, str]:
 
 if __name__ == "__main__":
     run = {"scikit-learn": scikit_learn, "spopt": spopt}[sys.argv[1]]
-    found, seconds, version = run(np.load(sys.argv[2]))
-    np.savez(sys.argv[3], region=np.unique(found, return_inverse=True)[1], seconds=seconds, version=version)
+    regions, seconds, version = run(np.load(sys.argv[2]))
+    np.savez(sys.argv[3], region=np.unique(regions, return_inverse=True)[1], seconds=seconds, version=version)

@@ -182,12 +182,12 @@ def print_candidates(place: Town) -> None:
         twice = recounted(place, homes.area_of, run.second, run.second.points, run.first.points)
         released = hold_back(run.second, run.hiding, K_MIN).masked
         few = once < K_MIN
-        told = f"{int((few & (run.k_act >= K_MIN)).sum())} of {int(few.sum())}"
+        few_of_all = f"{int((few & (run.k_act >= K_MIN)).sum())} of {int(few.sum())}"
         drawn = int(np.isfinite(once).sum())
         shares = [100.0 * rows.sum() / drawn for rows in (few, (twice < K_MIN) | few, run.second.masked & ~released)]
         shares += [100.0 * np.mean(left[released] < K_MIN) for left in (once, twice)]
         cells = [f"{share:.2f}" for share in shares]
-        print(f"| {k_inner} | {cells[0]} | {told} | " + " | ".join(cells[1:]) + " |")
+        print(f"| {k_inner} | {cells[0]} | {few_of_all} | " + " | ".join(cells[1:]) + " |")
 
 
 def main() -> int:

@@ -91,7 +91,7 @@ class Drawn:
     def _people(self) -> QgsVectorLayer:
         rng, n = self._rng, int(self._rng.integers(FEW, MANY))
         lived_in = rng.permutation(len(self.codes))[: max(int(len(self.codes) * rng.uniform(0.6, 1.0)), 1)]
-        homes = [self.codes[one] for one in rng.choice(lived_in, n)]
+        homes = [self.codes[number] for number in rng.choice(lived_in, n)]
         if rng.random() < 0.2:
             homes = [code.lstrip("0") for code in homes]
         columns = {
@@ -100,7 +100,9 @@ class Drawn:
             "age": rng.integers(0, 90, n).tolist(),
             "sex": rng.choice(["f", "m"], n).tolist(),
             "ward": rng.integers(1, 40, n).tolist(),
-            "work": [self.codes[one] if rng.random() < 0.3 else "" for one in rng.integers(0, len(self.codes), n)],
+            "work": [
+                self.codes[number] if rng.random() < 0.3 else "" for number in rng.integers(0, len(self.codes), n)
+            ],
         }
         order = [str(name) for name in rng.permutation(list(columns))]
         return self._table("people", order, list(zip(*(columns[name] for name in order))))
@@ -163,10 +165,14 @@ def main(n_projects: int, seed: int) -> None:
                 time.sleep(0.001)
             state, layers = step.state, drawn.layers
             wanted = (layers["areas"].id(), drawn.region_id, layers["people"].id(), drawn.record_region)
-            found = (state.regions, state.region_id, state.records, state.record_region)
-            right += found == wanted
-            told = {layer.id(): name for name, layer in layers.items()}
-            proposed = "right" if found == wanted else " / ".join(told.get(one, one) or "nothing" for one in found)
+            proposal = (state.regions, state.region_id, state.records, state.record_region)
+            right += proposal == wanted
+            names = {layer.id(): name for name, layer in layers.items()}
+            proposed = (
+                "right"
+                if proposal == wanted
+                else " / ".join(names.get(chosen, chosen) or "nothing" for chosen in proposal)
+            )
             beside = ", ".join(name for name in layers if name not in ("areas", "people")) or "nothing"
             print(f"{drawn.source} | {drawn.region_id} | {drawn.record_region} | {beside} | {proposed}", flush=True)
             step.end()

@@ -24,9 +24,9 @@ from vbas.benchmarks import attack_places, real_data
 from vbas.benchmarks.attack_places import Place
 from vbas.benchmarks.derivable import OTHERS
 from vbas.core.disclosure.count_tables import CountTable, own_totals
+from vbas.core.evaluation import evaluate
 from vbas.core.levels import own_regions
 from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan
 from vbas.core.privacy.published_counts import hold_against_counts
@@ -52,15 +52,15 @@ class Attack:
         last = len(plan.levels) - 1
         for level, region_of in enumerate(plan.levels.region_of):
             n_regions = plan.levels.crosswalks[level].n_regions
-            shown = np.zeros((n_regions, u), np.int64)
+            released = np.zeros((n_regions, u), np.int64)
             here = np.flatnonzero(plan.released & (plan.level == level) & np.isin(plan.class_of, self.classes))
-            shown[plan.region[here], np.searchsorted(self.classes, plan.class_of[here])] = plan.records[here]
-            total = shown.copy()
+            released[plan.region[here], np.searchsorted(self.classes, plan.class_of[here])] = plan.records[here]
+            total = released.copy()
             if level:
                 np.add.at(total, plan.levels.parents(level - 1), below)
             below = total
             key = region_of[areas] * u + columns
-            alone = (np.bincount(region_of, minlength=n_regions) == 1)[:, None] & (shown > 0)
+            alone = (np.bincount(region_of, minlength=n_regions) == 1)[:, None] & (released > 0)
             known = (total > 0) if level == last else alone
             equal.append((key, np.flatnonzero(known), total[known]))
             least.append((key, np.flatnonzero((total > 0) & ~known), total[(total > 0) & ~known]))
@@ -70,7 +70,7 @@ class Attack:
         self.least, self.sums_at_least = _rows(least, n * u)
 
     def handed_on(self) -> tuple[int, int]:
-        """What `told` says, as far as bounds tell that are handed on from sum to sum."""
+        """What `disclosed_by` says, as far as bounds tell that are handed on from sum to sum."""
         low, high = np.zeros(len(self.truth)), self.highest.copy()
         row, column = self.equal.nonzero()
         np.minimum.at(high, column, self.sums[row])
@@ -87,7 +87,7 @@ class Attack:
         within = (low >= 1) & (high < self.k)
         return int((within & (low == high)).sum()), int(within.sum())
 
-    def told(self) -> tuple[int, int]:
+    def disclosed_by(self) -> tuple[int, int]:
         """Areas and classes known exactly, of 1 to k - 1 people, and all that are bounded within 1 to k - 1."""
         open_ = (self.truth >= 1) & (self.truth < self.k)
         for sign in (1.0, -1.0) * 3:
@@ -95,19 +95,19 @@ class Attack:
                 people = self._best(sign * open_)
                 open_ &= (people > EPSILON) & (people < self.k - EPSILON)
         exact = within = 0
-        for one in np.flatnonzero(open_).tolist():
+        for position in np.flatnonzero(open_).tolist():
             wish = np.zeros(len(self.truth))
-            wish[one] = 1.0
-            low, high = self._best(wish)[one], self._best(-wish)[one]
-            told = low > 1 - EPSILON and high < self.k - 1 + EPSILON
-            within += told
-            exact += told and high - low < EPSILON
+            wish[position] = 1.0
+            low, high = self._best(wish)[position], self._best(-wish)[position]
+            disclosed = low > 1 - EPSILON and high < self.k - 1 + EPSILON
+            within += disclosed
+            exact += disclosed and high - low < EPSILON
         return exact, within
 
     def _best(self, wish: np.ndarray) -> np.ndarray:
         bounds = np.column_stack([np.zeros(len(wish)), self.highest])
-        found = linprog(wish, -self.least, -self.sums_at_least, self.equal, self.sums, bounds=bounds, method="highs")
-        return np.asarray(found.x)
+        solution = linprog(wish, -self.least, -self.sums_at_least, self.equal, self.sums, bounds=bounds, method="highs")
+        return np.asarray(solution.x)
 
 
 def _rows(sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int) -> tuple[sparse.csr_matrix, np.ndarray]:
@@ -121,10 +121,10 @@ def _rows(sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int) -> 
     return sparse.vstack(parts).tocsr(), np.concatenate([total for *_, total in sums]).astype(float)
 
 
-def told(plan: Plan, table: CountTable, programs: bool) -> tuple[int, int]:
+def disclosed_by(plan: Plan, table: CountTable, programs: bool) -> tuple[int, int]:
     """Of all ages and sexes, what an `Attack` says."""
     attacks = (Attack(plan, table, group) for group in range(table.n_groups))
-    counts = [attack.told() if programs else attack.handed_on() for attack in attacks]
+    counts = [attack.disclosed_by() if programs else attack.handed_on() for attack in attacks]
     exact, within = (sum(column) for column in zip(*counts))
     return exact, within
 
@@ -155,12 +155,12 @@ def main(programs: bool = False) -> None:
         levels = build_levels(place.areas, records.profile)
         for k in KS:
             plan = nest(place.areas, records.profile, levels, k)
-            before = told(plan, table, programs)
+            before = disclosed_by(plan, table, programs)
             start = time.process_time()
             held = hold_against_counts(plan, [table], place.areas)
             seconds = time.process_time() - start
-            after = told(held.plan, table, programs)
-            metres, later = (evaluate_levels(place.areas, one)[0].mean_distance for one in (plan, held.plan))
+            after = disclosed_by(held.plan, table, programs)
+            metres, later = (evaluate(place.areas, shown)[0].mean_distance for shown in (plan, held.plan))
             print(
                 f"| {place.name} | {len(place.areas)} | {records.profile.n_records} | {k} | {before[0]}, {before[1]} | "
                 f"{after[0]}, {after[1]} | {held.n_followed} | {held.n_anyway} | {held.n_left} | {held.n_coarser} | "

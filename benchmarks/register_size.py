@@ -93,8 +93,10 @@ def months(kind: str, n_areas: int, entries: list[int]) -> Iterator[str]:
                 started.append(time.process_time())
                 same = related(earlier.releases, release, table, (), {}, {})
                 started.append(time.process_time())
-                found = examine(same.relate(release), [same.relate(one) for one in same.earlier])
-                assert not found.n_counts and not earlier.broken
+                findings = examine(
+                    same.relate(release), [same.relate(earlier_release) for earlier_release in same.earlier]
+                )
+                assert not findings.n_counts and not earlier.broken
                 started.append(time.process_time())
                 new_entry(register, release, month).put()
                 started.append(time.process_time())
@@ -103,7 +105,7 @@ def months(kind: str, n_areas: int, entries: list[int]) -> Iterator[str]:
                 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
                 total = started[-1] - started[0]
                 yield f"| {kind} | {month} | {size:.1f} | {counts / 1e6:.2f} | {took} | {total:.1f} | {memory:.0f} |"
-                del earlier, same, found
+                del earlier, same, findings
             else:
                 new_entry(register, release, month).put()
             counts += len(release.records)

@@ -35,11 +35,11 @@ def regions(name: str, reserve: float, percent: float, years: int) -> tuple[floa
     numbers = []
     for year in range(years):
         tables = [counted_by(of_year(made.profile, year))]
-        found = joined_until_held(made.areas, tables, own_regions(len(made.areas)), Holding(K, reserve, percent))
-        numbers.append(found.n_regions)
+        joined = joined_until_held(made.areas, tables, own_regions(len(made.areas)), Holding(K, reserve, percent))
+        numbers.append(joined.n_regions)
         for later in range(3):
             table = counted_by(of_year(made.profile, year + later))
-            held[later].append(100 * float((held_percent([table], found, K) >= percent).mean()))
+            held[later].append(100 * float((held_percent([table], joined, K) >= percent).mean()))
     return (float(np.mean(numbers)), *(float(np.mean(some)) for some in held))  # type: ignore[return-value]
 
 
@@ -49,15 +49,17 @@ def labels(name: str, reserve: float, years: int) -> tuple[float, float, float, 
     made = town(name)
     levels = build_levels(made.areas, made.first)
     losses = losses_of(made.areas, made.first, levels)
-    found = []
+    figures = []
     for year in range(years):
         profile, after = of_year(made.profile, year), of_year(made.profile, year + 1)
         plan = nest(made.areas, profile, levels, Holding(K, reserve).least)
         assert plan.level_of is not None
         n_classes = int(np.prod([len(of) for of in profile.categories]))
         own, later = (
-            np.ravel_multi_index(tuple(one.classes.T), [len(of) for of in one.categories])[one.counts.indices]
-            for one in (profile, after)
+            np.ravel_multi_index(tuple(of_profile.classes.T), [len(of) for of in of_profile.categories])[
+                of_profile.counts.indices
+            ]
+            for of_profile in (profile, after)
         )
         level_of = np.full((len(made.areas), n_classes), -1)
         level_of[area_of_cells(profile), own] = plan.level_of
@@ -75,8 +77,8 @@ def labels(name: str, reserve: float, years: int) -> tuple[float, float, float, 
             n_shown, n_held = n_shown + len(places), n_held + int((then >= K).sum())
             records, records_held = records + int(now.sum()), records_held + int(now[then >= K].sum())
         suppressed = 100 * (1 - plan.n_released / profile.n_records)
-        found.append((100 * n_held / n_shown, 100 * records_held / records, suppressed, mean_loss(plan, losses)))
-    return tuple(np.mean(found, axis=0).tolist())
+        figures.append((100 * n_held / n_shown, 100 * records_held / records, suppressed, mean_loss(plan, losses)))
+    return tuple(np.mean(figures, axis=0).tolist())
 
 
 def main() -> None:
@@ -92,7 +94,7 @@ def main() -> None:
         for reserve in RESERVES:
             try:
                 n, *held = regions(name, reserve, asked.percent, asked.years)
-                cells = " | ".join(f"{one:.1f}" for one in held)
+                cells = " | ".join(f"{percent:.1f}" for percent in held)
                 print(f"| {name}, {asked.percent:g} % | {reserve:g} | {n:.0f} | {cells} |", flush=True)
             except InputError as error:
                 print(f"| {name} | {reserve:g} | {error} | | | |", flush=True)

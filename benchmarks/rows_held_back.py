@@ -50,7 +50,7 @@ class Month:
     suppressed: float
     rare: float
     metres: float
-    alike: int
+    fewest_identical: int
     few: int
     seconds: float
 
@@ -76,13 +76,13 @@ def with_values(first: Profile, n_areas: int, fields: dict[str, tuple[float, ...
         yield Records(table, profile, cell_of, 0)
 
 
-Told = list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
+CountsByLevel = list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
 
 
-def told(account: Account) -> Told:
+def counts_of(account: Account) -> CountsByLevel:
     """Of each level, with the label and with all within: a number for each place, one for what a row of it shows, that
     of each, and how many rows show it, from the rows alone."""
-    release, found = account.release, Told()
+    release, counts_by_level = account.release, CountsByLevel()
     names = list(release.fields)
     codes = [release.fields[name].codes.astype(np.int64) for name in names]
     sizes = [len(release.fields[name].categories) for name in names]
@@ -100,11 +100,11 @@ def told(account: Account) -> Told:
             rows, at = np.unique(row, return_inverse=True)
             counts = np.bincount(at.reshape(-1), release.counts[here], len(rows)).astype(np.int64)
             width = int(np.prod(sizes[n_quasi:]))
-            found.append((np.unique(number), rows // width, rows, counts))
-    return found
+            counts_by_level.append((np.unique(number), rows // width, rows, counts))
+    return counts_by_level
 
 
-def few(old: Told, new: Told) -> int:
+def few(old: CountsByLevel, new: CountsByLevel) -> int:
     """Places of both of which 1 to k - 1 people came or left by their values."""
     number = 0
     for (places, of_old, rows_old, counts_old), (others, of_new, rows_new, counts_new) in zip(old, new):
@@ -135,14 +135,14 @@ def district() -> tuple[Areas, Profile]:
 
 
 def updates(areas: Areas, levels: Levels, records: list[Records], followed: str) -> Iterator[Month]:
-    published, rows = list[Published](), list[Told]()
+    published, rows = list[Published](), list[CountsByLevel]()
     for of_month in records:
         update = Update(len(published) - 1, followed=followed) if published else None
         started = time.process_time()
         own = areas.with_population(of_month.profile.area_sizes)
         account = anonymise(own, of_month, levels, Ask(K, earlier=Earlier(published), update=update))
         seconds = time.process_time() - started
-        now, n = told(account), of_month.profile.n_records
+        now, n = counts_of(account), of_month.profile.n_records
         rare = account.changed.n_rare if account.changed else 0
         yield Month(
             100 * account.measures.n_suppressed / n,
@@ -177,7 +177,7 @@ def main() -> None:
                 for number, month in enumerate(updates(areas, levels, records, followed)):
                     print(
                         f"| {name}, {kind} | {followed} | {number} | {month.suppressed:.2f} | {month.rare:.2f} | "
-                        f"{month.metres:.0f} | {month.alike} | {month.few} | {month.seconds:.1f} |",
+                        f"{month.metres:.0f} | {month.fewest_identical} | {month.few} | {month.seconds:.1f} |",
                         flush=True,
                     )
 

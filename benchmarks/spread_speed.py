@@ -52,12 +52,12 @@ def released(areas: Areas, table: RecordTable) -> tuple[Levels, dict[str, Column
     release = apply(nest(areas, records.profile, levels, K), records)
     number = np.empty(len(release.rows), np.int64)
     level, region = release.level[release.rows], release.region[release.rows]
-    for one, crosswalk in enumerate(levels.crosswalks):
-        number[level == one] = crosswalk.numbers[region[level == one]]
-    shown = {name: Column(column.codes[release.rows], column.categories) for name, column in release.fields.items()}
+    for height, crosswalk in enumerate(levels.crosswalks):
+        number[level == height] = crosswalk.numbers[region[level == height]]
+    fields = {name: Column(column.codes[release.rows], column.categories) for name, column in release.fields.items()}
     places = {"vbas_level": level + 1, "vbas_region": number}
     columns = {name: Column(*np.unique(values, return_inverse=True)[::-1]) for name, values in places.items()}
-    return levels, {**columns, **shown}
+    return levels, {**columns, **fields}
 
 
 def seconds(call: Callable[[], object]) -> float:

@@ -66,7 +66,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Found:
+class Disclosed:
     """A count that must lie between low and high: of areas and values, but for what a release shows within them."""
 
     areas: tuple[int, ...]
@@ -100,7 +100,7 @@ class Attack:
         self._taken = [np.zeros((len(self._places), len(self._groups)), np.int64)]
         self._taken += [self._shown_within(release) for release in releases]
 
-    def found(self, k: int) -> list[Found]:
+    def disclosed(self, k: int) -> list[Disclosed]:
         """Every count asked about that must lie within 1..k-1."""
         # Of two numbers taken away that are the same, one is asked about.
         open_ = [np.ones_like(self._taken[0], bool)]
@@ -122,7 +122,9 @@ class Attack:
                 low, high = (sums[place, group] - taken[place, group] for sums in (least, most))
                 if places[place, group] and low > TOLERANCE and high < k - TOLERANCE:
                     areas = tuple(np.flatnonzero(self._places[place]).tolist())
-                    counts.append(Found(areas, self._choices[group], int(taken[place, group]), float(low), float(high)))
+                    counts.append(
+                        Disclosed(areas, self._choices[group], int(taken[place, group]), float(low), float(high))
+                    )
                 places[place, group] = False
             for sums in (least, most):
                 self._close(open_, sums, k)
@@ -341,7 +343,7 @@ def _plan(
     return nest(areas, profile, make_levels(areas, crosswalks), k, requirement=requirement)
 
 
-def attacked(case: Case) -> Iterator[Found]:
+def attacked(case: Case) -> Iterator[Disclosed]:
     """The counts below the least k that the releases give away together, and not the earlier of them.
 
     What the earlier ones give away is asked of every place that the later one names too: a region of the later one may
@@ -349,16 +351,16 @@ def attacked(case: Case) -> Iterator[Found]:
     """
     for n in range(2, len(case.releases) + 1):
         together, earlier = case.releases[:n], case.releases[: n - 1]
-        counts = list(Attack(together, DOMAINS).found(min(release.k for release in together)))
+        counts = list(Attack(together, DOMAINS).disclosed(min(release.k for release in together)))
         if counts:
             known = {
                 _identity(count)
-                for count in Attack(earlier, DOMAINS, together).found(max(release.k for release in earlier))
+                for count in Attack(earlier, DOMAINS, together).disclosed(max(release.k for release in earlier))
             }
             yield from (count for count in counts if _identity(count) not in known)
 
 
-def _identity(count: Found) -> tuple[object, ...]:
+def _identity(count: Disclosed) -> tuple[object, ...]:
     return count.areas, count.values, count.taken, round(count.low, 3), round(count.high, 3)
 
 

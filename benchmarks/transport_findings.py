@@ -135,8 +135,8 @@ def _limit(factor: float) -> str:
     return format(factor, "g") if factor else "unlimited"
 
 
-def _word(shown: bool) -> str:
-    return "yes" if shown else "NO"
+def _word(holds: bool) -> str:
+    return "yes" if holds else "NO"
 
 
 def main(arguments: list[str]) -> int:

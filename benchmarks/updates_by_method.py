@@ -84,9 +84,9 @@ class Town:
             parts.append(people @ member)
         return np.column_stack(parts)
 
-    def within(self, shown: np.ndarray) -> np.ndarray:
+    def within(self, released: np.ndarray) -> np.ndarray:
         """(N, K) shown with labels -> (N, K) with labels and those within."""
-        sums, first = shown.copy(), np.cumsum([0, *self.sizes])
+        sums, first = released.copy(), np.cumsum([0, *self.sizes])
         for level in range(len(self.levels) - 1):
             for region, parent in enumerate(self.parents(level)):
                 sums[:, first[level + 1] + parent] += sums[:, first[level] + region]
@@ -103,18 +103,18 @@ class Town:
         profile = Profile(sparse.csr_matrix(self.people.T), np.arange(number)[:, None], (names,), ("q",))
         crosswalks = (Crosswalk(np.array(regions), size) for regions, size in zip(self.levels, self.sizes))
         plan = nest(areas, profile, Levels(tuple(crosswalks)), self.k, "mean distance")
-        shown, first = np.zeros((number, sum(self.sizes)), np.int64), np.cumsum([0, *self.sizes])
+        released, first = np.zeros((number, sum(self.sizes)), np.int64), np.cumsum([0, *self.sizes])
         in_use = plan.released
         at = first[plan.level[in_use]] + plan.region[in_use]
-        shown[plan.class_of[in_use], at] = plan.records[in_use]
-        return shown
+        released[plan.class_of[in_use], at] = plan.records[in_use]
+        return released
 
     def update(
         self, people: np.ndarray, earlier: Sequence[np.ndarray], chances: Chances | None, rng: np.random.Generator
     ) -> np.ndarray:
         """What the next month shows of each number of people, (N, K), after what earlier ones show, (N, K) each."""
         number, first = len(people), np.cumsum([0, *self.sizes])
-        there, sums = self.in_regions(people), [self.within(shown) for shown in earlier]
+        there, sums = self.in_regions(people), [self.within(released) for released in earlier]
         levels = []
         for level, size in enumerate(self.sizes):
             here = slice(first[level], first[level + 1])
@@ -122,17 +122,19 @@ class Town:
             if level + 1 < len(self.sizes):
                 around = np.array(self.parents(level))
                 parent = (np.arange(number)[:, None] * self.sizes[level + 1] + around).reshape(-1)
-            columns = [np.column_stack([one[:, here].reshape(-1) for one in of]) for of in (earlier, sums)]
+            columns = [
+                np.column_stack([numbers_there[:, here].reshape(-1) for numbers_there in of]) for of in (earlier, sums)
+            ]
             levels.append(Places(np.arange(number * size), there[:, here].reshape(-1), parent, *columns))
         fewer = levels if chances is None else held_back(levels, rng, chances)
-        return np.column_stack([shown.reshape(number, -1) for shown in kept(fewer, self.k, rng).released])
+        return np.column_stack([released.reshape(number, -1) for released in kept(fewer, self.k, rng).released])
 
 
 def proven(
     levels: Sequence[Sequence[int]], k: int, most: int, months: int, chances: Chances | None, draws: int
 ) -> Proven:
     """Over all people up to `most`, and so many months; chances : of holding back, None for not at all."""
-    people = np.array([one for one in product(range(most + 1), repeat=len(levels[0])) if sum(one) <= most])
+    people = np.array([counts for counts in product(range(most + 1), repeat=len(levels[0])) if sum(counts) <= most])
     town, rng = Town(levels, k, most, people), np.random.default_rng(0)
     releases = town.first_release()
     firsts, of_first = np.unique(releases, axis=0, return_inverse=True)
@@ -160,13 +162,13 @@ def _next_month(
     before = np.repeat(np.arange(len(series)), len(town.people))
     of_people = np.tile(np.arange(len(town.people)), len(series))
     earlier = [series[before, month] for month in range(series.shape[1])]
-    found = np.empty((0, 2 + series.shape[2]), np.int64)
+    histories = np.empty((0, 2 + series.shape[2]), np.int64)
     for _ in range(draws):
-        shown = town.update(town.people[of_people], earlier, chances, rng)
-        found = np.unique(np.vstack([found, np.column_stack([before, of_people, shown])]), axis=0)
-    pairs, seen = np.unique(np.delete(found, 1, axis=1), axis=0, return_inverse=True)
+        released = town.update(town.people[of_people], earlier, chances, rng)
+        histories = np.unique(np.vstack([histories, np.column_stack([before, of_people, released])]), axis=0)
+    pairs, seen = np.unique(np.delete(histories, 1, axis=1), axis=0, return_inverse=True)
     longer = np.concatenate([series[pairs[:, 0]], pairs[:, None, 1:]], axis=1)
-    return longer, pairs[:, 0], _Ranges.of(town.people[found[:, 1]], seen.reshape(-1), len(pairs))
+    return longer, pairs[:, 0], _Ranges.of(town.people[histories[:, 1]], seen.reshape(-1), len(pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +213,8 @@ def _read(town: Town, firsts: np.ndarray, by_method: _Ranges) -> _Ranges:
     in all, but for a few of a class that is not shown."""
     there, sums = town.in_regions(town.people), town.within(firsts)
     fits = (there[None] >= sums[:, None]).all(axis=2)
-    total, shown = town.people.sum(axis=1), sums[:, -1:]
-    fits &= np.where(shown > 0, total == shown, total < town.k)
+    total, released = town.people.sum(axis=1), sums[:, -1:]
+    fits &= np.where(released > 0, total == released, total < town.k)
     which, people = np.nonzero(fits)
     return _Ranges.of(town.people[people], which, len(firsts))
 
@@ -226,10 +228,10 @@ def main() -> None:
     print("|---" * 10 + "|")
     for (tree, k, most, months), chances in product(CASES + (SLOW if asked.slow else ()), (None, EVENLY)):
         started = time.process_time()
-        found = proven(TREES[tree], k, most, months, chances, asked.draws)
+        counted = proven(TREES[tree], k, most, months, chances, asked.draws)
         print(
-            f"| {tree} | {k} | {most} | {months} | {'no' if chances is None else 'yes'} | {found.series} | "
-            f"{found.by_method} | {found.by_update} | {found.first_small} of {found.first} | "
+            f"| {tree} | {k} | {most} | {months} | {'no' if chances is None else 'yes'} | {counted.series} | "
+            f"{counted.by_method} | {counted.by_update} | {counted.first_small} of {counted.first} | "
             f"{time.process_time() - started:.0f} |",
             flush=True,
         )

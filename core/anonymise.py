@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .anonymity import DEFAULT_K
 from .areas import Areas
 from .disclosure.certificate import Family
 from .disclosure.count_tables import published_table
@@ -27,12 +26,12 @@ from .linked.saying import linked_sentences
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
-from .nesting.decoys import CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED, Conditions, Secrets
+from .nesting.decoys import LEAST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
-from .nesting.measures import LevelAudit, evaluate_levels
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.series import check_series
 from .nesting.views import CoarserLevels, as_released
+from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE, check_choice
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
 from .privacy.beside import TablesBeside, hold_beside_and_together, tables_beside
@@ -145,7 +144,7 @@ class Ask:
     loss: str = MEAN_DISTANCE
     ties: str = FIXED
     disclosure: str = CLASS_HAS_K
-    closed_by_chance: float = CLOSED_BY_CHANCE
+    closed_by_chance: float = CLOSED_BY_CHANCE.default
     least_left_areas: int = 0
     least_left_people: float = 0.0
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
@@ -169,24 +168,10 @@ class Ask:
 
         Raises InputError for an unknown choice and numbers outside their range.
         """
-        if self.disclosure not in DISCLOSURES:
-            raise InputError(
-                tr(
-                    "DISCLOSURE “{disclosure}” is unknown: choose one of {choices}.",
-                    disclosure=self.disclosure,
-                    choices=", ".join(DISCLOSURES),
-                )
-            )
-        if not 0 <= self.closed_by_chance <= MOST_CLOSED:
-            raise InputError(
-                tr(
-                    "CLOSED_BY_CHANCE is {share:g}: give per cent from 0 to {most:g}.",
-                    share=self.closed_by_chance,
-                    most=MOST_CLOSED,
-                )
-            )
-        if self.least_left_areas < 0 or not 0 <= self.least_left_people < np.inf:
-            raise InputError(tr("LEAST_LEFT_AREAS and LEAST_LEFT_PEOPLE must be 0 or more."))
+        check_choice("DISCLOSURE", self.disclosure, DISCLOSURES)
+        CLOSED_BY_CHANCE.check(self.closed_by_chance)
+        LEAST_LEFT_AREAS.check(self.least_left_areas)
+        LEAST_LEFT_PEOPLE.check(self.least_left_people)
         secrets = None
         if self.disclosure == NO_SMALL_COUNT:
             secrets = Secrets(np.random.default_rng(), closed=max(self.closed_by_chance, LEAST_CLOSED) / 100)
@@ -213,7 +198,7 @@ class Account:
         What was asked of the classes.
     measures : Measures
         What the release costs.
-    audit : RegionAudit or LevelAudit
+    audit : RegionAudit
         The same by region, or by level. Internal.
     rows : ReleasedRows, optional
         What is released, recounted.
@@ -255,7 +240,7 @@ class Account:
     plan: Plan
     requirement: Requirement
     measures: Measures
-    audit: RegionAudit | LevelAudit
+    audit: RegionAudit
     rows: ReleasedRows | None = None
     protection: Protection = field(default_factory=lambda: Protection({}))
     weights: str = ""
@@ -505,23 +490,20 @@ def _planned(
     hierarchies = ask.hierarchies
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
-    requirement, ties = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share), ties_of(ask.ties)
+    requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
     _check_period(ask, at_hand.profile.quasi_identifiers)
     if ask.the_same_in_all:
         requirement = with_series(requirement, at_hand.profile, ask.period)
-    conditions = ask.conditions(areas.population)
+    if not levels.coarser and not ask.is_nested(levels):
+        return at_hand, requirement, suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement), None
+    conditions, ties = ask.conditions(areas.population), ties_of(ask.ties)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
         at_hand.check_no_area_released(places, areas)
         plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties, conditions)
         before = {name: column.level for name, column in at_hand.values().coarsened.items()}
         return at_hand, requirement, as_released(plan, places), CoarserLevels(plan, places, before)
-    if ask.is_nested(levels):
-        plan = nest(
-            areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions
-        )
-    else:
-        plan = suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
+    plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions)
     return at_hand, requirement, plan, None
 
 
@@ -606,9 +588,9 @@ def _held_against_published(
 
 def _measured(
     areas: Areas, plan: Plan, sites: np.ndarray | None, nested: bool, n_unmatched: int
-) -> tuple[Measures, RegionAudit | LevelAudit]:
+) -> tuple[Measures, RegionAudit]:
     if nested:
-        return evaluate_levels(areas, plan, n_unmatched)
+        return evaluate(areas, plan, n_unmatched=n_unmatched)
     return evaluate(areas, plan, plan.crosswalk.mean_centres(areas.points) if sites is None else sites, n_unmatched)
 
 
@@ -704,14 +686,7 @@ def _check_period(ask: Ask, names: Sequence[str]) -> None:
 
 def _refuse_periods(levels: Levels, ask: Ask) -> None:
     """Refuse what does not know yet of classes that are the same in all periods. Raises InputError."""
-    if ask.periods not in PERIODS:
-        raise InputError(
-            tr(
-                "PERIODS “{periods}” is unknown: choose one of {choices}.",
-                periods=ask.periods,
-                choices=", ".join(PERIODS),
-            )
-        )
+    check_choice("PERIODS", ask.periods, PERIODS)
     if not ask.the_same_in_all:
         return
     if levels.coarser:

@@ -16,7 +16,6 @@ from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, 
 from .errors import Cancelled, VbasError
 from .evaluation import evaluate, evaluate_by_value, worst_group
 from .nesting.making import RECIPES
-from .nesting.measures import evaluate_levels
 from .nesting.planning import nest
 from .outcome import BASELINE, NESTED, Outcome, with_pareto
 from .plan import suppress
@@ -91,7 +90,7 @@ def compare(
                 levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
                 row = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
                 plan = nest(areas, profile, levels, k, requirement=terms.requirement)
-                measures, _ = evaluate_levels(areas, plan, n_unmatched)
+                measures, _ = evaluate(areas, plan, n_unmatched=n_unmatched)
             else:
                 if configuration is None:
                     result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)

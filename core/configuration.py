@@ -12,8 +12,8 @@ from .aggregation import Aggregation, AggregationOptions
 from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, using_setting
 from .areas import Areas
 from .convergence import Convergence
-from .errors import InputError
 from .language import as_data, plural, tr, written
+from .parameters import check_choice
 from .profile import Profile
 from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
@@ -367,13 +367,5 @@ def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
 
 def chosen(approaches: Mapping[str, Approach[Result]], name: str, parameter: str) -> Approach[Result]:
     """The approach of that name. Raises InputError that lists the names there are."""
-    if name not in approaches:
-        raise InputError(
-            tr(
-                "{parameter} “{name}” is unknown: choose one of {approaches}.",
-                parameter=parameter,
-                name=name,
-                approaches=", ".join(approaches),
-            )
-        )
+    check_choice(parameter, name, approaches)
     return approaches[name]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from .elementary import log2, norms
 from .language import tr
 from .plain_text import value_in_data, value_text
 from .plan import SUPPRESSED, Plan, area_of_cells, stretches
-from .profile import Profile
 from .voronoi import weighted_centres
 
 ABOUT = 1.5  # a share that is less than so many times another one is about as large
@@ -41,24 +39,45 @@ class Measures:
 
 @dataclass(frozen=True, eq=False)
 class RegionAudit:
-    """The measures by aggregated region, arrays (n_regions,). Internal: suppressed counts follow from them.
+    """The measures by region, level after level, the finest first: arrays (R,). Internal: suppressed counts are shown.
 
-    anonymity : the smallest class before suppression (in persons where these are counted), 0 where there are no
-    records; compactness in metres
+    level, region, parent : 0-based; parent is the region of the next level, -1 at the last
+    areas, population, records : of the region, whatever is shown of them
+    shown, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one, or
+    not at all; they add up to `records`
+    classes, smallest : the classes that are shown here, and the records of the smallest, 0 where there are none; of one
+    level all classes are counted, those too that are suppressed
+    anonymity : of one level, the smallest class before suppression (in persons where these are counted), 0 where there
+    are no records
+    compactness : of one level, the sum of the distances of its areas from its site, metres
+    distance : mean distance of its people from its centre, metres
     """
 
+    level: np.ndarray
+    region: np.ndarray
+    parent: np.ndarray
     areas: np.ndarray
     population: np.ndarray
     records: np.ndarray
+    shown: np.ndarray
+    finer: np.ndarray
+    coarser: np.ndarray
     suppressed: np.ndarray
-    anonymity: np.ndarray
     classes: np.ndarray
-    compactness: np.ndarray
+    smallest: np.ndarray
+    distance: np.ndarray
+    anonymity: np.ndarray = field(default_factory=lambda: np.empty(0))
+    compactness: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def released(self) -> np.ndarray:
-        """Records released from each region, (n_regions,) int64."""
-        return self.records - self.suppressed
+        """Records released with each region, (R,) int64."""
+        return self.shown
+
+    @property
+    def within(self) -> np.ndarray:
+        """Records released with each region or with one within, (R,) int64."""
+        return self.shown + self.finer
 
 
 def distances_to_sites(areas: Areas, crosswalk: Crosswalk, sites: np.ndarray) -> np.ndarray:
@@ -258,19 +277,24 @@ def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
     )
 
 
-def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
+def evaluate(
+    areas: Areas, plan: Plan, sites: np.ndarray | None = None, n_unmatched: int = 0
+) -> tuple[Measures, RegionAudit]:
     """Rate the plan of a release (Croft 2015, Eqs. 20 to 23).
 
-    Records of areas that are left out count as suppressed and are left out of the entropy.
+    Of one level, records of areas that are left out count as suppressed and are left out of the entropy. Of several,
+    compactness sums the distance of each area's point from the mean centre of the regions that its records show, each
+    by its share of the area's released records; the entropy is that of the released records, and the number of regions
+    that of the finest level.
 
     Parameters
     ----------
     areas : Areas
         Those of the plan's profile.
     plan : Plan
-        Of one level.
-    sites : ndarray of shape (n_regions, 2)
-        Metres, from which compactness is measured.
+        Of one level, or of several.
+    sites : ndarray of shape (n_regions, 2), optional
+        Metres, from which compactness of one level is measured; None where each record shows a level of its own.
     n_unmatched : int
         Records of no known area, which count as suppressed.
 
@@ -294,46 +318,110 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
     >>> audit.anonymity.tolist(), audit.population.tolist()
     ([2, 1], [70.0, 30.0])
     """
-    crosswalk, profile = plan.crosswalk, plan.profile
-    records = _by_region(plan, plan.records)
-    distances = distances_to_sites(areas, crosswalk, sites)
-    audit = RegionAudit(
-        areas=crosswalk.totals(np.ones(len(areas))).astype(np.int64),
-        population=crosswalk.totals(areas.population),
-        records=records,
-        suppressed=_by_region(plan, np.where(plan.released, 0, plan.records)),
-        anonymity=_by_region(plan, plan.sizes, np.minimum.reduceat),
-        classes=np.bincount(plan.region, minlength=crosswalk.n_regions),
-        compactness=crosswalk.totals(distances),
-    )
-    n_records = profile.n_records + n_unmatched
+    if sites is None:
+        by_level = records_by_level(plan)
+        audit = _audit(areas, plan, by_level)
+        compactness, entropy = _by_what_is_shown(areas, plan, by_level)
+    else:
+        distances = distances_to_sites(areas, plan.crosswalk, sites)
+        audit = replace(
+            _audit(areas, plan),
+            classes=np.bincount(plan.region, minlength=plan.crosswalk.n_regions),
+            anonymity=_smallest_classes(plan, np.arange(len(plan.region)), plan.crosswalk.n_regions),
+            compactness=plan.crosswalk.totals(distances),
+        )
+        compactness, entropy = float(distances.sum()), _non_uniform_entropy(plan, audit.records)
+    n_records = plan.profile.n_records + n_unmatched
     n_suppressed = n_records - plan.n_released
     measures = Measures(
-        n_regions=crosswalk.n_regions,
+        n_regions=plan.crosswalk.n_regions,
         n_records=n_records,
         n_suppressed=n_suppressed,
         suppression_percent=100.0 * n_suppressed / n_records if n_records else 0.0,
-        compactness=float(distances.sum()),
+        compactness=compactness,
         discernibility=float((plan.records[plan.released].astype(float) ** 2).sum()),
-        non_uniform_entropy=_non_uniform_entropy(profile, crosswalk, records),
+        non_uniform_entropy=entropy,
         mean_distance=mean_distance_released(areas, plan),
     )
     return measures, audit
 
 
-def _by_region(plan: Plan, values: np.ndarray, reduce: Callable[..., np.ndarray] = np.add.reduceat) -> np.ndarray:
-    """Sums (or minima) of whole numbers by region, (n_regions,) int64, 0 where there are none; values : (L,)."""
-    starts = np.searchsorted(plan.region, np.arange(plan.crosswalk.n_regions + 1))
-    used = starts[1:] > starts[:-1]
-    of_regions = np.zeros(plan.crosswalk.n_regions, np.int64)
-    if used.any():
-        of_regions[used] = reduce(values, starts[:-1][used])
-    return of_regions
+def records_by_level(plan: Plan) -> np.ndarray:
+    """The records of each area that are shown at each level, (levels + 1, n) int64; the last row: suppressed."""
+    counts, n_rows = plan.profile.counts, len(plan.levels) + 1
+    sums = np.zeros((n_rows, counts.shape[0]))
+    for cells in stretches(counts.nnz):
+        released = plan.equivalence_class_of[cells] != SUPPRESSED
+        level = np.zeros(len(released)) if plan.level_of is None else plan.level_of[cells]
+        row = np.where(released, level, n_rows - 1).astype(np.int64)
+        key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
+        sums += np.bincount(key, counts.data[cells], sums.size).reshape(sums.shape)
+    return sums.astype(np.int64)
 
 
-def _non_uniform_entropy(profile: Profile, crosswalk: Crosswalk, records: np.ndarray) -> float:
-    """- Σ over records of log2(n_i / n_a), both before suppression (Croft 2015, Eqs. 22, 23)."""
-    sizes = profile.area_sizes
-    used = (sizes > 0) & (crosswalk.region_of >= 0)
-    own, whole = sizes[used].astype(float), records[crosswalk.region_of[used]].astype(float)
+def _audit(areas: Areas, plan: Plan, by_level: np.ndarray | None = None) -> RegionAudit:
+    """The audit up to `distance`; by_level : as for `_where_shown`"""
+    parts = [_audit_of_level(areas, plan, level, by_level) for level in range(len(plan.levels))]
+    return RegionAudit(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def _audit_of_level(areas: Areas, plan: Plan, level: int, by_level: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    """Its columns for one level."""
+    crosswalk = plan.levels.crosswalks[level]
+    n_regions, where = crosswalk.n_regions, _where_shown(plan, level, by_level)
+    equivalence_classes = np.flatnonzero(plan.released & (plan.level == level))
+    return (
+        np.full(n_regions, level),
+        np.arange(n_regions),
+        plan.levels.parents(level),
+        crosswalk.totals(np.ones(len(areas))).astype(np.int64),
+        crosswalk.totals(areas.population),
+        np.sum(where, axis=0),
+        *where,
+        np.bincount(plan.region[equivalence_classes], minlength=n_regions),
+        _smallest_classes(plan, equivalence_classes, n_regions),
+        mean_distances(areas, crosswalk),
+    )
+
+
+def _where_shown(plan: Plan, level: int, by_level: np.ndarray | None) -> list[np.ndarray]:
+    """The records of each region of a level that are shown there, finer, coarser, and not at all, (n_regions,) int64.
+
+    by_level : as `records_by_level` gives them; None for one level, whose regions show all records of a class or none
+    """
+    crosswalk = plan.levels.crosswalks[level]
+    if by_level is not None:
+        rows = (by_level[level : level + 1], by_level[:level], by_level[level + 1 : -1], by_level[-1:])
+        return [crosswalk.totals(of.sum(axis=0)).astype(np.int64) for of in rows]
+    here = plan.released
+    shown = np.bincount(plan.region[here], plan.records[here], crosswalk.n_regions).astype(np.int64)
+    nowhere_else = np.zeros_like(shown)
+    return [shown, nowhere_else, nowhere_else, crosswalk.totals(plan.profile.area_sizes).astype(np.int64) - shown]
+
+
+def _smallest_classes(plan: Plan, equivalence_classes: np.ndarray, n_regions: int) -> np.ndarray:
+    """The people of the smallest of some classes of one level in each region, (n_regions,) int64, 0 for none."""
+    smallest = np.full(n_regions, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, plan.region[equivalence_classes], plan.sizes[equivalence_classes])
+    return np.where(smallest < np.iinfo(np.int64).max, smallest, 0)
+
+
+def _by_what_is_shown(areas: Areas, plan: Plan, by_level: np.ndarray) -> tuple[float, float]:
+    """Compactness and entropy of what each record shows; by_level : as `records_by_level` gives them."""
+    sizes, released_of_area = plan.profile.area_sizes, by_level[:-1].sum(axis=0)
+    compactness = entropy = 0.0
+    for released_here, crosswalk in zip(by_level, plan.levels.crosswalks):
+        of_area, region = np.flatnonzero(released_here), crosswalk.region_of[released_here > 0]
+        metres = norms(areas.points[of_area] - crosswalk.mean_centres(areas.points)[region])
+        compactness += float((metres * released_here[of_area] / released_of_area[of_area]).sum())
+        whole = crosswalk.totals(sizes)
+        entropy += float((released_here[of_area] * log2(whole[region] / sizes[of_area])).sum())
+    return compactness, entropy
+
+
+def _non_uniform_entropy(plan: Plan, records: np.ndarray) -> float:
+    """- Σ over records of log2(n_i / n_a), both before suppression (Croft 2015, Eqs. 22, 23); records : by region"""
+    sizes, region_of = plan.profile.area_sizes, plan.crosswalk.region_of
+    used = (sizes > 0) & (region_of >= 0)
+    own, whole = sizes[used].astype(float), records[region_of[used]].astype(float)
     return float((own * log2(whole / own)).sum())

@@ -15,6 +15,7 @@ from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .elementary import norms
 from .errors import InputError, first_values
 from .language import plural, tr
+from .parameters import LEAST_POPULATION
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +27,10 @@ class Levels:
     crosswalks : tuple of Crosswalk
         Of each level.
     names : tuple of ndarray of shape (n_regions,), object
-        Of each level, what its regions are called; None where they have numbers only.
+        Of each level, what its regions are called; None where they have numbers only, as all do where none is given.
     heights : tuple of mappings
         Of each level, by quasi-identifier, how much coarser than elsewhere it is shown there, as a level of its
-        hierarchy; one that is not named is shown as it is. Empty where no level shows coarser values.
+        hierarchy; one that is not named is shown as it is, as all are where none is given.
 
     Examples
     --------
@@ -44,6 +45,10 @@ class Levels:
     crosswalks: tuple[Crosswalk, ...]
     names: tuple[np.ndarray | None, ...] = ()
     heights: tuple[Mapping[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", self.names or (None,) * len(self.crosswalks))
+        object.__setattr__(self, "heights", self.heights or ({},) * len(self.crosswalks))
 
     @property
     def coarser(self) -> tuple[str, ...]:
@@ -185,7 +190,7 @@ def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Lev
         of_levels.append(heights)
     more = len(steps)
     names = (*levels.names, *(levels.names[-1:] * more))
-    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(of_levels) if more else ())
+    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(of_levels))
 
 
 def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Sequence[object]]) -> Levels:
@@ -295,11 +300,31 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
     >>> joined.crosswalks[0].totals(areas.population).tolist()
     [70.0, 60.0]
     """
-    if least < 0 or not np.isfinite(least):
-        raise InputError(tr("LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.", least=least))
-    if not least or all(crosswalk.totals(areas.population).min() >= least for crosswalk in levels.crosswalks):
+    if not some_have_fewer(areas, levels.crosswalks, least):
         return levels
-    people = float(levels.crosswalks[-1].totals(areas.population).sum())
+    within = np.zeros(len(areas), np.int64)
+    crosswalks: list[Crosswalk] = []
+    names: list[np.ndarray | None] = []
+    for level in range(len(levels) - 1, -1, -1):
+        crosswalk = levels.crosswalks[level]
+        joined, _ = number_compactly(_joined_to(areas, crosswalk, within, least)[crosswalk.region_of])
+        joined = Crosswalk(np.where(crosswalk.region_of < 0, LEFT_OUT, joined.region_of), joined.n_regions)
+        old = levels.names[level]
+        crosswalks.insert(0, joined)
+        names.insert(0, None if old is None else _joined_names(old, crosswalk, joined))
+        within = joined.region_of
+    return make_levels(areas, crosswalks, names)
+
+
+def some_have_fewer(areas: Areas, crosswalks: Sequence[Crosswalk], least: float) -> bool:
+    """Whether a region of some crosswalk has fewer people than are asked for; the last has the largest regions.
+
+    Raises InputError for a number below 0, and where all areas together have fewer people.
+    """
+    LEAST_POPULATION.check(least)
+    if not least or all(crosswalk.totals(areas.population).min() >= least for crosswalk in crosswalks):
+        return False
+    people = float(crosswalks[-1].totals(areas.population).sum())
     if people < least:
         raise InputError(
             tr(
@@ -309,18 +334,7 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
                 people=people,
             )
         )
-    within = np.zeros(len(areas), np.int64)
-    crosswalks: list[Crosswalk] = []
-    names: list[np.ndarray | None] = []
-    for level in range(len(levels) - 1, -1, -1):
-        crosswalk = levels.crosswalks[level]
-        joined, _ = number_compactly(_joined_to(areas, crosswalk, within, least)[crosswalk.region_of])
-        joined = Crosswalk(np.where(crosswalk.region_of < 0, LEFT_OUT, joined.region_of), joined.n_regions)
-        old = levels.names[level] if levels.names else None
-        crosswalks.insert(0, joined)
-        names.insert(0, None if old is None else _joined_names(old, crosswalk, joined))
-        within = joined.region_of
-    return make_levels(areas, crosswalks, names)
+    return True
 
 
 def _joined_to(areas: Areas, crosswalk: Crosswalk, within: np.ndarray, least: float) -> np.ndarray:

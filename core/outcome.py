@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .analysis.planting import AnalysisMeasures
-from .anonymity import DEFAULT_K
 from .arrays import to_list
 from .configuration import Configuration
 from .crosswalk import Crosswalk
 from .evaluation import Measures, WorstGroup
+from .parameters import DEFAULT_K
 
 BASELINE, NESTED = "baseline", "nested"
 

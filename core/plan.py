@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .levels import Levels
+from .parameters import K
 from .privacy.requirement import Requirement
 from .privacy.series import whole_series
 from .profile import Profile
@@ -143,7 +143,7 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     >>> list(zip(plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist(), plan.released.tolist()))
     [(0, 0, 2, True), (0, 1, 2, True), (1, 0, 3, True), (1, 1, 1, False)]
     """
-    check_k(k)
+    K.check(k)
     # There and back sorts the classes of each region in linear time, which `sort_indices` does not.
     grouped = (crosswalk.membership() @ profile.counts).tocsc().tocsr()
     region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))

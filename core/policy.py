@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .anonymity import SMALLEST_K
 from .errors import PrivacyError, first_values
 from .language import all_of, in_turn, tr
+from .parameters import SMALLEST_K
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.rules import NO_RULE, read_rules
 

@@ -115,8 +115,9 @@ def apply(
     >>> list(zip(release.region.tolist(), sex.categories[sex.codes].tolist(), release.counts.tolist()))
     [(0, 'F', 2), (0, 'M', 2), (1, 'F', 3)]
     """
-    refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
+    if table.kept:
+        refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     n_regions = max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)
     level, region = (
         of_rows(of_rows(smallest_integers(of_class, n), plan.equivalence_class_of), records.cell_of)

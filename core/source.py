@@ -63,6 +63,7 @@ class Source(Protocol):
     @property
     def linked_names(self) -> tuple[str, ...]:
         """The names of the tables that belong to them and are released with them."""
+        return ()
 
     def values(self) -> RecordTable:
         """A table with the values of their fields, for what looks at values and not at rows."""
@@ -109,7 +110,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class RecordSource:
+class RecordSource(Source):
     """Records in arrays."""
 
     records: Records
@@ -123,11 +124,6 @@ class RecordSource:
     def n_unmatched(self) -> int:
         """Records of no known area."""
         return self.records.n_unmatched
-
-    @property
-    def linked_names(self) -> tuple[str, ...]:
-        """None."""
-        return ()
 
     def values(self) -> RecordTable:
         """The records themselves."""
@@ -154,7 +150,7 @@ class RecordSource:
     ) -> tuple[RecordSource, dict[str, Hierarchy]]:
         """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
         records, own_hierarchies = with_values_as_text(self.records, hierarchies, names, areas)
-        return RecordSource(records), own_hierarchies
+        return replace(self, records=records), own_hierarchies
 
     def check_no_area_released(self, places: Places, areas: Areas) -> None:
         """Refuse coarser values that repeat the area. Raises InputError."""
@@ -185,7 +181,7 @@ class RecordSource:
             release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
             check_coarser(release, coarser.places, whole)
             return ReleasedRows(release, kept)
-        kept = examine_kept_fields(plan, records)
+        kept = examine_kept_fields(plan, records) if records.table.kept else []
         release = apply(plan, records, kept, requirement)
         if nested:
             check_where_released(release, records, plan.levels, whole)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .anonymity import DEFAULT_K
 from .crosswalk import Crosswalk
 from .errors import InputError
 from .language import tr
+from .parameters import DEFAULT_K
 from .plan import area_of_cells
+from .privacy.in_each_period import with_series
 from .privacy.requirement import Requirement
 from .privacy.series import whole_coarser_series, whole_series
 from .profile import Profile
@@ -32,6 +33,16 @@ class Terms:
     k: int = DEFAULT_K
     requirement: Requirement | None = None
     n_unmatched: int = 0
+
+
+def in_all_periods(terms: Terms, profile: Profile, period: str) -> Terms:
+    """The terms, by which classes are the same in all periods.
+
+    profile : of the records; period : the quasi-identifier that says the period, empty where nothing more is asked
+    """
+    if not period:
+        return terms
+    return replace(terms, requirement=with_series(terms.requirement or Requirement(terms.k), profile, period))
 
 
 def suppressed_by_class(

@@ -10,8 +10,7 @@ from typing import Optional
 
 import numpy as np
 
-from .errors import InputError
-from .language import tr
+from .parameters import check_choice
 
 FIXED, DRAWN = "fixed", "secret"
 CHOICES = (FIXED, DRAWN)
@@ -23,10 +22,7 @@ def ties_of(choice: str) -> Ties:
 
     Raises InputError for another choice.
     """
-    if choice not in CHOICES:
-        raise InputError(
-            tr("TIES “{choice}” is unknown: choose one of {choices}.", choice=choice, choices=", ".join(CHOICES))
-        )
+    check_choice("TIES", choice, CHOICES)
     return np.random.default_rng() if choice == DRAWN else None
 
 

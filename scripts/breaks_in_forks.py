@@ -27,28 +27,28 @@ Place = tuple[str, str, int]
 def _functions() -> dict[Place, list[FunctionType]]:
     """The loaded functions of this tree by file, name and first line."""
     gc.unfreeze()
-    found: dict[Place, list[FunctionType]] = {}
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and "/core/" in one.__code__.co_filename:
-            code = one.__code__
-            found.setdefault((os.path.realpath(code.co_filename), code.co_qualname, code.co_firstlineno), []).append(
-                one
-            )
-    return found
+    functions: dict[Place, list[FunctionType]] = {}
+    for thing in gc.get_objects():
+        if isinstance(thing, FunctionType) and "/core/" in thing.__code__.co_filename:
+            code = thing.__code__
+            functions.setdefault(
+                (os.path.realpath(code.co_filename), code.co_qualname, code.co_firstlineno), []
+            ).append(thing)
+    return functions
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _codes(one)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes(constant)
 
 
-def _put_in(one: Break, functions: dict[Place, list[FunctionType]]) -> bool:
+def _put_in(mutant: Break, functions: dict[Place, list[FunctionType]]) -> bool:
     """Put a break into the functions that hold it; whether any was changed."""
-    path = ROOT / one.file
+    path = ROOT / mutant.file
     source = path.read_bytes()
-    whole, broken = compile(source, str(path), "exec"), compile(one.applied(source), str(path), "exec")
+    whole, broken = compile(source, str(path), "exec"), compile(mutant.applied(source), str(path), "exec")
     known = {(code.co_qualname, code.co_firstlineno): code for code in _codes(whole)}
     changed = False
     for code in _codes(broken):
@@ -62,7 +62,7 @@ def _put_in(one: Break, functions: dict[Place, list[FunctionType]]) -> bool:
     return changed
 
 
-def _first_failing(items: list[pytest.Item], seconds: float, one: Break | None, functions: dict) -> str | None:
+def _first_failing(items: list[pytest.Item], seconds: float, mutant: Break | None, functions: dict) -> str | None:
     """In a fork: which test fails first, "" for none; None where the break was not put in."""
     read, write = os.pipe()
     child = os.fork()
@@ -71,7 +71,7 @@ def _first_failing(items: list[pytest.Item], seconds: float, one: Break | None, 
         said = "the process is gone"
         try:
             signal.setitimer(signal.ITIMER_PROF, seconds)
-            if one is not None and not _put_in(one, functions):
+            if mutant is not None and not _put_in(mutant, functions):
                 said = "not here"
             else:
                 said = ""
@@ -85,47 +85,47 @@ def _first_failing(items: list[pytest.Item], seconds: float, one: Break | None, 
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        told = pipe.read().decode()
+        message = pipe.read().decode()
     os.waitpid(child, 0)
-    if told == "=not here":
+    if message == "=not here":
         return None
-    return told[1:] if told else "it never ends, or the process is gone"
+    return message[1:] if message else "it never ends, or the process is gone"
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the breaks in place of running the tests."""
     asked = json.loads(Path(os.environ["BREAKS_ASKED"]).read_text(encoding="utf-8"))
-    breaks = {one.key: one for one in all_breaks()}
+    breaks = {mutant.key: mutant for mutant in all_breaks()}
     items = {item.nodeid: item for item in session.items}
     functions, passing = _functions(), {}
 
     def within(file: str) -> list[pytest.Item]:
         return [item for item in session.items if item.nodeid.startswith((f"{file}::", f"{file}["))]
 
-    with Path(os.environ["BREAKS_TOLD"]).open("a", encoding="utf-8") as told:
+    with Path(os.environ["BREAKS_TOLD"]).open("a", encoding="utf-8") as results:
         for key, names in asked["tests"].items():
             some = [item for name in names for item in ([items[name]] if name in items else within(name))]
             outcome, by = NOT_RUN, ""
             while some:
-                found = _first_failing(some, asked["seconds"], breaks[key], functions)
-                if found is None:
+                failing = _first_failing(some, asked["seconds"], breaks[key], functions)
+                if failing is None:
                     outcome = NOT_HERE
-                elif not found:
+                elif not failing:
                     outcome = SURVIVED
-                elif found not in items:
-                    outcome, by = KILLED, found
+                elif failing not in items:
+                    outcome, by = KILLED, failing
                 else:
-                    if found not in passing:
-                        passing[found] = not _first_failing([items[found]], asked["seconds"], None, functions)
-                    if not passing[found]:
-                        some = [item for item in some if item.nodeid != found]
+                    if failing not in passing:
+                        passing[failing] = not _first_failing([items[failing]], asked["seconds"], None, functions)
+                    if not passing[failing]:
+                        some = [item for item in some if item.nodeid != failing]
                         continue
-                    outcome, by = KILLED, found
+                    outcome, by = KILLED, failing
                 break
             if not names:
                 outcome = UNREACHED
             row = {"key": key, "line": str(breaks[key].line), "outcome": outcome, "by": by, "tests": str(len(some))}
-            told.write(json.dumps(row, ensure_ascii=False) + "\n")
-            told.flush()
+            results.write(json.dumps(row, ensure_ascii=False) + "\n")
+            results.flush()
             print(f"{outcome:9} {key}{f'   by {by}' if by else ''}", file=sys.stderr, flush=True)
     return True

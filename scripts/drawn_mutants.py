@@ -105,7 +105,7 @@ class Breaks(ast.NodeVisitor):
 
     def __init__(self, file: str, code: bytes) -> None:
         self.file, self.code = file, code
-        self.found: list[Break] = []
+        self.breaks: list[Break] = []
         self._line_starts = [0]
         for line in code.splitlines(keepends=True):
             self._line_starts.append(self._line_starts[-1] + len(line))
@@ -120,10 +120,10 @@ class Breaks(ast.NodeVisitor):
         end = self._line_starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         within = ".".join(self._within)
         lines = self._statement if self._in_function else (0, 0)
-        one = Break(self.file, within, node.lineno, start, end, self.code[start:end].decode(), instead, lines)
-        nth = self._seen[one.key]
-        self._seen[one.key] += 1
-        self.found.append(replace(one, nth=nth))
+        mutant = Break(self.file, within, node.lineno, start, end, self.code[start:end].decode(), instead, lines)
+        nth = self._seen[mutant.key]
+        self._seen[mutant.key] += 1
+        self.breaks.append(replace(mutant, nth=nth))
 
     def _swapped(self, node: ast.expr, new: ast.expr) -> None:
         self._add(node, f"({ast.unparse(new)})")
@@ -181,7 +181,10 @@ class Breaks(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         """Each sign of comparison."""
         for place, sign in enumerate(node.ops):
-            signs = [COMPARED[type(sign)]() if other == place else one for other, one in enumerate(node.ops)]
+            signs = [
+                COMPARED[type(sign)]() if other == place else operator_there
+                for other, operator_there in enumerate(node.ops)
+            ]
             self._swapped(node, ast.Compare(node.left, signs, node.comparators))
         self.generic_visit(node)
 
@@ -255,18 +258,18 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 def all_breaks(rooms: tuple[str, ...] = ROOMS, root: Path = ROOT) -> list[Break]:
     """Every break of every file of the rooms."""
     files = sorted(file for room in rooms for file in (root / room).rglob("*.py"))
-    return [one for file in files for one in Breaks(file.relative_to(root).as_posix(), file.read_bytes()).found]
+    return [mutant for file in files for mutant in Breaks(file.relative_to(root).as_posix(), file.read_bytes()).breaks]
 
 
 def drawn(breaks: list[Break], count: int, seed: int) -> list[Break]:
     """As many of them, by lot; where code changes elsewhere, the same are drawn."""
-    by_lot = sorted(breaks, key=lambda one: hashlib.sha256(f"{seed} {one.key}".encode()).digest())
-    return list(islice((one for one in by_lot if _is_code(one)), count))
+    by_lot = sorted(breaks, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.key}".encode()).digest())
+    return list(islice((mutant for mutant in by_lot if _is_code(mutant)), count))
 
 
-def _is_code(one: Break) -> bool:
+def _is_code(mutant: Break) -> bool:
     try:
-        compile(one.applied((ROOT / one.file).read_bytes()), one.file, "exec")
+        compile(mutant.applied((ROOT / mutant.file).read_bytes()), mutant.file, "exec")
     except (SyntaxError, ValueError):
         return False
     return True
@@ -279,13 +282,13 @@ class Reached:
     tests: list[tuple[str, float]]
     lines: dict[str, dict[str, list[int]]]
 
-    def of(self, one: Break, budget: float) -> list[str]:
+    def of(self, mutant: Break, budget: float) -> list[str]:
         """The tests that reach a break, as many as the budget has seconds for.
 
         The cheapest of each file of tests come first, then the second of each: tests of one file look at much the same.
         """
-        of_file = self.lines.get(one.file, {})
-        first, last = one.statement
+        of_file = self.lines.get(mutant.file, {})
+        first, last = mutant.statement
         lines = of_file if last == 0 else [str(line) for line in range(first, last + 1)]
         reaching = {test for line in lines for test in of_file.get(line, ())}
         chosen: list[str] = []
@@ -304,7 +307,7 @@ class Reached:
         return chosen
 
 
-def in_forks(tree: Path, asked: dict[str, list[str]], seconds: float, told: Path) -> None:
+def in_forks(tree: Path, asked: dict[str, list[str]], seconds: float, results: Path) -> None:
     """Try breaks in forks of one process, which has read the tests once; outcomes are added to a file.
 
     asked : of each break's key the tests; seconds : of the processor that a break may take
@@ -317,7 +320,7 @@ def in_forks(tree: Path, asked: dict[str, list[str]], seconds: float, told: Path
     said.write_text(json.dumps({"tests": asked, "seconds": seconds}), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{tree / 'build' / 'package'}{os.pathsep}{tree / 'scripts'}"}
     environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
-    environment |= {"BREAKS_ASKED": str(said), "BREAKS_TOLD": str(told), "OPENBLAS_NUM_THREADS": "1"}
+    environment |= {"BREAKS_ASKED": str(said), "BREAKS_TOLD": str(results), "OPENBLAS_NUM_THREADS": "1"}
     files = sorted({test.partition("::")[0] for tests in asked.values() for test in tests})
     command = [str(tree / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "breaks_in_forks"]
     command += ["-p", "no:pytest_qgis", "-p", "no:cacheprovider"]
@@ -349,13 +352,13 @@ class Trial:
         code = FAILED if re.search(r"^\d+ (?:failed|error)", said.strip().rpartition("\n")[2]) else done.returncode
         return code, failed
 
-    def outcome(self, one: Break, tests: list[str], seconds: float) -> tuple[str, str]:
+    def outcome(self, mutant: Break, tests: list[str], seconds: float) -> tuple[str, str]:
         """What became of a break, and the test that noticed it."""
-        file = self.tree / one.file
+        file = self.tree / mutant.file
         code = file.read_bytes()
         tests = [test for test in tests if self.passing.get(test, True)]
         while tests:
-            file.write_bytes(one.applied(code))
+            file.write_bytes(mutant.applied(code))
             try:
                 ended, failed = self.run(tests, seconds)
             finally:
@@ -411,33 +414,33 @@ def read_results(file: Path) -> dict[str, dict[str, str]]:
 
 def reasons(file: Path = EQUIVALENT) -> dict[str, str]:
     """Of breaks that change nothing: why. In the file a line of what it is, and an indented one of the reason."""
-    found: dict[str, str] = {}
+    listed: dict[str, str] = {}
     key = ""
     for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):
-            found[key] = f"{found.get(key, '')} {line.strip()}".strip()
+            listed[key] = f"{listed.get(key, '')} {line.strip()}".strip()
         elif line.strip() and not line.startswith("#"):
             key = line
-    return found
+    return listed
 
 
 def _undecided(
     breaks: list[Break], results: dict[str, dict[str, str]], again: bool, listed: dict[str, str]
 ) -> Iterator[Break]:
-    for one in breaks:
-        outcome = results.get(one.key, {}).get("outcome")
-        if (outcome in (SURVIVED, UNREACHED) and one.key not in listed) if again else outcome is None:
-            yield one
+    for mutant in breaks:
+        outcome = results.get(mutant.key, {}).get("outcome")
+        if (outcome in (SURVIVED, UNREACHED) and mutant.key not in listed) if again else outcome is None:
+            yield mutant
 
 
-def tell(breaks: list[Break], results: dict[str, dict[str, str]], listed: dict[str, str]) -> int:
+def summarise(breaks: list[Break], results: dict[str, dict[str, str]], listed: dict[str, str]) -> int:
     """Say how many were noticed, and which were not; how many survive and are not listed."""
-    decided = [one for one in breaks if one.key in results]
-    count = Counter(results[one.key]["outcome"] for one in decided)
-    alive = [one for one in decided if results[one.key]["outcome"] in (SURVIVED, UNREACHED)]
-    unlisted = [one for one in alive if one.key not in listed]
-    for one in sorted(unlisted, key=lambda one: (one.file, one.line)):
-        print(f"{results[one.key]['outcome']:9} line {one.line}: {one.key}")
+    decided = [mutant for mutant in breaks if mutant.key in results]
+    count = Counter(results[mutant.key]["outcome"] for mutant in decided)
+    alive = [mutant for mutant in decided if results[mutant.key]["outcome"] in (SURVIVED, UNREACHED)]
+    unlisted = [mutant for mutant in alive if mutant.key not in listed]
+    for mutant in sorted(unlisted, key=lambda mutant: (mutant.file, mutant.line)):
+        print(f"{results[mutant.key]['outcome']:9} line {mutant.line}: {mutant.key}")
     matter = len(decided) - count[NOT_RUN] - (len(alive) - len(unlisted))
     share = 100 * count[KILLED] / matter if matter else 0.0
     print(
@@ -463,8 +466,8 @@ def main(words: list[str]) -> int:
     asked = arguments.parse_args(words)
     asked.results = asked.results.absolute()
     listed, results = reasons(), read_results(asked.results)
-    breaks = [one for one in drawn(all_breaks(), asked.drawn, asked.seed) if asked.only in one.file]
-    if not asked.tell:
+    breaks = [mutant for mutant in drawn(all_breaks(), asked.drawn, asked.seed) if asked.only in mutant.file]
+    if not asked.summarise:
         asked.results.parent.mkdir(parents=True, exist_ok=True)
         with copy_of_the_tree() as tree:
             if not asked.again and not all(file.is_file() for file in asked.reached):
@@ -472,8 +475,8 @@ def main(words: list[str]) -> int:
             reached = None if asked.again else read_reached(asked.reached)
             trial = Trial(tree)
             if reached is not None and asked.again is None:
-                keys = [one.key for one in _undecided(breaks, results, False, listed)]
-                by_key = {one.key: one for one in breaks}
+                keys = [mutant.key for mutant in _undecided(breaks, results, False, listed)]
+                by_key = {mutant.key: mutant for mutant in breaks}
                 in_forks(
                     tree,
                     {key: reached.of(by_key[key], asked.budget) for key in keys},
@@ -483,31 +486,37 @@ def main(words: list[str]) -> int:
                 results = read_results(asked.results)
             due = list(_undecided(breaks, results, asked.again is not None, listed))
             if asked.again:
-                told = tree / "told.jsonl"
-                in_forks(tree, {one.key: asked.again for one in due}, 30 + 4 * asked.budget, told)
-                rows = list(read_results(told).values())
+                in_tree = tree / "told.jsonl"
+                in_forks(tree, {mutant.key: asked.again for mutant in due}, 30 + 4 * asked.budget, in_tree)
+                rows = list(read_results(in_tree).values())
                 with asked.results.open("a", encoding="utf-8") as file:
                     file.writelines(
                         json.dumps(row, ensure_ascii=False) + "\n" for row in rows if row["outcome"] == KILLED
                     )
                 results = read_results(asked.results)
                 tried = {row["key"] for row in rows}
-                due = [one for one in due if one.key not in tried]
-            for one in due:
-                tests = asked.again if reached is None else reached.of(one, asked.budget)
-                if asked.again == [] and len(tests) <= int(results[one.key]["tests"]):
+                due = [mutant for mutant in due if mutant.key not in tried]
+            for mutant in due:
+                tests = asked.again if reached is None else reached.of(mutant, asked.budget)
+                if asked.again == [] and len(tests) <= int(results[mutant.key]["tests"]):
                     continue  # there are no more
-                outcome, by = trial.outcome(one, tests, 120 + 6 * asked.budget) if tests else (UNREACHED, "")
+                outcome, by = trial.outcome(mutant, tests, 120 + 6 * asked.budget) if tests else (UNREACHED, "")
                 if reached is None and outcome == NOT_RUN:
                     continue
-                row = {"key": one.key, "line": str(one.line), "outcome": outcome, "by": by, "tests": str(len(tests))}
-                if reached is None and outcome == SURVIVED and results[one.key]["outcome"] == UNREACHED:
+                row = {
+                    "key": mutant.key,
+                    "line": str(mutant.line),
+                    "outcome": outcome,
+                    "by": by,
+                    "tests": str(len(tests)),
+                }
+                if reached is None and outcome == SURVIVED and results[mutant.key]["outcome"] == UNREACHED:
                     row["outcome"] = UNREACHED
-                results[one.key] = row
+                results[mutant.key] = row
                 with asked.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                print(f"{outcome:9} {one.key}{f'   by {by}' if by else ''}", flush=True)
-    return int(tell(breaks, results, listed) > 0)
+                print(f"{outcome:9} {mutant.key}{f'   by {by}' if by else ''}", flush=True)
+    return int(summarise(breaks, results, listed) > 0)
 
 
 if __name__ == "__main__":

@@ -144,9 +144,9 @@ def engine(newcomer: Newcomer, ways: dict[str, str]) -> bool:
     for lines in list(ways.values())[:1]:
         newcomer.copies(lines)
     (newcomer.home / "people.csv").write_text("area,sex\n" + "a,f\nb,m\n" * 20, encoding="utf-8")
-    told = lines_in(newcomer.qgis(ENGINE)[1])
-    well = bool(told) and newcomer.copies(told)
-    last, said = newcomer.qgis(ENGINE) if well else (False, told)
+    lines_told = lines_in(newcomer.qgis(ENGINE)[1])
+    well = bool(lines_told) and newcomer.copies(lines_told)
+    last, said = newcomer.qgis(ENGINE) if well else (False, lines_told)
     print(f"{newcomer.title}: {newcomer.versions()[0]}: {'passed' if last else 'FAILED ' + said[-2000:]}", flush=True)
     return last
 

@@ -29,9 +29,9 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
 from vbas.algorithms.named import GROUPS
-from vbas.core.anonymity import DEFAULT_K, SMALLEST_K
 from vbas.core.approach import using_setting
 from vbas.core.configuration import CUSTOM, RECOMMENDED
+from vbas.core.parameters import DEFAULT_K, SMALLEST_K
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 from vbas.core.tables import table_of
 

@@ -50,7 +50,7 @@ def make(folder: Path, district: str) -> None:
 
 def compare(folder: Path) -> int:
     """Print what each month shows, and how many classes of regions changed by a few between it and any before."""
-    shown: list[tuple[Counter, Counter]] = []
+    released: list[tuple[Counter, Counter]] = []
     regions = _regions(folder)
     few_in_all, people = 0, list[Counter]()
     print("month  shown  suppressed  moved or lost, %  as before  changed  gone   new  changes of 1 to 4  guessed, %")
@@ -62,16 +62,16 @@ def compare(folder: Path) -> int:
                 labels[(row["vbas_level"], row["vbas_region"], *values)] += 1
                 for at, region in enumerate(regions[level, row["vbas_region"]], level):
                     sums[(str(at), region, *values)] += 1
-        few = sum(_few(old, new) for before in shown for old, new in zip(before, (labels, sums)))
+        few = sum(_few(old, new) for before in released for old, new in zip(before, (labels, sums)))
         few_in_all += few
-        shown.append((labels, sums))
+        released.append((labels, sums))
         people = [*people[-1:], _people(folder, month)]
         results = json.loads((folder / f"result_{month:02}.json").read_text(encoding="utf-8"))["results"]
         numbers = [results.get(name, "") for name in ("N_SAME", "N_CHANGED", "N_GONE", "N_NEW")]
         moved = f"{results['MOVED_PERCENT']:.2f}" if "MOVED_PERCENT" in results else ""
         print(
             f"{month:5}  {labels.total():5}  {results['N_SUPPRESSED']:10}  {moved:>16}  {numbers[0]:>9}  "
-            f"{numbers[1]:>7}  {numbers[2]:>4}  {numbers[3]:>4}  {few:17}  {_guessed(shown, people):>10}"
+            f"{numbers[1]:>7}  {numbers[2]:>4}  {numbers[3]:>4}  {few:17}  {_guessed(released, people):>10}"
         )
     return int(few_in_all > 0)
 
@@ -100,11 +100,11 @@ def _people(folder: Path, month: int) -> Counter:
     return people
 
 
-def _guessed(shown: list[tuple[Counter, Counter]], people: list[Counter]) -> str:
+def _guessed(released: list[tuple[Counter, Counter]], people: list[Counter]) -> str:
     """Of all that is shown of fewer people than the month before, of how much 1 to 4 came or left, per cent."""
-    if len(shown) < 2:
+    if len(released) < 2:
         return ""
-    (_, old), (_, new) = shown[-2:]
+    (_, old), (_, new) = released[-2:]
     fell = [key for key in old if new[key] < old[key]]
     return f"{100 * sum(0 < abs(people[1][key] - people[0][key]) < K for key in fell) / max(len(fell), 1):.0f}"
 

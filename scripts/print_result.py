@@ -15,17 +15,17 @@ def main(*runs: str) -> None:
     titles = [run.split("=", 1)[0] for run in runs]
     results = [json.loads(Path(run.split("=", 1)[1]).read_text(encoding="utf-8"))["results"] for run in runs]
     outputs = json.loads(sys.stdin.buffer.read())["outputs"]
-    told = {name: outputs[name]["description"] for name in outputs if any(name in result for result in results)}
-    width = max(map(len, told.values()))
-    numbers = [name for name in told if isinstance(results[0].get(name), (int, float))]
+    described = {name: outputs[name]["description"] for name in outputs if any(name in result for result in results)}
+    width = max(map(len, described.values()))
+    numbers = [name for name in described if isinstance(results[0].get(name), (int, float))]
     print(f"\n  {'':<{width}}" + "".join(f"  {title:>18}" for title in titles))
     for name in numbers:
-        print(f"  {told[name]:<{width}}" + "".join(f"  {_number(result[name]):>18}" for result in results))
+        print(f"  {described[name]:<{width}}" + "".join(f"  {_number(result[name]):>18}" for result in results))
     for title, result in zip(titles, results):
         print(f"\n{title[:1].upper()}{title[1:]}:")
-        for name in told:
+        for name in described:
             if name in result and name not in numbers:
-                print(f"  {told[name]:<{width}}  {result[name]}")
+                print(f"  {described[name]:<{width}}  {result[name]}")
 
 
 def _number(value: float) -> str:

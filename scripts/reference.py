@@ -248,11 +248,11 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     return [
         f"### {_text(parameter.description())} ({parameter.name()})",
         f"{said[:1].upper()}{said[1:]}.",
-        *_told(parameter),
+        *_described(parameter),
     ]
 
 
-def _told(parameter: QgsProcessingParameterDefinition) -> list[str]:
+def _described(parameter: QgsProcessingParameterDefinition) -> list[str]:
     """What an output holds: its help, and of a table a row for each field."""
     text = parameter.help()
     table = table_of(parameter.name(), text)

@@ -136,12 +136,15 @@ def run_case(name: str, case: dict[str, Any], folder: Path, doors: Sequence[str]
             print(f"  {door:<9} not here: {lacks}")
             continue
         start = time.monotonic()
-        found = RUN[door](case, inputs)
+        content_hash = RUN[door](case, inputs)
         if write and not seen:
-            case["content_sha256"] = found
-        agrees, seen = found == case["content_sha256"], seen + 1
+            case["content_sha256"] = content_hash
+        agrees, seen = content_hash == case["content_sha256"], seen + 1
         wrong |= not agrees
-        print(f"  {door:<9} {'agrees' if agrees else 'DIFFERS'}  {found}  {time.monotonic() - start:.1f} s", flush=True)
+        print(
+            f"  {door:<9} {'agrees' if agrees else 'DIFFERS'}  {content_hash}  {time.monotonic() - start:.1f} s",
+            flush=True,
+        )
     return DIFFERS if wrong else AGREE if seen else CANNOT_TELL
 
 

@@ -338,15 +338,17 @@ class Film:
         frame = QPixmap(FRAME_WIDTH, FRAME_HEIGHT + CAPTION)
         frame.fill(Qt.GlobalColor.white)
         iface.messageBar().clearWidgets()
-        shown = self._window.grab()
-        painter = QPainter(shown)
+        picture = self._window.grab()
+        painter = QPainter(picture)
         if over is not None:
-            painter.drawPixmap((shown.width() - over.width()) // 2, (shown.height() - over.height()) // 2, over.grab())
+            painter.drawPixmap(
+                (picture.width() - over.width()) // 2, (picture.height() - over.height()) // 2, over.grab()
+            )
         painter.end()
         smooth = Qt.TransformationMode.SmoothTransformation
-        shown = shown.scaled(FRAME_WIDTH, FRAME_HEIGHT, Qt.AspectRatioMode.KeepAspectRatio, smooth)
+        picture = picture.scaled(FRAME_WIDTH, FRAME_HEIGHT, Qt.AspectRatioMode.KeepAspectRatio, smooth)
         painter = QPainter(frame)
-        painter.drawPixmap((FRAME_WIDTH - shown.width()) // 2, 0, shown)
+        painter.drawPixmap((FRAME_WIDTH - picture.width()) // 2, 0, picture)
         font = painter.font()
         font.setPointSize(14)
         painter.setFont(font)
@@ -473,7 +475,7 @@ def palette_of(picture: Image.Image, n_true: int, n_others: int) -> Image.Image:
     return palette
 
 
-def tell(steps: Steps) -> None:
+def print_steps(steps: Steps) -> None:
     """Go on with the story, and end QGIS at its end."""
     try:
         wait = next(steps)
@@ -483,7 +485,7 @@ def tell(steps: Steps) -> None:
     except Exception:
         traceback.print_exc()
         os._exit(1)
-    QTimer.singleShot(wait, lambda: tell(steps))
+    QTimer.singleShot(wait, lambda: print_steps(steps))
 
 
-QTimer.singleShot(4 * MOMENT, lambda: tell(story()))
+QTimer.singleShot(4 * MOMENT, lambda: print_steps(story()))

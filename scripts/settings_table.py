@@ -16,8 +16,16 @@ BEGIN, END = "<!-- settings -->\n", "<!-- /settings -->"
 
 def table() -> str:
     """A row for each setting: its keyword, what it takes, and what it is where it is not given."""
-    rows = [f"| `{one.keyword}` | {_takes(one)} | {_default(one)} |" for one in SETTINGS.values() if one.kind != TABLE]
-    frames = [f"| `{one.keyword}` | a frame | |" for one in SETTINGS.values() if one.kind == TABLE and not one.needed]
+    rows = [
+        f"| `{setting.keyword}` | {_takes(setting)} | {_default(setting)} |"
+        for setting in SETTINGS.values()
+        if setting.kind != TABLE
+    ]
+    frames = [
+        f"| `{setting.keyword}` | a frame | |"
+        for setting in SETTINGS.values()
+        if setting.kind == TABLE and not setting.needed
+    ]
     return "\n".join(["", "| keyword | takes | by default |", "|---|---|---|", *rows, *frames, "", ""])
 
 

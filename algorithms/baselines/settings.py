@@ -14,13 +14,14 @@ from ...core.errors import InputError
 from ...core.job import configuring
 from ...core.job.saying import crosswalk_sentence
 from ...core.language import in_turn, one_of, tr
+from ...core.parameters import MAXIMUM
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form import approaches
 from ..form.effective import NOT_GIVEN, Condition, Conditions
 from ..form.form import Form
 from ..form.generalising import conditions_where
-from ..form.parameters import choice, field, number, source, whole
+from ..form.parameters import bounded, choice, field, number, source, whole
 from ..form.records import COUNTED_RECORDS, populated, populated_by_records, records_of
 from ..layers.reading.crosswalks import read_units
 from ..layers.shapes.areas import AreaLayer
@@ -146,7 +147,7 @@ def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition
         advanced=True,
     )
     text = tr("A merge that would exceed this is not made; 0 sets no limit.")
-    yield number("MAXIMUM", tr("Most people in a merged region"), 0.0, text, 0.0, advanced=True)
+    yield bounded(MAXIMUM, tr("Most people in a merged region"), text, advanced=True)
 
 
 def merging_options_of(form: Form) -> BaselineOptions:

@@ -9,7 +9,6 @@ import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
-from ...core.anonymity import SMALLEST_K
 from ...core.approach import using_setting
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.cells import (
@@ -23,6 +22,7 @@ from ...core.cells.cells import (
 )
 from ...core.errors import InputError
 from ...core.language import plural, tr
+from ...core.parameters import SMALLEST_K
 from ..form.approaches import sentences
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form

@@ -176,7 +176,7 @@ def opened(job: FormJob) -> Engine:
 def fields_of(job: FormJob) -> RecordFields:
     """The fields that the form names. Raises InputError for lines of FILTER that are not whole."""
     kept, sensitive = _names(job, "KEEP_FIELDS"), _names(job, "SENSITIVE")
-    members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.has(name) and job.given(name)}
+    members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.given(name)}
     cells = [str(cell).strip() if cell is not None else "" for cell in job.several("FILTER")]
     if len(cells) % len(FILTER_COLUMNS):
         raise InputError(
@@ -195,7 +195,7 @@ def fields_of(job: FormJob) -> RecordFields:
         sensitive,
         tuple(Filter(*cells[start : start + 3]) for start in range(0, len(cells), 3)),
         period,
-        job.text("KEY").strip() if job.has("LINKED_TABLES") and job.given("LINKED_TABLES") else "",
+        job.text("KEY").strip() if job.given("LINKED_TABLES") else "",
     )
 
 

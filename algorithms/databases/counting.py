@@ -42,10 +42,8 @@ def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
 
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
-    kept = job.has("REGISTER") and job.given("REGISTER") and not job.given("LINKED_TABLES")
-    in_place = count_in_place(
-        engine, fields_of(job), progress, job.has("DESTINATION") and job.given("DESTINATION"), kept
-    )
+    kept = job.given("REGISTER") and not job.given("LINKED_TABLES")
+    in_place = count_in_place(engine, fields_of(job), progress, job.given("DESTINATION"), kept)
     quasi_identifiers = in_place.fields.quasi_identifiers
     asked = generalising_of(job, quasi_identifiers)
     node = asked.node(quasi_identifiers)
@@ -59,7 +57,7 @@ def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
         classes = coarsened.by_class()
         job.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=asked.names))
     records = Counted(in_place, coarsened, asked)
-    if job.has("PROFILE") and job.given("PROFILE"):
+    if job.given("PROFILE"):
         _refuse_changes(job, records)
     return records
 

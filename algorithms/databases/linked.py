@@ -60,7 +60,7 @@ def linked_parameters_in_place() -> Iterable[QgsProcessingParameterDefinition]:
 def key_of(job: FormJob) -> str:
     """KEY where there are linked tables, else empty. Raises InputError where it is missing, and for what cannot go
     with linked tables."""
-    if not (job.has(LINKED_TABLES) and job.given(LINKED_TABLES)):
+    if not job.given(LINKED_TABLES):
         return ""
     for name in ("RECORD_COUNT", "PERSON_ID"):
         if job.given(name):

@@ -29,7 +29,7 @@ from ..nested.disclosure import disclosure_parameters
 from ..nested.levels import levels_coarser, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
-from ..privacy.rule import FollowsRules, rule_parameter
+from ..privacy.rule import rule_parameter
 from .connection import CONDITIONS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 from .linked import CONDITIONS as LINKED
 from .linked import linked_parameters_in_place
@@ -77,7 +77,7 @@ def report_in_place() -> QgsProcessingParameterDefinition:
 OF_AREAS: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 
 
-class ReleaseDatabase(Releasing, InPlaceAlgorithm, FollowsRules):
+class ReleaseDatabase(Releasing, InPlaceAlgorithm):
     """`vbas:releasedatabase`."""
 
     ID = "releasedatabase"

@@ -12,6 +12,7 @@ from ...core.approach import Approach, choosing_sites, using_setting
 from ...core.configuration import CUSTOM, RECOMMENDED
 from ...core.errors import InputError
 from ...core.language import tr
+from ...core.parameters import BUDGET, FLOOR
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_location import LocationOptions
 from ...core.site_number import APPROACHES as SITE_NUMBERS
@@ -20,7 +21,7 @@ from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
 from .effective import Condition, Conditions
-from .parameters import choice, field, number, whole
+from .parameters import bounded, choice, field, number, whole
 from .parameters import text as line
 
 WHOSE_COUNT = tr(
@@ -124,10 +125,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         ),
     ):
         yield number(name, label, default, text, advanced=True)
-    yield number(
-        "BUDGET",
+    yield bounded(
+        BUDGET,
         tr("Suppression budget, %"),
-        1.0,
         tr(
             "For suppression budget: the records that may be suppressed, per cent of all. As many regions as "
             "keep within it are made; where not even a single region does, nothing is. “anonymity exchange” "
@@ -135,8 +135,6 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
             "afterwards (a least population, published totals, earlier releases) may suppress more, and the "
             "log says so."
         ),
-        0.0,
-        100.0,
         advanced=True,
     )
 
@@ -193,7 +191,7 @@ def floor() -> QgsProcessingParameterDefinition:
         "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
         "by the number of regions."
     )
-    return number("FLOOR", tr("Population floor only: people every region needs"), 0.0, text, 0.0, advanced=True)
+    return bounded(FLOOR, tr("Population floor only: people every region needs"), text, advanced=True)
 
 
 def fair(in_place: bool = False) -> QgsProcessingParameterDefinition:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,10 +16,11 @@ from qgis.core import (
 )
 
 from ...core.errors import PrivacyError, VbasError
-from ...core.job.rules import hold_to_policies
+from ...core.job.rules import hold_to_policies, refusal, with_rule_minimums
 from ...core.job.signing import SAID
 from ...core.language import as_data, language, tr
-from ...core.policy import policies_for_lists
+from ...core.policy import policies, policies_for_lists
+from ...core.privacy.rules import NO_RULE, list_rules
 from ...core.records.table_file import state_of
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE, kind_of_output
@@ -26,14 +28,13 @@ from ..compat import hidden_flags
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import DiscreetFeedback, addresses_in, cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
-from ..layers.inputs import Inputs, own_rules
+from ..layers.inputs import Inputs, own_rules, remember, remembered
 from ..named import NamedAlgorithm, history, name_pages
 from ..unavailable import not_loaded
 from .effective import Conditions, Effective
 from .form import Form, FormJob
 from .help_panel import help_of
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
-from .signing import remember, remembered
 from .understanding import as_spelled, is_blank, understood, with_labels
 
 # The parameters that tell one run of a form from another, beside k.
@@ -86,8 +87,10 @@ class VbasAlgorithm(NamedAlgorithm):
         return ", ".join([self.displayName(), *k, *methods])
 
     def with_rule_minimums(self, inputs: Inputs) -> Inputs:
-        """The run as it is worked with, where a choice raises other parameters."""
-        return inputs
+        """The run as it is worked with: a published rule that is followed raises other parameters."""
+        if not inputs.has("RULE") or inputs.text("RULE") == NO_RULE:
+            return inputs
+        return inputs.with_parameters(**with_rule_minimums(FormJob(inputs)))
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
@@ -153,6 +156,11 @@ class VbasAlgorithm(NamedAlgorithm):
         return taken, without_secrets(problem, *addresses_in(parameters, context))
 
     def _taken(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # A rule of a file that cannot be read is not in the list: this says why, before QGIS says that it is not.
+        if parameters.get("RULE") not in (None, "", NO_RULE):
+            unreadable = list_rules(*own_rules()).problem
+            if unreadable:
+                return False, with_labels(self, refusal(unreadable))
         try:
             inputs = understood(self, parameters, context)
         except QgsProcessingException as error:
@@ -172,9 +180,8 @@ class VbasAlgorithm(NamedAlgorithm):
         """Raise PrivacyError for a run that a policy of the house does not have, before anything is read."""
         for policy in policies_for_lists():
             policy.refuse_hidden(self.ID)
-        if any(
-            kind_of_output(p.description()) == FOR_RELEASE for p in self.parameterDefinitions() if p.isDestination()
-        ):
+        destinations = [definition for definition in self.parameterDefinitions() if definition.isDestination()]
+        if any(kind_of_output(output.description()) == FOR_RELEASE for output in destinations) and policies():
             folder = not is_blank(inputs.parameters.get(RELEASE_FOLDER)) if inputs.has(RELEASE_FOLDER) else None
             hold_to_policies(FormJob(inputs), folder)
 
@@ -200,7 +207,8 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def postProcessAlgorithm(self, context: QgsProcessingContext, feedback: QgsProcessingFeedback) -> dict[str, object]:
         # In the thread of the window, where a project may be changed.
-        remember(self, self._parameters, context.project())
+        if self._parameters.keys() & set(SAID):
+            remember(self, SAID, self._parameters, context.project())
         return {}
 
     def _result(
@@ -219,7 +227,7 @@ class VbasAlgorithm(NamedAlgorithm):
             feedback.pushInfo(effective.sentence())
             for sentence in kept_by_qgis(parameters) if addresses else ():
                 feedback.pushWarning(sentence)
-            with Outputs(inputs, feedback, self.group_title(inputs), history(self.displayName())) as outputs:
+            with Outputs(inputs, feedback, self.group_title(inputs), partial(history, self.displayName())) as outputs:
                 form = Form(inputs, feedback, effective, outputs)
                 try:
                     numbers = self.handed_over(form, self.work(form))

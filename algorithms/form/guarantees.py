@@ -8,24 +8,22 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.language import tr
+from ...core.parameters import L_DIVERSITY, MAX_SHARE, K
 from ...core.privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .effective import GIVEN, Conditions
-from .parameters import choice, field, number, whole
+from .parameters import bounded, choice, field
 
 
 def k_parameter() -> QgsProcessingParameterDefinition:
     """K."""
-    return whole(
-        "K",
+    return bounded(
+        K,
         tr("k: smallest class allowed"),
-        DEFAULT_K,
         tr(
             "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
             "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive."
         ),
-        SMALLEST_K,
     )
 
 
@@ -96,14 +94,12 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
         "nobody else: whichever values somebody names, one fewer than this, some person of the class has none of them. "
         "A value that all persons have breaks 2, however many others there are."
     )
-    yield whole("L_DIVERSITY", tr("Sensitive data: least number of different values"), 1, distinct, 1, advanced=True)
+    yield bounded(L_DIVERSITY, tr("Sensitive data: least number of different values"), distinct, advanced=True)
     share = tr(
         "The largest share of the people of a class who may have the same sensitive value, per cent; 100 asks for "
         "nothing. With PERSON_ID persons are counted, not rows."
     )
-    yield number(
-        "MAX_SHARE", tr("Sensitive data: largest share of one value, %"), 100.0, share, 0.0, 100.0, advanced=True
-    )
+    yield bounded(MAX_SHARE, tr("Sensitive data: largest share of one value, %"), share, advanced=True)
 
 
 # Where the settings of sensitive fields count.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 
 from qgis.core import (
     QgsProcessing,
@@ -19,6 +20,7 @@ from qgis.core import (
 )
 
 from ...core.language import tr
+from ...core.parameters import SEED, Number
 from ...core.tables.schema import INTERNAL, OutputTable
 from .layer_chooser import propose_layer
 from .usual_fields import propose_usual_field
@@ -133,6 +135,12 @@ def number(
     return described(parameter, text, **flags)
 
 
+def bounded(of: Number, label: str, text: str, **flags: bool) -> QgsProcessingParameterDefinition:
+    """A number whose default and bounds core declares; flags : those of `described`."""
+    least, most = (bound if isfinite(bound) else None for bound in (of.least, of.most))
+    return number(of.name, label, of.default, text, least, most, INTEGER if of.whole else REAL, **flags)
+
+
 def whole(
     name: str, label: str, default: int | None, text: str, at_least: int | None = None, **flags: bool
 ) -> QgsProcessingParameterDefinition:
@@ -148,7 +156,7 @@ def yes(name: str, label: str, default: bool, text: str, **flags: bool) -> QgsPr
 def seed() -> QgsProcessingParameterDefinition:
     """SEED."""
     text = tr("Starts every random draw: the same seed gives the same result.")
-    return whole("SEED", tr("Random seed"), 0, text, 0, advanced=True)
+    return bounded(SEED, tr("Random seed"), text, advanced=True)
 
 
 def text(name: str, label: str, default: str | None, text: str, **flags: bool) -> QgsProcessingParameterDefinition:

@@ -13,12 +13,9 @@ from ...core.job.signing import hashes_of
 from ...core.language import tr
 from ...core.package.table import DataTable
 from ...core.report.map_data import MapData
-from ...core.report.periods import how_periods_go_together
-from ...core.report.provenance import now
-from ...core.report.release import PublicReport, release_report
+from ...core.report.release import page_of
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
-from ..named import version
 from .form import Form
 from .parameters import described
 
@@ -64,22 +61,10 @@ def public_page(
     each level those of its regions, in the CRS of the layer; left_out : names of settings that are not said; tables :
     those that are released, for their content hashes
     """
-    return release_report(
-        PublicReport(
-            account.release,
-            len(account.plan.profile.quasi_identifiers),
-            account.levels,
-            account.ask.k,
-            None if layer is None else layer.areas,
-            map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
-            bool(account.requirement.members),
-            [(label, value) for label, value in form.rows(set(said_of(form.job)) - set(left_out)) if value != ""],
-            version(),
-            now(),
-            () if account.coarser is None else account.coarser.in_words,
-            account.no_small_count,
-            account.plan.in_zones,
-            how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
-            hashes_of(tables()),
-        )
+    return page_of(
+        account,
+        None if layer is None else layer.areas,
+        map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
+        [(label, value) for label, value in form.rows(set(said_of(form.job)) - set(left_out)) if value != ""],
+        hashes_of(tables()),
     )

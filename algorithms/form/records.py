@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
-from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job import reading
 from ...core.language import plural, tr
+from ...core.parameters import SMALLEST_K
 from ...core.profile import Profile, profile_records
 from ...core.records.fields import RecordFields
 from ...core.records.matching import (

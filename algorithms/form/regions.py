@@ -18,7 +18,6 @@ from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
-from ...core.nesting.measures import LevelAudit
 from ...core.progress import Progress
 from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
 from ...core.tables.schema import OutputTable
@@ -140,7 +139,7 @@ def regions_table(
     layer: AreaLayer,
     regions: Crosswalk | Levels,
     shapes: np.ndarray | list[np.ndarray],
-    audit: RegionAudit | LevelAudit | None = None,
+    audit: RegionAudit | None = None,
     names: Sequence[object] | None = None,
     values: Sequence[str] = (),
 ) -> Table:
@@ -164,7 +163,7 @@ def audit_table(
     layer: AreaLayer,
     regions: Crosswalk | Levels,
     shapes: np.ndarray | list[np.ndarray],
-    audit: RegionAudit | LevelAudit,
+    audit: RegionAudit,
 ) -> Table:
     """REGION_AUDIT: what the regions cost; of several levels who is shown in each region, and who elsewhere."""
     drawn = np.concatenate(_by_level(shapes))
@@ -194,7 +193,7 @@ def _table(
     layer: AreaLayer,
     regions: Crosswalk | Levels,
     shapes: np.ndarray | list[np.ndarray],
-    audit: RegionAudit | LevelAudit | None,
+    audit: RegionAudit | None,
     columns: Mapping[str, TableColumn | None],
 ) -> Table:
     """A row per region, level after level: where it stands, how large it is, and what is measured of it."""

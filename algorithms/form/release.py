@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +15,7 @@ from qgis.core import (
 )
 
 from ...core.anonymise import Account
-from ...core.job.saying import INPUTS, said_of
+from ...core.job.saying import INPUTS, said_of, what_is_said
 from ...core.language import tr
 from ...core.package.dataset import tables_of_release
 from ...core.package.descriptor import Said
@@ -31,7 +28,6 @@ from ...core.release import Release
 from ...core.tables.regions import RELEASED_RECORDS
 from ...core.tables.schema import FOR_RELEASE, OutputTable
 from ...core.ties import CHOICES, DRAWN, FIXED
-from ...core.version import commit, version
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.shapes.areas import AreaLayer
@@ -188,22 +184,7 @@ def _said(form: Form, entry: str) -> Said:
         for name, value in form.values().items()
         if name in allowed and name not in INPUTS and value not in ("", None)
     }
-    settings = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()}
-    words = [
-        shlex.quote(f"{name}={json.dumps(value) if not isinstance(value, str) else value}")
-        for name, value in settings.items()
-    ]
-    return Said(
-        version=version(),
-        commit=commit(),
-        time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        algorithm=form.algorithm.id(),
-        settings=settings,
-        command=" ".join(["qgis_process", "run", form.algorithm.id(), "--", *words]),
-        licence=form.text(LICENCE).strip(),
-        rule=str(values.get("RULE", "")),
-        register=entry,
-    )
+    return what_is_said(form.algorithm.id(), values, form.text(LICENCE), entry)
 
 
 def _crs(crs: QgsCoordinateReferenceSystem) -> Crs:

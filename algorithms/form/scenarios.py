@@ -12,6 +12,7 @@ from ...core.areas import Areas
 from ...core.best_approaches import best_approaches
 from ...core.configuration import Configuration
 from ...core.errors import InputError, first_values
+from ...core.job.reading import period_of, same_in_all_of
 from ...core.language import plural, tr
 from ...core.progress import Progress
 from ...core.records.matching import Records
@@ -91,13 +92,16 @@ def asked_scenarios(form: Form, areas: Areas, records: Records) -> Scenarios | N
         if form.outputs.wanted("SCENARIO_AVERAGES"):
             form.warn(tr("SCENARIO_AVERAGES is not written, since SCENARIOS is 0."))
         return None
+    period = period_of(form.job)
     selections = random_selections(
-        records.profile.quasi_identifiers,
+        [name for name in records.profile.quasi_identifiers if name != period],
         number_of_selections,
         form.whole("LEAST_ATTRIBUTES"),
         form.whole("MOST_ATTRIBUTES"),
         form.whole("SEED"),
     )
+    if period:  # k holds in each period, whatever else is selected
+        selections = [(*selected, period) for selected in selections]
     return Scenarios(selections, _parts_of(form, areas, records))
 
 
@@ -114,7 +118,14 @@ def averages_over(
     configurations : by k
     """
     runs = run_scenarios(
-        areas, records.profile, asked.parts, asked.selections, configurations, progress, records.n_unmatched
+        areas,
+        records.profile,
+        asked.parts,
+        asked.selections,
+        configurations,
+        progress,
+        records.n_unmatched,
+        same_in_all_of(form.job),
     )
     averages, n_run = scenario_averages(runs), len({run.scenario for run in runs})
     form.info(

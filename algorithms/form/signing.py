@@ -7,24 +7,22 @@ from pathlib import Path
 from types import MappingProxyType
 
 from qgis.core import (
-    QgsProcessingAlgorithm,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterFileDestination,
-    QgsProject,
 )
 from qgis.PyQt.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from qgis.PyQt.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
 from ...core.anonymise import Account
-from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT, SAID, page_to_publish, signing_of
+from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT, page_to_publish, signing_of
 from ...core.language import tr
 from ...core.package.folder import PAGE
 from ...core.package.table import DataTable
-from ...core.plain_text import visible
 from ...core.report.internal import page_to_sign
 from ...core.report.provenance import now
 from ...core.report.sign import Signing, printed
 from ...core.tables.schema import INTERNAL
+from ..layers.inputs import remembered
 from .effective import GIVEN, Condition, Conditions
 from .form import Form
 from .parameters import described, text
@@ -154,25 +152,3 @@ def pdf_of(html: str) -> bytes:
     document.print(writer) if hasattr(document, "print") else document.print_(writer)
     del writer  # which ends the file
     return bytes(buffer.data())
-
-
-PROJECT = "vbas"  # the scope in the project
-
-
-def remember(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object], project: QgsProject | None) -> None:
-    """Have the project propose what was said of a run to the next one."""
-    for name in SAID:
-        value = parameters.get(name)
-        is_kept = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
-        said = visible(" ".join(str(value).split()))
-        if project is not None and is_kept and said != (_of(project, name) or ""):
-            project.writeEntry(PROJECT, name.lower(), said)
-
-
-def remembered(name: str) -> str | None:
-    """What the project remembers of a parameter."""
-    return _of(QgsProject.instance(), name)
-
-
-def _of(project: QgsProject, name: str) -> str | None:
-    return project.readEntry(PROJECT, name.lower(), "")[0] or None

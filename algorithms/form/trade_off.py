@@ -8,14 +8,15 @@ from dataclasses import replace
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.anonymity import SMALLEST_K
 from ...core.approach import choosing_sites
 from ...core.areas import Areas
 from ...core.configuration import Configuration
 from ...core.errors import InputError
 from ...core.job.generalising import coarser_of
+from ...core.job.reading import same_in_all_of
 from ...core.language import plural, tr
 from ...core.outcome import Outcome
+from ...core.parameters import SMALLEST_K
 from ...core.progress import Progress
 from ...core.records.matching import Records
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
@@ -110,7 +111,10 @@ def searched(
         return []
     profile, hierarchies = records.profile, coarser_of(form.job, records.table)
     configuration = replace(settings, site_location=names[0], aggregation=names[1])
-    search = Search(areas, profile, hierarchies, configuration, ks_of(form), budgets, records.n_unmatched)
+    period = same_in_all_of(form.job)
+    search = Search(
+        areas, profile, hierarchies, configuration, ks_of(form), budgets, records.n_unmatched, period=period
+    )
     whole = n_nodes(heights(profile.quasi_identifiers, hierarchies))
     outcomes = trade_off_outcomes(search, progress)
     n_tried = len({outcome.generalised for outcome in outcomes})

@@ -25,6 +25,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
+from ...core.job.settings import FIELDS, SETTINGS
 from ...core.job.values import choice_of, number_of, quoted, some
 from ...core.language import plural, tr
 from ...core.plain_text import visible
@@ -132,6 +133,8 @@ def _understood_value(
     several = kind in ("field", "enum") and definition.allowMultiple()
     if kind == "field" and isinstance(value, (list, tuple)):
         _refuse_blank_names(definition, value)
+    if kind == "string" and isinstance(value, (list, tuple)) and _is_line_of_fields(definition.name(), value):
+        value = ";".join(str(part) for part in value if not is_blank(part))
     if kind in SINGLE and not several and isinstance(value, (list, tuple)):
         value = _single(definition, value)
     if is_blank(value):
@@ -163,6 +166,13 @@ def _refuse_blank_names(definition: QgsProcessingParameterDefinition, values: Se
                 definition=definition.name(),
             )
         )
+
+
+def _is_line_of_fields(name: str, values: Sequence[object]) -> bool:
+    """Whether these are fields of a table in a database, which a form takes in one line, with semicolons: elsewhere
+    the same parameter is given once for each."""
+    several = name in SETTINGS and SETTINGS[name].kind == FIELDS
+    return several and not any(";" in str(value) for value in values)
 
 
 def _single(definition: QgsProcessingParameterDefinition, values: list[object] | tuple[object, ...]) -> object:

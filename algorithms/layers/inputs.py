@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,13 +13,43 @@ from qgis.core import (
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingParameterDefinition,
+    QgsProject,
 )
+
+from ...core.plain_text import visible
 
 
 def own_rules() -> list[Path]:
     """The user's own file, `vbas_rules.csv` in QGIS's settings folder, where it is there."""
     own = Path(QgsApplication.qgisSettingsDirPath()) / "vbas_rules.csv"
     return [own] if os.path.lexists(own) else []
+
+
+PROJECT = "vbas"  # the scope in the project
+
+
+def remember(
+    algorithm: QgsProcessingAlgorithm,
+    names: Iterable[str],
+    parameters: Mapping[str, object],
+    project: QgsProject | None,
+) -> None:
+    """Have the project propose what some parameters said of a run to the next one."""
+    for name in names:
+        value = parameters.get(name)
+        given = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
+        said = visible(" ".join(str(value).split()))
+        if project is not None and given and said != (_of(project, name) or ""):
+            project.writeEntry(PROJECT, name.lower(), said)
+
+
+def remembered(name: str) -> str | None:
+    """What the project remembers of a parameter."""
+    return _of(QgsProject.instance(), name)
+
+
+def _of(project: QgsProject, name: str) -> str | None:
+    return project.readEntry(PROJECT, name.lower(), "")[0] or None
 
 
 @dataclass(eq=False)

@@ -9,11 +9,11 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.job.levels import CLOSED, DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
 from ...core.job.values import NESTED
 from ...core.language import tr
-from ...core.nesting.decoys import CLOSED_BY_CHANCE, MOST_CLOSED
+from ...core.parameters import CLOSED_BY_CHANCE, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE
 from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from ..form.effective import Condition, Conditions
 from ..form.form import FormJob
-from ..form.parameters import choice, number, whole
+from ..form.parameters import bounded, choice
 
 HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
 # Where levels come with a crosswalk, so that nothing tells beforehand whether there are several.
@@ -45,42 +45,35 @@ def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
-    yield number(
-        CLOSED,
-        tr("Closed by chance, % (more buys more uncertainty)"),
+    yield bounded(
         CLOSED_BY_CHANCE,
+        tr("Closed by chance, % (more buys more uncertainty)"),
         tr(
             "With “{no_small_count}”: so many of the places that could show a class may not, whatever lives there. "
             "What cannot be proven can still be guessed; the more places are closed, the less often a guess is right, "
             "and the larger the regions. A little is always closed.",
             no_small_count=NO_SMALL_COUNT,
         ),
-        0.0,
-        MOST_CLOSED,
         advanced=True,
     )
-    yield whole(
-        LEFT_AREAS,
+    yield bounded(
+        LEAST_LEFT_AREAS,
         tr("Least areas that must be left of a region"),
-        0,
         tr(
             "Nested levels: the people whom a larger region shows live in those of its areas that do not show the "
             "class themselves. So many areas with people must be left of it; else the class is shown in a larger "
             "region, and suppressed where none is larger. 0 asks for none. Not together with LEVELS_COARSER."
         ),
-        0,
         advanced=True,
     )
-    yield number(
-        LEFT_PEOPLE,
+    yield bounded(
+        LEAST_LEFT_PEOPLE,
         tr("Least people who must be left of a region"),
-        0.0,
         tr(
             "The same by the people of these areas, whatever their class. Where every region has a least population, "
             "as some RULEs ask, what is left of a larger one has it, too. 0 asks for none. Not together with "
             "LEVELS_COARSER."
         ),
-        0.0,
         advanced=True,
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job.generalising import generalising_of
@@ -15,11 +14,12 @@ from ...core.job.reading import fields_of_records, period_of
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.holding import Counted, Holding, counted_by, held_percent
+from ...core.parameters import RESERVE, SMALLEST_K
 from ...core.profile import Profile
 from ...core.records.matching import match_records
 from ..form.effective import GIVEN, Conditions
 from ..form.form import FormJob
-from ..form.parameters import layers, number
+from ..form.parameters import bounded, layers, number
 from ..layers.reading.records import read_records
 
 CONDITIONS: Conditions = {name: [{"HELD_PERCENT": GIVEN}] for name in ("MORE_RECORDS", "RESERVE")}
@@ -50,15 +50,13 @@ def held_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         optional=True,
         advanced=True,
     )
-    yield number(
-        "RESERVE",
+    yield bounded(
+        RESERVE,
         tr("Reserve: how many times K a class needs now"),
-        1.0,
         tr(
             "With 1.5 and K = 5 only classes of 8 and more count as shown, so that the regions hold next year too, "
             "when people have moved and aged. The guide says how often they did."
         ),
-        1.0,
         advanced=True,
     )
 

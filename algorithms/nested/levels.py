@@ -18,7 +18,8 @@ from ...core.language import tr
 from ...core.levels import Levels, make_levels, own_regions, with_least_population, without_last_repeats
 from ...core.nesting.holding import Counted, joined_until_held
 from ...core.nesting.losses import LOSSES
-from ...core.nesting.making import SMALLEST_RATIO, build_levels
+from ...core.nesting.making import build_levels
+from ...core.parameters import COARSEST, LEAST_POPULATION, RATIO
 from ...core.profile import Profile
 from ...core.scientific import sparse
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
@@ -27,7 +28,7 @@ from ..form.areas import with_neighbours
 from ..form.effective import GIVEN, NOT_GIVEN, Condition, Conditions
 from ..form.form import FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
-from ..form.parameters import choice, described, field, number, whole
+from ..form.parameters import bounded, choice, described, field
 from ..form.records import populated, populated_by_records, records_of
 from ..form.regions import levels_of_crosswalk
 from ..layers.reading.crosswalks import read_crosswalk
@@ -40,6 +41,12 @@ AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not a
 NUMBERS = {
     "N_LEVELS": tr("Levels"),
     "MEAN_DISTANCE": tr("Mean distance of the people of a record's region from its middle, metres"),
+}
+# Where these parameters have an effect, with RELEASE.
+OF_LEVELS: Condition = {"RELEASE": [NESTED]}
+CONDITIONS: Conditions = {
+    **{name: [OF_LEVELS] for name in ("LEVEL_FIELDS", "LOSS")},
+    **{name: [OF_LEVELS, {"LEVEL_FIELDS": NOT_GIVEN}] for name in ("FINEST", "COARSEST", "RATIO")},
 }
 
 
@@ -77,24 +84,20 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
-    yield whole(
-        "COARSEST",
+    yield bounded(
+        COARSEST,
         tr("Regions of the coarsest level"),
-        1,
         tr("Nested levels: what is rare everywhere is shown there."),
-        1,
         advanced=True,
     )
-    yield number(
-        "RATIO",
+    yield bounded(
+        RATIO,
         tr("Regions merged per level (2 = halve each time)"),
-        2.0,
         tr(
             "Nested levels: from {smallest_ratio:g}; with 2 each level has half as many regions as the one "
             "before. More levels show records more finely.",
-            smallest_ratio=SMALLEST_RATIO,
+            smallest_ratio=RATIO.least,
         ),
-        SMALLEST_RATIO,
         advanced=True,
     )
     yield field(
@@ -114,16 +117,14 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def least_population() -> QgsProcessingParameterDefinition:
     """LEAST_POPULATION, which counts with one level too."""
-    return number(
-        "LEAST_POPULATION",
+    return bounded(
+        LEAST_POPULATION,
         tr("Least population of a region (some rules ask for one)"),
-        0.0,
         tr(
             "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many "
             "people; with nested levels those of the finest level, and units of LEVEL_FIELDS with the nearest "
             "one in the same unit of the next field. 0 asks for none."
         ),
-        0.0,
         advanced=True,
     )
 
@@ -135,14 +136,6 @@ def loss() -> QgsProcessingParameterDefinition:
         sentences=sentences(LOSSES),
     )
     return choice("LOSS", tr("Measure of loss"), LOSSES, "mean distance", text, advanced=True)
-
-
-def conditions() -> Conditions:
-    """Where these parameters have an effect, with RELEASE."""
-    nested: Condition = {"RELEASE": [NESTED]}
-    always = ((name, [nested]) for name in ("LEVEL_FIELDS", "LOSS"))
-    made = ((name, [nested, {"LEVEL_FIELDS": NOT_GIVEN}]) for name in ("FINEST", "COARSEST", "RATIO"))
-    return dict((*always, *made))
 
 
 def layer_for_levels(job: FormJob, layer: AreaLayer, aggregation: str) -> AreaLayer:

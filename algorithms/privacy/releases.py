@@ -10,7 +10,6 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFile
 
 from ...core.analysis.released import positions, whole_numbers
-from ...core.anonymity import SMALLEST_K
 from ...core.arrays import to_list
 from ...core.crosswalk import number_compactly
 from ...core.disclosure.published import Published, publish_rows
@@ -18,6 +17,7 @@ from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.job.values import parts_of
 from ...core.language import tr
+from ...core.parameters import SMALLEST_K
 from ...core.publish.register.published_releases import read_register
 from ...core.records.table import counts_of
 from ...core.releases.aliases import Aliases

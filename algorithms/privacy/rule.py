@@ -1,32 +1,13 @@
-"""RULE: declared, and put into effect."""
+"""RULE, declared."""
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.job.rules import refusal, with_rule_minimums
 from ...core.language import tr
 from ...core.privacy.rules import NO_RULE, Rule, list_rules
-from ..form.base import VbasAlgorithm
-from ..form.form import FormJob
 from ..form.parameters import choice
-from ..form.understanding import with_labels
-from ..layers.inputs import Inputs, own_rules
-
-
-class FollowsRules(VbasAlgorithm):
-    """A form with a RULE: its numbers are raised, and without a whole file of rules it does not start."""
-
-    def with_rule_minimums(self, inputs: Inputs) -> Inputs:
-        return inputs.with_parameters(**with_rule_minimums(FormJob(inputs)))
-
-    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
-        # A rule of a file that cannot be read is not in the list: this says why, before QGIS says that it is not.
-        if parameters.get("RULE") not in (None, "", NO_RULE):
-            problem = list_rules(*own_rules()).problem
-            if problem:
-                return False, with_labels(self, refusal(problem))
-        return super().checkParameterValues(parameters, context)
+from ..layers.inputs import own_rules
 
 
 def rule_parameter() -> QgsProcessingParameterDefinition:

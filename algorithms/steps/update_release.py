@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.anonymity import SMALLEST_K
 from ...core.job.making import Made
 from ...core.job.updating import Updating, carried_release
 from ...core.language import as_data, tr
+from ...core.parameters import SMALLEST_K
 from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions

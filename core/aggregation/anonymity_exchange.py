@@ -6,13 +6,13 @@ import numpy as np
 
 from .. import counted
 from ..adjacency import Adjacency, adjacency_of_pairs
-from ..anonymity import check_k
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..elementary import norms
 from ..errors import InputError
 from ..language import tr
 from ..neighbours import neighbours_of
+from ..parameters import BUDGET, K
 from ..plan import suppress
 from ..privacy.in_each_period import with_series
 from ..privacy.requirement import Requirement
@@ -68,11 +68,9 @@ def exchanged(
                 "QUASI_IDENTIFIERS."
             )
         )
-    check_k(options.k)
-    if options.budget is not None and not 0 <= options.budget <= 100:
-        raise InputError(
-            tr("BUDGET is {budget:g}: give per cent of the records, from 0 to 100.", budget=options.budget)
-        )
+    K.check(options.k)
+    if options.budget is not None:
+        BUDGET.check(options.budget)
     inside = np.flatnonzero(start.region_of >= 0)
     region_of = np.full(len(areas), LEFT_OUT, np.int64)
     territory = territory_of(

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..anonymity import DEFAULT_K
 from ..convergence import Convergence
 from ..crosswalk import Crosswalk, number_compactly
+from ..parameters import DEFAULT_K
 
 
 @dataclass(frozen=True)

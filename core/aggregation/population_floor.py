@@ -9,6 +9,7 @@ from ..areas import Areas
 from ..errors import InputError
 from ..language import plural, tr
 from ..neighbours import neighbours_of
+from ..parameters import FLOOR
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..scientific import spatial
@@ -38,13 +39,7 @@ def population_floor(
     Raises InputError for a floor below 0 or above the whole population.
     """
     total = float(areas.population.sum())
-    if options.floor < 0 or not np.isfinite(options.floor):
-        raise InputError(
-            tr(
-                "FLOOR is {floor:g}: give the population every region needs, or 0 for an even share.",
-                floor=options.floor,
-            )
-        )
+    FLOOR.check(options.floor)
     floor = options.floor or total / max(n_sites, 1)
     if 0 < floor < total:
         # What is less than the people of any area, or gets lost in a sum of all, asks for no more than these.

@@ -46,11 +46,11 @@ class PlantedComparison:
     @cached_property
     def true(self) -> ReadingAnalyses:
         """What is found in the true areas."""
-        return self.planted.look(self.planted.true_areas())
+        return self.planted.analysis_of(self.planted.true_areas())
 
     def of_release(self, plan: Plan, progress: Progress = silent) -> AnalysisMeasures:
         """What a researcher finds in a release, each record spread over the areas of its region."""
-        analysis = self.planted.look(self.planted.release(plan), progress)
+        analysis = self.planted.analysis_of(self.planted.release(plan), progress)
         return measures_of(analysis, self.true, self.planting)
 
     def references(self, ks: Sequence[int], progress: Progress = silent) -> list[Reference]:
@@ -69,6 +69,6 @@ class PlantedComparison:
     def _masked(self, k: int, progress: Progress) -> Reference:
         moved = move_by_donut(self.areas, self.profile, k, self.planting.seed, part(progress, 0.0, 0.3))
         planted = plant(self.areas, self.profile, self.planting, moved)
-        true = planted.look(planted.true_areas(), part(progress, 0.3, 0.6))
-        analysis = planted.look(planted.masked_points(), part(progress, 0.6, 1.0))
+        true = planted.analysis_of(planted.true_areas(), part(progress, 0.3, 0.6))
+        analysis = planted.analysis_of(planted.masked_points(), part(progress, 0.6, 1.0))
         return Reference(k, 100.0 * analysis.suppressed, measures_of(analysis, true, self.planting))

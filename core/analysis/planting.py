@@ -213,10 +213,10 @@ class Planted:
 
     def outcomes(self, reading: Reading, cases: Sequence[np.ndarray]) -> list[Outcome]:
         """What an analyst has of outcomes; cases : of each unit, (U,) each."""
-        look = _ReadingAnalysis(self, reading)
-        return [look.with_cases_of(of_units) for of_units in cases]
+        analysis = _ReadingAnalysis(self, reading)
+        return [analysis.with_cases_of(of_units) for of_units in cases]
 
-    def look(self, reading: Reading, progress: Progress = silent) -> ReadingAnalyses:
+    def analysis_of(self, reading: Reading, progress: Progress = silent) -> ReadingAnalyses:
         """What an analyst finds in a reading."""
         return _ReadingAnalysis(self, reading).analyses(progress)
 
@@ -269,7 +269,7 @@ def plant(
     >>> counts = sparse.csr_matrix(np.column_stack([np.arange(36) % 7, np.full(36, 300)]))
     >>> profile = Profile(counts, np.array([[0], [1]]), values, ("group",))
     >>> planted = plant(make_areas(range(36), points, profile.area_sizes), profile, Planting(outcomes=2, draws=19))
-    >>> true = planted.look(planted.true_areas())
+    >>> true = planted.analysis_of(planted.true_areas())
     >>> measures_of(true, true, planted.planting).map_error, true.rare_slopes.round(6).tolist()
     (1.0, [1.0])
     """

@@ -7,11 +7,11 @@ from ..areas import Areas
 from ..errors import InputError
 from ..language import tr
 from ..neighbours import neighbours_of
+from ..parameters import CUTOFF
 from ..profile import Profile
 from ..progress import Progress, silent
 from .merging import Merger
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
-from .static_cutoff import check_cutoff
 
 
 def adjacent_merging(
@@ -24,7 +24,7 @@ def adjacent_merging(
     with (because of the boundary or the maximum, or an island left alone) stays as it is, and a note says how many do.
     Raises InputError for a cut-off that is not above 0 or that is above the maximum.
     """
-    check_cutoff(options.cutoff)
+    CUTOFF.check(options.cutoff)
     if 0 < options.most < options.cutoff:
         raise InputError(
             tr(

@@ -12,8 +12,8 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..elementary import norm, norms
-from ..errors import InputError
-from ..language import plural, tr
+from ..language import plural
+from ..parameters import MAXIMUM, check_choice
 from ..records.columns import codes_of_labels
 from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions
 
@@ -168,16 +168,5 @@ def check_choices(options: BaselineOptions) -> None:
         ("NEIGHBOUR", options.neighbour, NEIGHBOUR_CHOICES),
         ("ISLANDS", options.islands, ISLAND_CHOICES),
     ):
-        if value not in choices:
-            raise InputError(
-                tr(
-                    "{name} “{value}” is unknown: choose one of {choices}.",
-                    name=name,
-                    value=value,
-                    choices=", ".join(choices),
-                )
-            )
-    if options.most < 0 or not np.isfinite(options.most):
-        raise InputError(
-            tr("MAXIMUM is {most:g}: give a population above the cut-off, or 0 for no limit.", most=options.most)
-        )
+        check_choice(name, value, choices)
+    MAXIMUM.check(options.most)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..aggregation import Aggregation
-from ..anonymity import check_k
 from ..areas import Areas
 from ..errors import InputError
 from ..language import tr
 from ..neighbours import neighbours_of
+from ..parameters import K
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..scientific import sparse
@@ -34,7 +34,7 @@ def merging_until_anonymous(
         raise InputError(
             tr("BUDGET is {budget:g}: give the records that may be suppressed, from 0 to 100 %.", budget=options.budget)
         )
-    check_k(options.k)
+    K.check(options.k)
     merger = Merger(areas, neighbours_of(areas), options)
     classes = RegionClasses(profile.counts, options.k)
     allowed = options.budget / 100 * profile.n_records

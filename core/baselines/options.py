@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..aggregation import Aggregation
-from ..anonymity import DEFAULT_K
 from ..areas import Areas
 from ..crosswalk import number_compactly
+from ..parameters import DEFAULT_K
 
 LONGEST_BORDER, NEAREST, SMALLEST = "longest border", "nearest", "smallest population"
 NEIGHBOUR_CHOICES = (LONGEST_BORDER, NEAREST, SMALLEST)

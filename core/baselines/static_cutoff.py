@@ -7,8 +7,8 @@ import numpy as np
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT
-from ..errors import InputError
-from ..language import plural, tr
+from ..language import plural
+from ..parameters import CUTOFF
 from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
@@ -23,7 +23,7 @@ def static_cutoff(
     What statistical offices did before areas were merged. areas : n areas;
     options : `cutoff`. Raises InputError for a cut-off that is not above 0.
     """
-    check_cutoff(options.cutoff)
+    CUTOFF.check(options.cutoff)
     at_risk = ~(areas.population > options.cutoff)
     labels = np.where(at_risk, LEFT_OUT, np.arange(len(areas)))
     note = plural(
@@ -34,11 +34,3 @@ def static_cutoff(
         cutoff=options.cutoff,
     )
     return aggregation_of_labels(areas, labels, (note,))
-
-
-def check_cutoff(cutoff: float) -> None:
-    """Raises InputError for a cut-off that is not above 0."""
-    if not (cutoff > 0 and np.isfinite(cutoff)):
-        raise InputError(
-            tr("CUTOFF is {cutoff:g}: give the population a region needs, a number above 0.", cutoff=cutoff)
-        )

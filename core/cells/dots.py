@@ -122,8 +122,8 @@ def draw_dots(
     rounded half up; allocation : BY_RATE draws the category of each dot with the group's shares, BY_COUNT gives each
     category its part, largest remainders first. Raises InputError where there is no dot, or too many.
     """
-    shown = groups.may_be_shown(least)
-    counts = np.where(shown[:, None], groups.counts, 0)
+    may_be_shown = groups.may_be_shown(least)
+    counts = np.where(may_be_shown[:, None], groups.counts, 0)
     n_dots = (2 * counts.sum(axis=1) + people_per_dot) // (2 * people_per_dot)
     if not n_dots.any():
         raise InputError(

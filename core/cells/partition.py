@@ -17,6 +17,7 @@ from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError, VbasError
 from ..language import as_data, plural, tr
+from ..parameters import BETA, check_choice
 from ..progress import Progress, part, silent
 from ..scientific import sparse
 from .cells import Cells, PartitionOptions
@@ -207,16 +208,8 @@ def recount_people(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswa
 
 
 def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: PartitionOptions) -> None:
-    if approach not in APPROACHES:
-        raise InputError(
-            tr(
-                "Approach “{approach}” is unknown: choose one of {approaches}.",
-                approach=approach,
-                approaches=", ".join(APPROACHES),
-            )
-        )
-    if not 0 <= options.beta <= 1:
-        raise InputError(tr("BETA is {beta:g}: give a number from 0 to 1.", beta=options.beta))
+    check_choice("APPROACH", approach, APPROACHES)
+    BETA.check(options.beta)
     if options.restarts < 1 or options.attempts < 1:
         raise InputError(tr("RESTARTS and ATTEMPTS are at least 1."))
     checked_minimums(cells, minimums)

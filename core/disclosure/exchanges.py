@@ -15,8 +15,6 @@ import numpy as np
 from .block import Block, Family
 from .count_tables import NONE
 
-# How far from an area, in the order of the regions, areas are looked at to exchange people with.
-STEPS = np.array([1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160, 320])
 AT_ONCE = 1_000_000
 
 
@@ -103,21 +101,18 @@ def _small(
     return Places(part_of, keys[few] // block.u, keys[few] % block.u, total[few], area[first][few], level, within)
 
 
-def freed_by_exchange(block: Block, places: Places, everywhere: bool = False) -> np.ndarray:
-    """Which counts an exchange frees, (q,) bool; everywhere : whether all areas are tried, or only some around."""
+def freed_by_exchange(block: Block, places: Places) -> np.ndarray:
+    """Which counts an exchange frees, (q,) bool, with whichever area."""
     free = np.zeros(len(places), bool)
     part_of = np.pad(places.part_of, ((0, 1), (0, 1)), constant_values=-2)
-    n_others = block.n + 1 if everywhere else 2 * len(STEPS) + 1
-    step = max(1, AT_ONCE // ((block.u + 1) * n_others))
+    others = np.arange(block.n + 1)  # the last stands for no area
+    step = max(1, AT_ONCE // ((block.u + 1) * len(others)))
     classes = np.arange(block.u + 1)
     known = block.known
     for first in range(0, len(places), step):
         at = slice(first, first + step)
         area, class_of, people = places.area[at], places.class_of[at], places.people[at]
-        others = _others(block, area, everywhere)
-        outside = part_of[others, class_of[:, None]] != places.part[at][:, None]
-        count, position = np.nonzero(outside)
-        other = others[count, position]
+        count, other = np.nonzero(part_of[others, class_of[:, None]] != places.part[at][:, None])
         alone = block.people[area, class_of] == people
         for fewer in (False, True):
             wanted = ~free[first + count] & (alone[count] if fewer else True)
@@ -130,16 +125,6 @@ def freed_by_exchange(block: Block, places: Places, everywhere: bool = False) ->
                 fits = exchange_fits(known, block.people, i, company, where, c, block.k - people[who])
             free[first + who[fits & (company != c)]] = True
     return free
-
-
-def _others(block: Block, area: np.ndarray, everywhere: bool) -> np.ndarray:
-    """The areas with which each one may exchange people, (q, a); n for none."""
-    if everywhere:
-        return np.broadcast_to(np.arange(block.n + 1), (len(area), block.n + 1))
-    place = block.place[area][:, None] + np.concatenate([STEPS, -STEPS])
-    inside = (place >= 0) & (place < block.n)
-    near = np.where(inside, block.order[np.clip(place, 0, block.n - 1)], block.n)
-    return np.concatenate([near, np.full((len(area), 1), block.n)], axis=1)
 
 
 def exchange_fits(
@@ -266,9 +251,9 @@ def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarr
     if places.within is None or not len(places):
         return np.zeros(len(places), bool)
     step = places.within + 1
-    given, taken = exchanges.given[step], exchanges.taken[step]
+    giving, taken = exchanges.given[step], exchanges.taken[step]
     alone = block.people[places.area, places.class_of] == places.people
-    free = alone & (given[places.area, places.class_of] >= places.people)
+    free = alone & (giving[places.area, places.class_of] >= places.people)
     best = np.zeros((int(places.part_of.max(initial=NONE)) + 1, block.u), np.int32)
     area, class_of = np.nonzero((places.part_of >= 0) & (taken > 0))
     np.maximum.at(best, (places.part_of[area, class_of], class_of), taken[area, class_of])

@@ -59,7 +59,7 @@ def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
         freed = [freed_by_flows(block, places) for places in left]
     else:
         left = _without(left, freed_by_programs(block, left, AT_ONCE))
-        left = _without(left, [freed_by_exchange(block, places, everywhere=True) for places in left])
+        left = _without(left, [freed_by_exchange(block, places) for places in left])
         left = _without(left, [_freed_one_by_one(block, places) for places in left])
         freed = freed_by_programs(block, left, MOST_AT_ONCE)
     counts: dict[tuple[bytes, int], Open] = {}
@@ -84,7 +84,7 @@ def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.nda
     """
     if are_flows(block):
         return bool(freed_by_flows(block, count.places.some(np.array([count.number])))[0])
-    if freed_by_exchange(block, count.places.some(np.array([count.number])), everywhere=True)[0]:
+    if freed_by_exchange(block, count.places.some(np.array([count.number])))[0]:
         return True
     return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)
 

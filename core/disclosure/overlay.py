@@ -242,10 +242,10 @@ def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[i
     The classes of a set are also those that follow from a larger set; and all that there can be of the values that are
     shown, where those are few and there are several sets. Of others, which no release shows, nothing is told apart.
     """
-    seen: dict[str, set[str]] = {}
+    known: dict[str, set[str]] = {}
     for release in releases:
         for name, values in zip(release.quasi_identifiers, release.categories):
-            seen.setdefault(name, set()).update(values.tolist())
+            known.setdefault(name, set()).update(values.tolist())
     names = sorted(
         {tuple(sorted(release.quasi_identifiers)) for release in releases},
         key=lambda schema_names: (-len(schema_names), schema_names),
@@ -260,23 +260,23 @@ def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[i
             if set(own) < set(larger.names):
                 at = [larger.names.index(name) for name in own]
                 classes.update(tuple(values[i] for i in at) for values in larger.classes)
-        if len(names) > 1 and prod(len(seen[name]) for name in own) <= MOST_CLASSES_OF_ALL_VALUES:
-            classes.update(_possible(own, seen, classes))
+        if len(names) > 1 and prod(len(known[name]) for name in own) <= MOST_CLASSES_OF_ALL_VALUES:
+            classes.update(_possible(own, known, classes))
         schemas.append(Schema(own, sorted(classes)))
     of = tuple(names.index(tuple(sorted(release.quasi_identifiers))) for release in releases)
     return tuple(schemas), of
 
 
 def _possible(
-    names: Sequence[str], seen: Mapping[str, set[str]], classes: set[tuple[str, ...]]
+    names: Sequence[str], known: Mapping[str, set[str]], classes: set[tuple[str, ...]]
 ) -> Iterator[tuple[str, ...]]:
     """All classes that the values make, but for those in which a coarser value is not that of the finer one."""
     above = [
         (fine, coarse, {values[fine]: values[coarse] for values in classes})
         for fine, coarse in permutations(range(len(names)), 2)
-        if is_level_of(names[coarse], names[fine]) and len(seen[names[fine]]) >= len(seen[names[coarse]])
+        if is_level_of(names[coarse], names[fine]) and len(known[names[fine]]) >= len(known[names[coarse]])
     ]
-    for values in product(*(sorted(seen[name]) for name in names)):
+    for values in product(*(sorted(known[name]) for name in names)):
         if all(coarser.get(values[fine], values[coarse]) == values[coarse] for fine, coarse, coarser in above):
             yield values
 

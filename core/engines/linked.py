@@ -402,7 +402,7 @@ class _Work:
         if own:
             batches = list(self.engine.fetch(joined.select(*of_person, *own)))
             columns = {name: encoded(batches, key) for key, name in zip(own, in_place.fields.kept)}
-            examined += self._looked_at(batches, columns, {}, fine, codes)
+            examined += self._read_for_examination(batches, columns, {}, fine, codes)
         for table in tables:
             if not table.kept:
                 continue
@@ -415,10 +415,10 @@ class _Work:
             beside = dict(zip(called, (whole_numbers(batches, name) for name in known)))
             for key, name in zip(table.kept, table.fields.kept):
                 column = {f"{table.fields.name}.{name}": encoded(batches, key)}
-                examined += self._looked_at(batches, column, beside, fine, codes, "i_", once=True)
+                examined += self._read_for_examination(batches, column, beside, fine, codes, "i_", once=True)
         return examined
 
-    def _looked_at(
+    def _read_for_examination(
         self,
         batches: list[Any],
         columns: Mapping[str, Column],
@@ -431,14 +431,14 @@ class _Work:
         """Look at fields of rows that were read; before : how the fields of their persons begin; once : each value of a
         person"""
         plan, coarser, in_place = self.plan, self.coarser, self.in_place
-        number, e, label, c_a = (whole_numbers(batches, before + name) for name in ("number", "e", "label", "c_a"))
+        number, e, group, c_a = (whole_numbers(batches, before + name) for name in ("number", "e", "label", "c_a"))
         rows = np.arange(len(number))
         if once:
             (column,) = columns.values()
             _, rows = np.unique(number * max(len(column.categories), 1) + column.codes, return_index=True)
         columns = {name: Column(of.codes[rows], of.categories) for name, of in columns.items()}
         beside = {name: values[rows] for name, values in known.items()}
-        e, label, area = e[rows], label[rows], self.matched.area_of[c_a[rows]]
+        e, group, area = e[rows], group[rows], self.matched.area_of[c_a[rows]]
         originals = {name: whole_numbers(batches, before + key)[rows] for name, key in fine.items()}
         if coarser is not None:
             quasi = {
@@ -446,13 +446,13 @@ class _Work:
                 for i, (name, key) in enumerate(codes.items())
             }
             own = replace(coarser.plan, k=self.k)
-            return examine_coarser_rows(own, coarser.places, e, area, columns, {**quasi, **beside}, originals, label)
+            return examine_coarser_rows(own, coarser.places, e, area, columns, {**quasi, **beside}, originals, group)
         first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
         region = first[plan.level[e]] + plan.region[e]
         of_class = plan.profile.classes[plan.class_of[e]]
         quasi = {name: of_class[:, i] for i, name in enumerate(plan.profile.quasi_identifiers)}
         coarsened = {name: (quasi[name], original) for name, original in originals.items()}
-        return examine_values(label, region, area, columns, {**quasi, **beside}, self.k, coarsened)
+        return examine_values(group, region, area, columns, {**quasi, **beside}, self.k, coarsened)
 
     def _staged(self, shows: Showing, placed: Expression, keyed: Expression, tables: Sequence[_Table]) -> StagedInPlace:
         """Write the persons and the rows of their tables, and count them once more as they were written."""

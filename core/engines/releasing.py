@@ -114,15 +114,15 @@ def stage_in_place(
     """
     in_place, fields = matched.in_place, matched.in_place.fields
     engine = in_place.engine
-    look = _looked_at(plan, seed) if fields.kept else None
+    examined = _examined_classes(plan, seed) if fields.kept else None
     shows = showing(in_place, plan, coarser)
     if split is None:
-        tables = tables_of_plan(matched, plan, coarser, look)
+        tables = tables_of_plan(matched, plan, coarser, examined)
         placed, all_placed = (
             steps.placed(rows, *tables, bool(fields.count)) for rows in (in_place.rows, in_place.with_others)
         )
     else:
-        placed = all_placed = _placed_in_part(matched, plan, split, look)
+        placed = all_placed = _placed_in_part(matched, plan, split, examined)
     if engine.packs:
         placed = _packed(in_place, placed)
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
@@ -146,13 +146,13 @@ def stage_in_place(
     return StagedInPlace(engine, levels, rows, tuple(kept), written, fields)
 
 
-def _placed_in_part(matched: Matched, plan: Plan, split: Records, look: np.ndarray | None) -> Expression:
+def _placed_in_part(matched: Matched, plan: Plan, split: Records, examined: np.ndarray | None) -> Expression:
     """The rows that an update shows: of those of an area that show the same so many with each region."""
     in_place = matched.in_place
     values = [code_of_values(matched, name) for name in in_place.fields.kept]
     upload, there = in_place.engine.upload, np.flatnonzero(matched.area_of >= 0)
     places = {"p_a": there.astype(np.int32), "p_place": matched.area_of[there].astype(np.int32)}
-    parts = _parts(matched, plan, split, values, look)
+    parts = _parts(matched, plan, split, values, examined)
     placed = steps.placed_in_part(
         in_place.with_others,
         upload("vbas_places", places),
@@ -164,7 +164,7 @@ def _placed_in_part(matched: Matched, plan: Plan, split: Records, look: np.ndarr
 
 
 def _parts(
-    matched: Matched, plan: Plan, split: Records, values: Sequence[str], look: np.ndarray | None
+    matched: Matched, plan: Plan, split: Records, values: Sequence[str], examined: np.ndarray | None
 ) -> dict[str, np.ndarray]:
     """Where the records of each place and class that show the same are shown, by their numbers among them."""
     table, in_place = split.table, matched.in_place
@@ -192,8 +192,8 @@ def _parts(
         "l_region": _numbers(plan)[of_class],
     }
     parts |= {f"v_{code}": codes[there].astype(np.int32) for code, codes in zip(values, kept)}
-    if look is not None:
-        parts["l_look"] = np.where(look, np.arange(len(look)), NOT_LOOKED_AT)[of_class]
+    if examined is not None:
+        parts["l_look"] = np.where(examined, np.arange(len(examined)), NOT_LOOKED_AT)[of_class]
     return parts
 
 
@@ -254,16 +254,16 @@ def counted_once_more(
 
 
 def tables_of_plan(
-    matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray | None
+    matched: Matched, plan: Plan, coarser: CoarserLevels | None, examined: np.ndarray | None
 ) -> tuple[Expression, Expression]:
     """The places of the areas and the equivalence classes that are shown, in the engine, for `steps.placed`.
 
-    look : (L,) the equivalence classes whose rows are looked at; None where nothing is kept
+    examined : (L,) the equivalence classes whose rows are looked at; None where nothing is kept
     """
     upload = matched.in_place.engine.upload
     return (
         upload("vbas_places", _places(matched, plan)),
-        upload("vbas_plan", _equivalence_classes(matched, plan, coarser, look)),
+        upload("vbas_plan", _equivalence_classes(matched, plan, coarser, examined)),
     )
 
 
@@ -348,17 +348,17 @@ def _places(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
 
 
 def _equivalence_classes(
-    matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray | None
+    matched: Matched, plan: Plan, coarser: CoarserLevels | None, examined: np.ndarray | None
 ) -> dict[str, np.ndarray]:
     """The equivalence class of each place and class that is shown: of cells in a nested plan, else of regions.
 
-    look : (L,) the equivalence classes whose rows are looked at; None where nothing is kept. A nested plan has a row
-    for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
+    examined : (L,) the equivalence classes whose rows are examined; None where nothing is kept. A nested plan has a
+    row for nearly every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at once.
     """
     keys = _narrow(matched.in_place.class_keys)
     of_equivalence_classes = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
-    if look is not None:
-        of_equivalence_classes["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
+    if examined is not None:
+        of_equivalence_classes["l_look"] = _narrow(np.where(examined, np.arange(len(examined)), NOT_LOOKED_AT))
     if plan.level_of is None:
         equivalence_class = np.flatnonzero(plan.released)
         released = {name: values[equivalence_class] for name, values in of_equivalence_classes.items()}
@@ -409,7 +409,7 @@ def _numbers(plan: Plan) -> np.ndarray:
     return numbers
 
 
-def _looked_at(plan: Plan, seed: int) -> np.ndarray:
+def _examined_classes(plan: Plan, seed: int) -> np.ndarray:
     """The equivalence classes whose rows are looked at for their kept fields: all, or enough of them."""
     share = ROWS_LOOKED_AT / max(plan.n_released, 1)
     return plan.released & (np.random.default_rng(seed).random(len(plan.records)) < share)

@@ -23,7 +23,7 @@ from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.matching import STOP, Records
 from ..records.table import RecordTable
-from ..source import RecordSource, ReleasedRows
+from ..source import RecordSource, ReleasedRows, Source
 from .coarsening import as_text_in_place
 from .dictionaries import values_of
 from .in_place import Matched
@@ -33,7 +33,7 @@ from .updating import counted_records, rows_beside_in_place
 
 
 @dataclass(frozen=True, eq=False)
-class EngineSource:
+class EngineSource(Source):
     """Records in an engine. matched : with the areas; destination : where the engine is to publish the rows; unmatched
     : what becomes of records of no known area"""
 
@@ -50,11 +50,6 @@ class EngineSource:
     def n_unmatched(self) -> int:
         """Records of no known area."""
         return self.matched.n_unmatched
-
-    @property
-    def linked_names(self) -> tuple[str, ...]:
-        """None."""
-        return ()
 
     def values(self) -> RecordTable:
         """Each value once."""

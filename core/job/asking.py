@@ -10,20 +10,16 @@ from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ..nesting.planning import CELLS_AT_ONCE, cells_within
-from ..privacy.in_each_period import with_series
-from ..privacy.requirement import Requirement
 from ..privacy.rules import NO_RULE
-from ..privacy.series import THE_SAME
-from ..profile import Profile
 from ..records.matching import Records, requirement_of
 from ..records.table import RecordTable
 from ..source import Source
-from ..suppression import Terms
+from ..suppression import Terms, in_all_periods
 from ..ties import FIXED
 from .job import Job
 from .levels import DISCLOSURE, held_against
 from .published import earlier_of, published_counts_of
-from .reading import period_of, periods_of
+from .reading import period_of, periods_of, same_in_all_of
 from .rules import rule_of
 
 
@@ -38,14 +34,14 @@ def ask_of(
     table : the records, whose fields are looked at; nested : whether rows say their level; hierarchies : of their
     values, for levels that show coarser ones
     """
-    rule = rule_of(job)
+    rule = rule_of(job) if job.follows_rule else None
     people = job.number("LEAST_POPULATION") if job.has("LEAST_POPULATION") else 0.0
     return replace(
         rated(job, nested),
         least_population=max(people, rule.least_population if rule else 0.0),
         published_margins=job.text("PUBLISHED_MARGINS") if job.has("PUBLISHED_MARGINS") else "",
-        published_counts=published_counts_of(job, table),
-        earlier=earlier_of(job, table),
+        published_counts=published_counts_of(job, table) if job.given("PUBLISHED_COUNTS") else None,
+        earlier=earlier_of(job, table) if job.given("REGISTER") else None,
         ties=job.text("TIES") if job.has("TIES") else FIXED,
         hierarchies=hierarchies or {},
         at_once=cells_within(job.whole("MEMORY"), job.whole("K")) if job.has("MEMORY") else CELLS_AT_ONCE,
@@ -85,20 +81,11 @@ def terms_of(job: Job, records: Source) -> Terms:
     k, requirement = job.whole("K"), None
     if job.has("SENSITIVE"):
         requirement = records.requirement(k, job.whole("L_DIVERSITY"), job.number("MAX_SHARE"))
-    return in_all_periods(job, Terms(k, requirement, records.n_unmatched), records.profile)
+    return in_all_periods(Terms(k, requirement, records.n_unmatched), records.profile, same_in_all_of(job))
 
 
 def terms_as_asked(ask: Ask, records: Records) -> Terms:
     """What is asked of a release of these records, for searches that count what one would suppress."""
     requirement = requirement_of(records, ask.k, ask.l_diversity, ask.max_share)
-    if ask.the_same_in_all:
-        requirement = with_series(requirement, records.profile, ask.period)
-    return Terms(ask.k, requirement, records.n_unmatched)
-
-
-def in_all_periods(job: Job, terms: Terms, profile: Profile) -> Terms:
-    """The terms, by which classes are the same in all periods where a job asks for that; profile : of the records."""
-    period = period_of(job)
-    if not period or periods_of(job) != THE_SAME:
-        return terms
-    return replace(terms, requirement=with_series(terms.requirement or Requirement(terms.k), profile, period))
+    terms = Terms(ask.k, requirement, records.n_unmatched)
+    return in_all_periods(terms, records.profile, ask.period if ask.the_same_in_all else "")

@@ -59,7 +59,7 @@ def asks_for_coarser(job: Job) -> bool:
     """Whether last levels with coarser values are asked for. Raises InputError with what cannot go with them."""
     if not any(str(cell).strip() for cell in job.several(LEVELS_COARSER)):
         return False
-    refuse_with_coarser([name for name in NOT_WITH if job.has(name) and job.given(name)])
+    refuse_with_coarser([name for name in NOT_WITH if job.given(name)])
     refuse_left_with_coarser(job.whole(LEFT_AREAS), job.number(LEFT_PEOPLE))
     return True
 

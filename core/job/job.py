@@ -11,9 +11,12 @@ from typing import NoReturn, Protocol
 from ..errors import InputError
 from ..language import tr
 from ..log import QUIET, Log
+from ..privacy.rules import NO_RULE
 from ..progress import Progress, part, silent
 from ..records.columns import Column
 from .values import field_named, parts_of
+
+GENERALISING = ("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
 
 
 class ReadTable(Protocol):
@@ -59,6 +62,16 @@ class Job:
     def given(self, name: str) -> bool:
         """Whether a parameter that may be left out was given."""
         return name in self.named
+
+    @property
+    def follows_rule(self) -> bool:
+        """Whether a published rule is followed."""
+        return self.has("RULE") and self.text("RULE") != NO_RULE
+
+    @property
+    def generalises(self) -> bool:
+        """Whether anything is said of coarser values."""
+        return any(map(self.given, GENERALISING))
 
     def text(self, name: str) -> str:
         """A choice among words, a line, or the name of a field; empty where it is not given."""

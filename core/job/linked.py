@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..anonymity import SMALLEST_K
 from ..areas import Areas
 from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.source import LinkedSource, link, refused_together
 from ..linked.tables import ALL_ROWS, LinkedTable, left_out_rows, persons_by_key, persons_of_rows
+from ..parameters import SMALLEST_K
 from ..policy import policies
 from ..records.matching import STOP, Records
 from .job import Job, ReadTable
@@ -49,7 +49,7 @@ class Linking:
 def linked_source(job: Job, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
     """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
     for name in REFUSED:
-        if job.has(name) and job.given(name):
+        if job.given(name):
             raise refused_together(name)
     if not linking.tables:
         raise InputError(tr("LINKED_TABLES is empty: choose the tables that belong to the persons."))

@@ -14,7 +14,7 @@ from ..baselines import BASELINES
 from ..configuration import Configuration, Run, aggregate, joined_to_least_population
 from ..convergence import Convergence
 from ..errors import InputError
-from ..evaluation import Measures, RegionAudit, evaluate_by_value, worst_group
+from ..evaluation import Measures, evaluate_by_value, worst_group
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
@@ -112,10 +112,11 @@ def released(
     nested, configuration = job.text("RELEASE") == NESTED, configuration_of(job)
     seconds = {tr("reading"): job.seconds()}
     made = _levels_made(job, areas, records, configuration)
-    notes = (*made.notes, *rule_sentences(job, nested), crosswalk_sentence(job, made.looking))
+    of_rule = rule_sentences(job, nested) if job.follows_rule else ()
+    notes = (*made.notes, *of_rule, crosswalk_sentence(job, made.looking))
     job.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
-    hierarchies = still_coarser() if not nested or asks_for_coarser(job) else {}
+    hierarchies = still_coarser() if job.generalises and (not nested or asks_for_coarser(job)) else {}
     levels = with_levels_asked(job, made.levels, records.values(), hierarchies) if nested else made.levels
     sites = None if made.aggregation is None else made.aggregation.sites
     ask, progress = ask_of(job, records.values(), nested, hierarchies), job.progress(45, 65)
@@ -134,7 +135,7 @@ def released(
     return Made(account, remarks, hierarchies, made.aggregation)
 
 
-def looked_at(job: Job, areas: Areas, records: Source) -> Account:
+def estimated(job: Job, areas: Areas, records: Source) -> Account:
     """What the release that a job asks for would be: as `released`, and nothing is released. Of what is published
     already nothing is known yet.
 
@@ -155,7 +156,7 @@ def with_costs(
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
     say_who_is_lost(log, account.areas, account.by_value, account.measures)
-    if not isinstance(account.audit, RegionAudit):
+    if account.nested:
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
     costs = costs_of(account.plan, hierarchies, terms)

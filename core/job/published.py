@@ -16,13 +16,11 @@ from .job import Job
 from .values import field_named, position_of
 
 
-def published_counts_of(job: Job, table: RecordTable) -> CountRows | None:
-    """PUBLISHED_COUNTS, read; None where it is not given. table : the records, whose quasi-identifiers are looked at.
+def published_counts_of(job: Job, table: RecordTable) -> CountRows:
+    """PUBLISHED_COUNTS, read. table : the records, whose quasi-identifiers are looked at.
 
     Raises InputError for fields that there are not.
     """
-    if not (job.has("PUBLISHED_COUNTS") and job.given("PUBLISHED_COUNTS")):
-        return None
     fields = job.fields("PUBLISHED_COUNTS")
     area, number = (
         field_named(fields, job.text(name), name, "PUBLISHED_COUNTS") for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER")
@@ -54,7 +52,7 @@ def published_counts_of(job: Job, table: RecordTable) -> CountRows | None:
 
 def _units(job: Job, name: str) -> dict[str, object] | None:
     """The value that each area has in the field of REGIONS of this name; None where the counts are of the areas."""
-    if not (job.has("REGIONS") and job.given("REGIONS")):
+    if not job.given("REGIONS"):
         return None
     fields = job.fields("REGIONS")
     position, own = position_of(fields, name), position_of(fields, job.text("REGION_ID"))
@@ -64,10 +62,8 @@ def _units(job: Job, name: str) -> dict[str, object] | None:
     return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}
 
 
-def earlier_of(job: Job, table: RecordTable) -> Earlier | None:
-    """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
-    if not (job.has("REGISTER") and job.given("REGISTER")):
-        return None
+def earlier_of(job: Job, table: RecordTable) -> Earlier:
+    """The releases of REGISTER; table : the records, whose quasi-identifiers are looked at."""
     asked = generalising_of(job, tuple(table.quasi_identifiers))
     path = Path(job.text("REGISTER"))
     return earlier_releases(path, job.text("REGISTER_ACTION"), answers_in(job), asked.tables, asked.rules)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import counted
-from ..anonymity import SMALLEST_K
 from ..areas import Areas
 from ..generalising.asked import Generalising
 from ..language import plural, tr
-from ..privacy.series import EACH_BY_ITSELF
+from ..parameters import SMALLEST_K
+from ..privacy.series import EACH_BY_ITSELF, THE_SAME
 from ..records.fields import RecordFields
 from ..records.identifiers import refuse_identifiers
 from ..records.matching import STOP, Records, match_records
@@ -25,14 +25,14 @@ def fields_of_records(job: Job) -> RecordFields:
         tuple(job.several(name)) if job.has(name) else () for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     )
     quasi_identifiers, period = quasi_identifiers_of(job, named)
-    members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.has(name) and job.given(name)}
+    members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.given(name)}
     area, kept = job.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
     count = job.text("RECORD_COUNT") if job.has("RECORD_COUNT") else ""
     return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
 
 
 def table_of(job: Job) -> tuple[RecordTable, Generalising]:
-    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where there are such. Raises
+    """RECORDS and its fields, read, and shown as coarse as is asked; and what is asked of coarser values. Raises
     InputError."""
     fields = fields_of_records(job)
     fields.check(job.text("REGION_ID") if job.has("REGION_ID") else None)
@@ -42,10 +42,13 @@ def table_of(job: Job) -> tuple[RecordTable, Generalising]:
         for name in names:
             field_named(there, name, parameter, "RECORDS")
     columns = job.columns("RECORDS", list(dict.fromkeys(name for names in named.values() for name in names)))
+    shown = fields.table(columns)
+    if not job.generalises:
+        return shown, Generalising()
     asked = generalising_of(job, fields.quasi_identifiers)
-    coarsened = asked.shown(fields.table(columns))
-    job.info(*(column.sentence for column in coarsened.coarsened.values()))
-    return coarsened, asked
+    shown = asked.shown(shown)
+    job.info(*(column.sentence for column in shown.coarsened.values()))
+    return shown, asked
 
 
 def records_of(job: Job, areas: Areas, k: int | None, aside: str = "") -> Records:
@@ -57,7 +60,7 @@ def records_of(job: Job, areas: Areas, k: int | None, aside: str = "") -> Record
     table, asked = table_of(job)
     if k is not None:
         persons = table.members.get(PERSONS)
-        job.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, asked.names))
+        job.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, {*asked.tables, *asked.rules}))
     unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
     field = job.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
@@ -86,6 +89,11 @@ def period_of(job: Job) -> str:
 def periods_of(job: Job) -> str:
     """How the classes of several periods go together: each by itself where nothing else can be asked for."""
     return job.text(PERIODS) if job.has(PERIODS) else EACH_BY_ITSELF
+
+
+def same_in_all_of(job: Job) -> str:
+    """The period where classes are to be the same in all of them; else empty."""
+    return period_of(job) if periods_of(job) == THE_SAME else ""
 
 
 def quasi_identifiers_of(job: Job, named: Sequence[str]) -> tuple[tuple[str, ...], str]:

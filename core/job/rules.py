@@ -26,9 +26,9 @@ def rule_of(job: Job) -> Rule | None:
 
     Raises InputError where the user's own file of rules cannot be read whole, or no longer has the rule.
     """
-    name = job.text("RULE") if job.has("RULE") else NO_RULE
-    if name == NO_RULE:
+    if not job.follows_rule:
         return None
+    name = job.text("RULE")
     # A policy names rules as they are shipped: a file of one's own would change what they ask for.
     named = any(policy.rules for policy in policies_for_lists())
     listing = list_rules(*([] if named else job.rule_files))

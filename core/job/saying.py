@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+import shlex
+from collections.abc import Collection, Mapping
+from datetime import datetime, timezone
 
 from ..language import all_of, tr
+from ..package.descriptor import Said
+from ..version import commit, version
 from .job import Job
-from .rules import rule_of
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
@@ -40,8 +44,30 @@ INPUTS = ("REGIONS",)
 
 def said_of(job: Job) -> tuple[str, ...]:
     """The settings that may be said of this run."""
-    counted = job.has("POPULATION") and job.given("POPULATION")
-    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID
+    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if job.given("POPULATION") else MAY_BE_SAID
+
+
+def what_is_said(algorithm: str, values: Mapping[str, object], licence: str, register: str) -> Said:
+    """What a release's folder says of the run that made it.
+
+    values : of the settings that may be said, by name; register : the name of the release there, empty for none
+    """
+    settings = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()}
+    words = [
+        shlex.quote(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+        for name, value in settings.items()
+    ]
+    return Said(
+        version=version(),
+        commit=commit(),
+        time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        algorithm=algorithm,
+        settings=settings,
+        command=" ".join(["qgis_process", "run", algorithm, "--", *words]),
+        licence=licence.strip(),
+        rule=str(values.get("RULE", "")),
+        register=register,
+    )
 
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
@@ -60,8 +86,8 @@ def crosswalk_sentence(job: Job, looking: Collection[str]) -> str:
         "records can tell some of them from it.",
         names=names,
     )
-    why = tr("REGISTER is given") if job.has("REGISTER") and job.given("REGISTER") else ""
-    why = tr("a RULE is followed") if rule_of(job) is not None else why
+    why = tr("REGISTER is given") if job.given("REGISTER") else ""
+    why = tr("a RULE is followed") if job.follows_rule else why
     if why:
         job.warn(
             tr(

@@ -9,14 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .. import parameters
 from ..aggregation import APPROACHES as AGGREGATIONS
-from ..anonymity import DEFAULT_K, SMALLEST_K
 from ..configuration import CUSTOM, RECOMMENDED
 from ..errors import InputError
 from ..language import plural, tr
-from ..nesting.decoys import CLOSED_BY_CHANCE, MOST_CLOSED
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
-from ..nesting.making import SMALLEST_RATIO
 from ..package.writing import CSV, FORMATS
 from ..privacy.derivable import CLASS_HAS_K, DISCLOSURES
 from ..privacy.rules import NO_RULE
@@ -63,6 +61,10 @@ def _choice(name: str, options: Sequence[str] | Mapping[str, object], default: s
     return Setting(name, CHOICE, default, tuple(options))
 
 
+def _number(of: parameters.Number) -> Setting:
+    return Setting(of.name, WHOLE if of.whole else NUMBER, of.default, least=of.least, most=of.most)
+
+
 SETTINGS = {
     setting.name: setting
     for setting in (
@@ -78,7 +80,7 @@ SETTINGS = {
         Setting("GENERALISE", ROWS),
         Setting("HIERARCHIES", TABLE),
         Setting("HIERARCHY_RULES", ROWS),
-        Setting("K", WHOLE, DEFAULT_K, least=SMALLEST_K),
+        _number(parameters.K),
         _choice("PERIODS", PERIODS, THE_SAME),
         _choice("COMBINATION", [*RECOMMENDED, CUSTOM], "all-rounder"),
         _choice("RELEASE", (ONE_LEVEL, NESTED), ONE_LEVEL),
@@ -87,8 +89,8 @@ SETTINGS = {
         Setting("PERSON_ID", FIELD, table="RECORDS"),
         Setting("HOUSEHOLD_ID", FIELD, table="RECORDS"),
         Setting("SENSITIVE", FIELDS, table="RECORDS"),
-        Setting("L_DIVERSITY", WHOLE, 1, least=1),
-        Setting("MAX_SHARE", NUMBER, 100.0, least=0.0, most=100.0),
+        _number(parameters.L_DIVERSITY),
+        _number(parameters.MAX_SHARE),
         Setting("PUBLISHED_MARGINS", TEXT, ""),
         Setting("PUBLISHED_COUNTS", TABLE),
         Setting("PUBLISHED_AREA", FIELD, table="PUBLISHED_COUNTS"),
@@ -100,26 +102,26 @@ SETTINGS = {
         Setting("GAPS_EXPONENT", NUMBER, 0.42),
         Setting("LOG_BASE", NUMBER, 0.0),
         Setting("CUTOFF", NUMBER, 70_000.0),
-        Setting("BUDGET", NUMBER, 1.0, least=0.0, most=100.0),
+        _number(parameters.BUDGET),
         Setting("FAIR", FIELDS, table="RECORDS"),
         Setting("N_SITES", WHOLE, 10),
         _choice("SITE_LOCATION", SITE_LOCATIONS, "balanced density"),
         _choice("START", SITE_LOCATIONS, "balanced density"),
         _choice("AGGREGATION", AGGREGATIONS, "iterative Voronoi"),
         Setting("CAPACITY_FACTOR", NUMBER, 0.0, least=0.0),
-        Setting("FLOOR", NUMBER, 0.0, least=0.0),
-        Setting("LEAST_POPULATION", NUMBER, 0.0, least=0.0),
+        _number(parameters.FLOOR),
+        _number(parameters.LEAST_POPULATION),
         _choice("DISCLOSURE", DISCLOSURES, CLASS_HAS_K),
-        Setting("CLOSED_BY_CHANCE", NUMBER, CLOSED_BY_CHANCE, least=0.0, most=MOST_CLOSED),
-        Setting("LEAST_LEFT_AREAS", WHOLE, 0, least=0),
-        Setting("LEAST_LEFT_PEOPLE", NUMBER, 0.0, least=0.0),
+        _number(parameters.CLOSED_BY_CHANCE),
+        _number(parameters.LEAST_LEFT_AREAS),
+        _number(parameters.LEAST_LEFT_PEOPLE),
         _choice("FINEST", (AREAS, CONFIGURATION), AREAS),
-        Setting("COARSEST", WHOLE, 1, least=1),
-        Setting("RATIO", NUMBER, 2.0, least=SMALLEST_RATIO),
+        _number(parameters.COARSEST),
+        _number(parameters.RATIO),
         Setting("LEVEL_FIELDS", FIELDS, table="REGIONS"),
         _choice("LOSS", LOSSES, MEAN_DISTANCE),
         Setting("LEVELS_COARSER", ROWS),
-        Setting("SEED", WHOLE, 0, least=0),
+        _number(parameters.SEED),
         Setting("REGISTER", FILE),
         _choice("REGISTER_ACTION", ACTIONS, STOP_BESIDE_EARLIER),
         Setting("ALIASES", ROWS),
@@ -166,6 +168,24 @@ def refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
             page="docs/library.md",
         )
     )
+
+
+def by_name(keywords: Mapping[str, object], always: Sequence[str] = ()) -> dict[str, object]:
+    """The settings that keywords of the library give, by name, without those that are at their default.
+
+    always : names of those that count at their default too
+    """
+    return {
+        name: value
+        for name, setting in SETTINGS.items()
+        for value in [keywords.get(setting.keyword)]
+        if value is not None and not (setting.kind != TABLE and name not in always and value == setting.default)
+    }
+
+
+def refuse_unknown_keywords(keywords: Sequence[str], *other: str) -> None:
+    """Raise InputError for keywords that are no setting, or that are given otherwise; other : names of the latter"""
+    refuse_unknown(keywords, [setting.keyword for name, setting in SETTINGS.items() if name not in other])
 
 
 def understood(inputs: Mapping[str, object]) -> dict[str, object]:

@@ -110,7 +110,7 @@ def _asked(job: Job, table: RecordTable, release: Published) -> Ask:
         period=period_of(job),
         periods=EACH_BY_ITSELF,
         published_margins=job.text("PUBLISHED_MARGINS"),
-        published_counts=published_counts_of(job, table),
+        published_counts=published_counts_of(job, table) if job.given("PUBLISHED_COUNTS") else None,
         rule=rule.name if rule else NO_RULE,
         disclosure=NO_SMALL_COUNT if rule and rule.nor_derivable and release.nested else disclosure,
     )

@@ -11,7 +11,7 @@ from ..job.linked import Linking, linked_source
 from ..job.making import Made, aggregations_used, is_nested, need_neighbours, released
 from ..job.reading import records_of
 from ..job.rules import hold_to_policies
-from ..job.settings import SETTINGS, TABLE
+from ..job.settings import SETTINGS, TABLE, by_name
 from ..job.updating import Updating, carried_release
 from ..log import Log
 from ..policy import policies
@@ -205,16 +205,8 @@ def anonymize(
     >>> release.smallest, len(release.records["sex"])
     (12, 24)
     """
-    asked = dict(locals())
-    chosen = {"region_id": region_id or area, "record_region": record_region or area}
-    values = {
-        name: value
-        for name, setting in SETTINGS.items()
-        if name not in ("REGIONS", "RECORDS")
-        for value in [chosen.get(setting.keyword, asked[setting.keyword])]
-        if value is not None and not (setting.kind != TABLE and value == setting.default)
-    }
-    return made_of(areas, records, values, crs, progress, log)
+    asked = {**locals(), "region_id": region_id or area, "record_region": record_region or area, "records": None}
+    return made_of(areas, records, by_name(asked), crs, progress, log)
 
 
 def made_of(

@@ -274,8 +274,8 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     plain = [
         None if not there or is_missing(value) else _plain(value) for there, value in zip(used[:-1].tolist(), values)
     ]
-    shown = {(type(value), value): value for there, value in zip(used.tolist(), [*plain, None]) if there}
-    ordered = sorted(shown.values(), key=category_order)
+    in_use = {(type(value), value): value for there, value in zip(used.tolist(), [*plain, None]) if there}
+    ordered = sorted(in_use.values(), key=category_order)
     position = {(type(value), value): i for i, value in enumerate(ordered)}
     at = np.array([position.get((type(value), value), 0) for value in [*plain, None]], np.int64)
     categories = objects(ordered)

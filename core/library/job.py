@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..errors import InputError, first_values
 from ..job.job import Job, no_table
 from ..job.rules import with_rule_minimums
-from ..job.settings import FIELD, FIELDS, SETTINGS, TABLE, Setting, understood
+from ..job.settings import FIELD, FIELDS, SETTINGS, Setting, understood
 from ..job.values import field_named
 from ..language import tr
 from ..log import Log
@@ -62,8 +62,3 @@ def _spelled(setting: Setting, value: object, tables: Mapping[str, Frame]) -> ob
             )
         )
     return own
-
-
-def tables_of(inputs: Mapping[str, object]) -> list[str]:
-    """The names of the settings that are tables, of those that are given."""
-    return [name for name, value in inputs.items() if SETTINGS[name].kind == TABLE and value is not None]

@@ -7,7 +7,7 @@ from typing import Any, Union, cast
 
 from ..errors import InputError
 from ..job.linked import Linking
-from ..job.settings import SETTINGS, TABLE, refuse_unknown
+from ..job.settings import by_name, refuse_unknown_keywords
 from ..language import tr
 from ..linked.tables import ALL_ROWS
 from ..log import Log
@@ -60,8 +60,8 @@ def anonymize_linked(
     known : mapping of str to names of fields, optional
         By table, what others may know of each of a person's rows, such as the month of a stay. It is released.
     keep, sensitive : mapping of str to names of fields, optional
-        By table, further fields to release as they are; of the sensitive ones, the people who look alike must not have
-        one value in common: see `l_diversity` and `max_share`.
+        By table, additional fields to release as they are; of the sensitive ones, the people who look alike must not
+        have one value in common: see `l_diversity` and `max_share`.
     linked_keys : mapping of str to str, optional
         The key of tables that call it otherwise.
     count_known : bool
@@ -103,14 +103,8 @@ def anonymize_linked(
     >>> release.smallest, len(release.records["sex"]), len(release.tables["stays"]["month"])
     (12, 24, 0)
     """
-    known_settings = {setting.keyword: setting for setting in SETTINGS.values()}
-    refuse_unknown(list(settings), [name for name in known_settings if name not in ("regions", "records")])
-    chosen = {"region_id": area, "record_region": area, **settings}
-    values = {
-        setting.name: chosen[name]
-        for name, setting in known_settings.items()
-        if chosen.get(name) is not None and not (setting.kind != TABLE and chosen[name] == setting.default)
-    }
+    refuse_unknown_keywords(list(settings), "REGIONS", "RECORDS")
+    values = by_name({"region_id": area, "record_region": area, **settings})
     if not isinstance(tables, Mapping):
         raise InputError(tr("LINKED_TABLES: give the linked tables by name."))
     linking = Linking(

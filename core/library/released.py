@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timezone
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Union
@@ -22,7 +18,7 @@ from ..anonymise import Account
 from ..evaluation import Measures
 from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs
-from ..job.saying import INPUTS, said_of
+from ..job.saying import INPUTS, said_of, what_is_said
 from ..job.settings import SETTINGS, TABLE
 from ..job.signing import hashes_of, page_to_publish, particulars_of, signing_of
 from ..language import tr
@@ -38,12 +34,11 @@ from ..publish.register.published_releases import entry_of, new_entry
 from ..records.columns import Column, column_from_values
 from ..report.internal import internal_report
 from ..report.map_data import MapData
-from ..report.periods import how_periods_go_together
 from ..report.provenance import Provenance, now
-from ..report.release import PublicReport, release_report
+from ..report.release import page_of
 from ..report.sign import FileToSign
 from ..tables.schema import FOR_RELEASE
-from ..version import commit, version
+from ..version import version
 from .job import Job
 from .places import Places
 
@@ -116,11 +111,11 @@ class Anonymized:
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:
             columns[RECORDS] = _numbers(release.counts)
-        shown = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
+        released = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
         changed = {*table.coarsened, *self.account.levels.coarser}
         kept = [name for name in release.fields if name not in changed]
         frame: Any = self._job.table("RECORDS")  # which a library has as a frame
-        return frame.like(shown, kept)
+        return frame.like(released, kept)
 
     @cached_property
     def crosswalk(self) -> Any:
@@ -317,8 +312,7 @@ class Anonymized:
     def _internal_page(self, pages: Sequence[FileToSign] = ()) -> str:
         account, remarks = self.account, self._made.remarks
         remarks, _ = with_costs(QUIET, account, remarks, self._made.hierarchies)
-        seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
-        remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
+        remarks = remarks.with_those_of(account)
         values = self._said_values(set(SETTINGS))
         provenance = Provenance(
             list(values.items()), now(), _versions(), (), self._command, job=self._job_text, job_file="job.toml"
@@ -328,26 +322,8 @@ class Anonymized:
         return internal_report(account, self._map_data, provenance, remarks, signing)
 
     def _public_page(self, left_out: tuple[str, ...] = ()) -> str:
-        account, places = self.account, self._places
-        return release_report(
-            PublicReport(
-                account.release,
-                len(account.plan.profile.quasi_identifiers),
-                account.levels,
-                account.ask.k,
-                places.areas,
-                self._map_data,
-                bool(account.requirement.members),
-                list(self._said_values(set(said_of(self._job)) - set(left_out)).items()),
-                version(),
-                now(),
-                () if account.coarser is None else account.coarser.in_words,
-                account.no_small_count,
-                account.plan.in_zones,
-                how_periods_go_together(account.ask.period, account.ask.periods) if account.ask.period else "",
-                hashes_of(self._tables),
-            )
-        )
+        said = self._said_values(set(said_of(self._job)) - set(left_out))
+        return page_of(self.account, self._places.areas, self._map_data, list(said.items()), hashes_of(self._tables))
 
     def _said_values(self, allowed: set[str]) -> dict[str, object]:
         """The settings that count, of these: what was given, k and kind, and what the combination chose."""
@@ -365,24 +341,8 @@ class Anonymized:
 
     def _what_is_said(self, licence: str) -> Said:
         values = self._said_values(set(said_of(self._job)) - set(INPUTS))
-        settings = {
-            name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()
-        }
-        words = [
-            shlex.quote(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
-            for name, value in settings.items()
-        ]
-        return Said(
-            version=version(),
-            commit=commit(),
-            time=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            algorithm=self.ALGORITHM,
-            settings=settings,
-            command=" ".join(["qgis_process", "run", self.ALGORITHM, "--", *words]),
-            licence=licence.strip(),
-            rule=str(values.get("RULE", "")),
-            register="" if self._registered is None else self._registered.name,
-        )
+        register = "" if self._registered is None else self._registered.name
+        return what_is_said(self.ALGORITHM, values, licence, register)
 
 
 def _numbers(values: np.ndarray) -> Column:

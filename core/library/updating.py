@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..job.settings import SETTINGS, TABLE, refuse_unknown
+from ..job.settings import by_name, refuse_unknown_keywords
 from ..job.updating import Updating
 from ..job.values import choice_of
 from ..log import Log
@@ -78,15 +78,8 @@ def update_release(
     >>> release.account.changed.same, release.measures.n_suppressed
     (2, 1)
     """
-    known = {setting.keyword: setting for setting in SETTINGS.values()}
-    refuse_unknown(list(settings), [name for name in known if name not in ("regions", "records", "register")])
-    chosen = {"region_id": area, "record_region": area, **settings, "register": register}
-    values = {
-        setting.name: chosen[name]
-        for name, setting in known.items()
-        if chosen.get(name) is not None
-        and not (setting.kind != TABLE and name != "k" and chosen[name] == setting.default)
-    }
+    refuse_unknown_keywords(list(settings), "REGIONS", "RECORDS", "REGISTER")
+    values = by_name({"region_id": area, "record_region": area, **settings, "register": register}, always=["K"])
     kind = UPDATED if replaces else FURTHER
     updating = Updating(entry, kind, choice_of("followed", followed, FOLLOWED))
     return made_of(areas, records, values, crs, progress, log, updating=updating)

@@ -55,21 +55,22 @@ def linked_rows(
     table: LinkedTable,
     level: np.ndarray,
     region: np.ndarray,
-    shown: np.ndarray,
+    with_rows: np.ndarray,
     key: np.ndarray | None,
     k: int,
     of_many: np.ndarray | None = None,
 ) -> LinkedRows:
     """The rows of the persons whose rows are shown, sorted by what rows show.
 
-    level, region : (N,) of each person, level NOWHERE for suppressed ones; shown : (N,) bool; key : (N,) the new keys
+    level, region : (N,) of each person, level NOWHERE for suppressed ones; with_rows : (N,) bool; key : (N,) the new
+    keys
     k : as in `LinkedRows`; of_many : (R,) bool, the rows that are shown, where others may know one row of a person
     """
     released = level != NOWHERE
     mine = np.flatnonzero(table.person >= 0)
-    mine = mine[(shown & released)[table.person[mine]]]
+    mine = mine[(with_rows & released)[table.person[mine]]]
     has_rows = np.bincount(table.person[table.person >= 0], minlength=len(level)) > 0
-    lost = has_rows & ~shown
+    lost = has_rows & ~with_rows
     if of_many is not None:
         lost = np.bincount(table.person[~of_many & (table.person >= 0)], minlength=len(level)) > 0
         mine = mine[of_many[mine]]
@@ -89,7 +90,7 @@ def linked_rows(
         len(table),
         int(has_rows.sum()),
         int((lost & released).sum()),
-        int((released & ~shown).sum()),
+        int((released & ~with_rows).sum()),
         k,
         ALL_ROWS if of_many is None else ONE_ROW,
     )

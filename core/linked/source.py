@@ -5,27 +5,22 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import objects
-from ..disclosure.values import KeptValues
 from ..errors import InputError
-from ..generalising.hierarchies import Hierarchy
 from ..language import as_data, tr
 from ..nesting.coarser import check_coarser, examine_coarser_rows, release_coarser
-from ..nesting.coarser_places import Places
 from ..nesting.recount import check_where_released
 from ..nesting.views import CoarserLevels
+from ..parameters import check_choice
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.diversity import Shares, shares_of, tallies_of
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
-from ..privacy.weights import CountedRows
-from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..records.columns import Column, smallest_integers
 from ..records.matching import Records, area_copy, requirement_of
@@ -43,7 +38,7 @@ SHOWN, LEFT_OUT, IN_PART = as_data("shown"), as_data("left out"), as_data("in pa
 
 
 @dataclass(frozen=True, eq=False)
-class LinkedSource:
+class LinkedSource(RecordSource):
     """Persons, one record each, and the tables that belong to them.
 
     new_key : whether a key that is drawn anew links the released rows of a person; k : how many people must look alike
@@ -51,67 +46,17 @@ class LinkedSource:
     rows_known : whether others may know all rows of a person, or one (ROWS_KNOWN)
     """
 
-    records: Records
-    tables: tuple[LinkedTable, ...]
+    tables: tuple[LinkedTable, ...] = ()
     new_key: bool = True
     k: int | None = None
     rows_known: str = ALL_ROWS
-
-    @property
-    def profile(self) -> Profile:
-        """The persons' counts by area and class."""
-        return self.records.profile
-
-    @property
-    def n_unmatched(self) -> int:
-        """Persons of no known area."""
-        return self.records.n_unmatched
-
-    @cached_property
-    def _persons(self) -> RecordSource:
-        return RecordSource(self.records)
 
     @property
     def linked_names(self) -> tuple[str, ...]:
         """The names of the linked tables."""
         return tuple(table.name for table in self.tables)
 
-    def values(self) -> RecordTable:
-        """The persons themselves."""
-        return self.records.table
-
-    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
-        """What is asked of every class of these persons. Raises InputError."""
-        return self._persons.requirement(k, l_diversity, max_share)
-
-    def rows_beside(self) -> KeptValues | None:
-        """What the persons' rows show together beside quasi-identifiers; None where sensitive fields tell the same."""
-        return self._persons.rows_beside()
-
-    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
-        """The sensitive fields of the persons, which are released."""
-        return self._persons.sensitive_values(requirement)
-
-    def counted_rows(self) -> CountedRows | None:
-        """None: every row is a person."""
-        return None
-
-    def as_text(
-        self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
-    ) -> tuple[LinkedSource, dict[str, Hierarchy]]:
-        """The persons with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
-        persons, own_hierarchies = self._persons.as_text(hierarchies, names, areas)
-        return replace(self, records=persons.records), own_hierarchies
-
-    def check_no_area_released(self, places: Places, areas: Areas) -> None:
-        """Refuse coarser values that repeat the person's area. Raises InputError."""
-        self._persons.check_no_area_released(places, areas)
-
     def to_update(self) -> Records:
-        """None. Raises InputError."""
-        raise linked_in_update()
-
-    def updated(self, split: Records) -> RecordSource:
         """None. Raises InputError."""
         raise linked_in_update()
 
@@ -264,14 +209,7 @@ def link(
             position = areas.codes_of(texts)
             if len(home) and (position >= 0).any() and np.mean(position[column.codes[inside]] == home) > 0.5:
                 raise area_copy(f"{linked.name}.{name}")
-    if rows_known not in ROWS_KNOWN:
-        raise InputError(
-            tr(
-                "ROWS_KNOWN “{rows_known}” is unknown: choose one of {choices}.",
-                rows_known=rows_known,
-                choices=", ".join(ROWS_KNOWN),
-            )
-        )
+    check_choice("ROWS_KNOWN", rows_known, ROWS_KNOWN)
     return LinkedSource(records, tuple(tables), new_key, k, rows_known)
 
 

@@ -118,12 +118,12 @@ def examine_coarser_rows(
     columns: Mapping[str, Column],
     quasi: Mapping[str, np.ndarray],
     originals: Mapping[str, np.ndarray],
-    label: np.ndarray | None = None,
+    group: np.ndarray | None = None,
 ) -> list[KeptField]:
     """Look at fields of released rows; equivalence_class, area : (r,) int64, of each row.
 
     quasi : the codes of each row's values among the categories of the places' profile; originals : of the
-    quasi-identifiers that all records show coarser, the code of the value as it was read; label : (r,) int64, who looks
+    quasi-identifiers that all records show coarser, the code of the value as it was read; group : (r,) int64, who looks
     alike where rows show more than their class; what `quasi` has beyond the places' profile is shown as it is.
     Few rows may show coarser values, of which hardly a pair differs. So what a field gives back of a quasi-identifier
     is measured over all rows, as if each showed the last level, against the values as they were read; and whether it is
@@ -139,7 +139,7 @@ def examine_coarser_rows(
         if position < len(places.nodes[-1]) and (places.nodes[-1][position] or name in originals)
     }
     return examine_values(
-        equivalence_class if label is None else label, region, area, columns, quasi, plan.k, coarsened
+        equivalence_class if group is None else group, region, area, columns, quasi, plan.k, coarsened
     )
 
 

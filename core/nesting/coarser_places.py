@@ -107,8 +107,7 @@ def _nodes(names: Sequence[str], levels: Levels) -> tuple[tuple[int, ...], ...]:
     for name in levels.coarser:
         if name not in names:
             raise InputError(tr("“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name))
-    heights = levels.heights or ({},) * len(levels)
-    return tuple(tuple(here.get(name, 0) for name in names) for here in heights)
+    return tuple(tuple(here.get(name, 0) for name in names) for here in levels.heights)
 
 
 def _by_coarsest_class(profile: Profile, class_of: np.ndarray) -> Profile:

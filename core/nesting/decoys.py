@@ -15,6 +15,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..parameters import CLOSED_BY_CHANCE
 from ..plan import Plan, area_of_cells
 from ..privacy.requirement import Requirement
 from .optimum import ProfileCells
@@ -40,7 +41,7 @@ Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
 # Per cent of the places that are closed to a class by chance: as a rule, at least, and at most.
-CLOSED_BY_CHANCE, LEAST_CLOSED, MOST_CLOSED = 0.2, 0.01, 50.0
+LEAST_CLOSED = 0.01  # per cent
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Secrets:
 
     source: np.random.Generator
     spread: float = 0.2
-    closed: float = CLOSED_BY_CHANCE / 100
+    closed: float = CLOSED_BY_CHANCE.default / 100
     waived: float = 0.01
 
 

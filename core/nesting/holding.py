@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..anonymity import check_k
 from ..areas import Areas
 from ..crosswalk import Crosswalk
 from ..elementary import norms
 from ..errors import InputError
 from ..language import tr
+from ..parameters import HELD_PERCENT, RESERVE, K
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..scientific import spatial
@@ -38,13 +38,9 @@ class Holding:
 
     def check(self) -> None:
         """Raise InputError for numbers that mean nothing."""
-        check_k(self.k)
-        if not 1.0 <= self.reserve < np.inf:
-            raise InputError(tr("RESERVE is {reserve:g}: give 1 for none, or more, such as 1.5.", reserve=self.reserve))
-        if not 0.0 <= self.percent <= 100.0:
-            raise InputError(
-                tr("HELD_PERCENT is {percent:g}: give a share from 0 to 100 per cent.", percent=self.percent)
-            )
+        K.check(self.k)
+        RESERVE.check(self.reserve)
+        HELD_PERCENT.check(self.percent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,13 @@ from ..crosswalk import Crosswalk
 from ..errors import InputError
 from ..evaluation import people_within
 from ..language import tr
-from ..levels import Levels, make_levels, own_regions
+from ..levels import Levels, make_levels, own_regions, some_have_fewer
+from ..parameters import COARSEST, RATIO
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..site_location import APPROACHES as SITE_LOCATIONS
 from ..site_location import LocationOptions
 from ..voronoi import weighted_centres
-
-SMALLEST_RATIO = 1.2
 
 
 @dataclass(frozen=True)
@@ -93,18 +92,8 @@ def build_levels(
     >>> [crosswalk.n_regions for crosswalk in levels.crosswalks]
     [4, 2, 1]
     """
-    if not options.ratio >= SMALLEST_RATIO:
-        raise InputError(
-            tr(
-                "RATIO is {ratio:g}: give at least {smallest_ratio}, so that levels grow coarser.",
-                ratio=options.ratio,
-                smallest_ratio=SMALLEST_RATIO,
-            )
-        )
-    if options.coarsest < 1:
-        raise InputError(
-            tr("COARSEST is {coarsest}: the last level needs at least one region.", coarsest=options.coarsest)
-        )
+    RATIO.check(options.ratio)
+    COARSEST.check(options.coarsest)
     crosswalk = own_regions(len(areas)) if finest is None else finest
     crosswalk = _with_least_population(areas, crosswalk, options.least_population, progress)
     crosswalks = [crosswalk]
@@ -119,20 +108,8 @@ def build_levels(
 
 def _with_least_population(areas: Areas, crosswalk: Crosswalk, least: float, progress: Progress) -> Crosswalk:
     """The crosswalk, its regions joined until each has the least population."""
-    if least < 0 or not np.isfinite(least):
-        raise InputError(tr("LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.", least=least))
-    if not least or crosswalk.totals(areas.population).min() >= least:
+    if not some_have_fewer(areas, [crosswalk], least):
         return crosswalk
-    people = crosswalk.totals(areas.population).sum()
-    if people < least:
-        raise InputError(
-            tr(
-                "LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a "
-                "smaller one.",
-                least=least,
-                people=people,
-            )
-        )
     regions = regions_as_areas(areas, crosswalk)
     joined = population_floor(regions, None, 1, AggregationOptions(floor=least), part(progress, 0.0, 0.5)).crosswalk
     return joined_by(crosswalk, joined)

@@ -30,7 +30,7 @@ def can_be_narrowed(levels: Levels, in_zones: bool) -> bool:
     """Whether it is known of some region that shows a class that the regions around it show none of its people.
 
     So it is of all regions of a release in zones, and of areas that are regions of their own: an area's records of a
-    class are shown together. Any other region may show a part, and hand up the rest.
+    class are shown together. Any other region may show a part, and promote the rest.
     """
     return in_zones or _own_regions(levels)
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..anonymity import check_k
 from ..areas import Areas
 from ..configuration import chosen
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
+from ..parameters import K
 from ..plan import SUPPRESSED, Plan, cells_by_class, class_stretches, plan_by_levels
 from ..privacy.requirement import Requirement
 from ..profile import Profile
@@ -122,7 +122,7 @@ def nest_by_losses(
     conditions: Conditions | None = None,
 ) -> Plan:
     """The same, by losses of one's own: of each level, (n_regions,) what a record loses in each of its regions."""
-    check_k(k)
+    K.check(k)
     if k > LARGEST_K:
         raise InputError(
             tr(

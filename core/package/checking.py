@@ -344,8 +344,8 @@ class _Places:
             raise ValueError(tr("a region is named twice"))
         level = _numbers(records, "vbas_level") if nested else np.ones(len(records.copies), np.int64)
         rows = np.column_stack([level, _numbers(records, "vbas_region")])
-        shown, row_of = np.unique(rows, axis=0, return_inverse=True)
-        of_shown = np.array([self.place.get((level, number), -1) for level, number in to_list(shown)], np.int64)
+        rows_there, row_of = np.unique(rows, axis=0, return_inverse=True)
+        of_shown = np.array([self.place.get((level, number), -1) for level, number in to_list(rows_there)], np.int64)
         self.row_place = of_shown[row_of.reshape(-1)]
         self.weights = _Classes(records).weights
 

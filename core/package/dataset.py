@@ -171,11 +171,11 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
         columns["vbas_parent"] = _parents(levels)
     columns["areas"] = column_of_numbers(np.concatenate(of_level).astype(np.int64))
     if account.coarser is not None:
-        shown = zip(account.coarser.values, n_regions)
-        columns["vbas_values"] = column_of([values for values, n in shown for _ in range(n)])
+        values_of_levels = zip(account.coarser.values, n_regions)
+        columns["vbas_values"] = column_of([values for values, n in values_of_levels for _ in range(n)])
     columns["released"] = column_of_numbers(np.asarray(audit.released))
     if nested:
-        columns["within"] = column_of_numbers(np.asarray(audit.within))  # type: ignore[union-attr]
+        columns["within"] = column_of_numbers(np.asarray(audit.within))
     if any(names is not None for names in levels.names):
         columns["name"] = column_of(_names(levels))
     fields = [_own(declared.RELEASED_REGIONS, name) for name in columns]

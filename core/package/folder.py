@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..anonymise import Account
-from ..errors import InputError, PrivacyError
+from ..errors import PrivacyError
 from ..language import tr
+from ..parameters import check_choice
 from ..publish.files import DISK, FileSystem
 from .checking import check_folder, read_descriptor
 from .dcat import FILE as DCAT
@@ -81,14 +82,7 @@ def write_folder(
     >>> sorted(file.name for file in folder.iterdir())
     ['crosswalk.csv', 'datapackage.json', 'dcat.jsonld', 'ddi.xml', 'records.csv', 'regions.csv']
     """
-    if written not in FORMATS:
-        raise InputError(
-            tr(
-                "FOLDER_FORMAT “{format}” is unknown: choose one of {choices}.",
-                format=written,
-                choices=", ".join(FORMATS),
-            )
-        )
+    check_choice("FOLDER_FORMAT", written, FORMATS)
     check_format(written)
     files = write_tables(folder, tables, written)
     package = described(account, tables, files, written, said or Said(), name or folder.name)

@@ -126,9 +126,9 @@ class _People:
         self.place = {name: _numbers(records.column(name))[rows] for name in names}
         own = [of for field, of in zip(records.fields, records.columns) if field.role in (LEVEL, REGION, QUASI, FLAG)]
         self.looks: list[tuple[object, ...]] = []
-        self.label = np.zeros(len(rows), np.int64)
+        self.group_of = np.zeros(len(rows), np.int64)
         if len(rows):
-            self.label, _ = combine_codes([of.codes[rows] for of in own], [len(of.categories) for of in own])
+            self.group_of, _ = combine_codes([of.codes[rows] for of in own], [len(of.categories) for of in own])
         self.position = {number: i for i, number in enumerate(to_list(self.numbers))}
         self.twice = len(rows) - len(self.position)
         self.of_rows: list[np.ndarray] = []  # where one row may be known, how many people have the values of each
@@ -159,21 +159,21 @@ class _People:
     def _tell_apart(self, of: np.ndarray, item: np.ndarray) -> None:
         """Each person's items in order, as one text of bytes, beside what they looked like before."""
         order = np.lexsort((item, of))
-        bounds = np.searchsorted(of[order], np.arange(len(self.label) + 1))
+        bounds = np.searchsorted(of[order], np.arange(len(self.group_of) + 1))
         content = item[order].astype(np.int64).tobytes()
         contents = [content[8 * start : 8 * stop] for start, stop in zip(to_list(bounds[:-1]), to_list(bounds[1:]))]
         number: dict[tuple[int, bytes], int] = {}
-        pairs = zip(to_list(self.label), contents)
-        self.label = np.array([number.setdefault(pair, len(number)) for pair in pairs], np.int64)
+        pairs = zip(to_list(self.group_of), contents)
+        self.group_of = np.array([number.setdefault(pair, len(number)) for pair in pairs], np.int64)
 
     def _count_each(self, of: np.ndarray, item: np.ndarray) -> None:
         """How many people of those who look alike have each item."""
-        group, groups = combine_codes([self.label[of], item], [len(self.label), int(item.max()) + 1])
+        group, groups = combine_codes([self.group_of[of], item], [len(self.group_of), int(item.max()) + 1])
         self.of_rows.append(people_of(group, of, len(groups)))
 
     def sizes(self) -> np.ndarray:
         """How many people look alike, of each kind of looks."""
-        return np.concatenate([np.unique(self.label, return_counts=True)[1], *self.of_rows])
+        return np.concatenate([np.unique(self.group_of, return_counts=True)[1], *self.of_rows])
 
 
 def _items(known: list[Column], rows: np.ndarray) -> np.ndarray:

@@ -130,19 +130,19 @@ def _role(
     return (LEAVE_OUT, reason, True) if reason else _of_what_is_known(name, summary)
 
 
-def _of_what_is_known(name: str, look: ColumnSummary) -> tuple[str, str, bool]:
+def _of_what_is_known(name: str, summary: ColumnSummary) -> tuple[str, str, bool]:
     """What k or the demands on sensitive values protect, or what needs a decision."""
-    if look.n_values == 1:
+    if summary.n_values == 1:
         return LEAVE_OUT, tr("It has the same value in every record."), False
     if _named("sensitive", name):
         return SENSITIVE, tr("Going by its name, nobody should learn it about a person."), False
-    if _named("quasi", name) and look.n_values <= MOST_VALUES:
+    if _named("quasi", name) and summary.n_values <= MOST_VALUES:
         return QUASI, tr("Going by its name, others may know it about a person."), False
-    if look.kind == NUMBER or look.n_values > MOST_VALUES:
+    if summary.kind == NUMBER or summary.n_values > MOST_VALUES:
         reason = plural(
             "It has {n} value: too many for classes, unless they are shown coarser.",
             "It has {n} values: too many for classes, unless they are shown coarser.",
-            look.n_values,
+            summary.n_values,
         )
         return LEAVE_OUT, reason, False
     return QUASI, tr("Few values, which others may know about a person: you decide."), False

@@ -25,7 +25,8 @@ FINER = 0.9  # of the values that several rows have, the share that must be fine
 LONGEST_PREFIX = 12
 HOME = 5  # others in the region that share a value, on average, from which it is more than a home has in common
 NAMES = 0.7  # of the rows whose value is rare, the share that it must single out, from which such values are names
-TELLS = 0.1  # of the rows, or of what is given up, the share from which a field that tells something is warned of
+# Of the rows, or of what is given up, the share from which a field that discloses something is warned of.
+WARNED_SHARE = 0.1
 DEALS = 5  # times that the areas are dealt out anew; the one that places most rows counts
 FEWEST_PLACED = 10  # rows beyond chance, below which nothing is said
 
@@ -34,13 +35,13 @@ FEWEST_PLACED = 10  # rows beyond chance, below which nothing is said
 class Disclosed:
     """What values disclose of the area, over rows whose region has several.
 
-    rows : of such regions; placed, tells : rows beyond chance whose value stands for their area, and whose value says
-    much more of it than the region
+    rows : of such regions; placed, narrowing : rows beyond chance whose value stands for their area, and whose value
+    says much more of it than the region
     """
 
     rows: int
     placed: int
-    tells: int
+    narrowing: int
 
     @property
     def placed_share(self) -> float:
@@ -48,9 +49,9 @@ class Disclosed:
         return self.placed / max(self.rows, 1)
 
     @property
-    def tells_share(self) -> float:
+    def narrowing_share(self) -> float:
         """Of the rows that could lose something, the share whose value says much more than the region."""
-        return self.tells / max(self.rows, 1)
+        return self.narrowing / max(self.rows, 1)
 
 
 NOTHING_DISCLOSED = Disclosed(0, 0, 0)
@@ -83,7 +84,7 @@ class Agreement:
     @property
     def says_more(self) -> np.ndarray:
         """The values that say much more of the area than the region does."""
-        says_more = self.shared > np.maximum(self.base + TELLS, 2.0 * self.base)
+        says_more = self.shared > np.maximum(self.base + WARNED_SHARE, 2.0 * self.base)
         return says_more & ((self.everywhere >= STANDS) | (self.others >= HOME))
 
     @property
@@ -185,16 +186,16 @@ class RowsByArea:
         if not len(value):
             return NOTHING_DISCLOSED
         agreement = self._of_several.agreement(value)
-        told_rows = np.array(agreement.rows)
-        if told_rows.max() >= FEWEST_PLACED:
+        rows_beyond_chance = np.array(agreement.rows)
+        if rows_beyond_chance.max() >= FEWEST_PLACED:
             by_chance = np.array([dealt.rows for dealt in self._of_several.agreements(value, self._dealt)])
             most, least = by_chance.max(axis=0), by_chance.min(axis=0)
-            told_rows -= most
-            told_rows[told_rows < most - least] = 0
-            if told_rows[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
-                told_rows[1] = 0
-        placed, tells = int(told_rows[0] + told_rows[1]), int(told_rows[2])
-        return Disclosed(len(value), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
+            rows_beyond_chance -= most
+            rows_beyond_chance[rows_beyond_chance < most - least] = 0
+            if rows_beyond_chance[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
+                rows_beyond_chance[1] = 0
+        placed, narrowing = int(rows_beyond_chance[0] + rows_beyond_chance[1]), int(rows_beyond_chance[2])
+        return Disclosed(len(value), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, narrowing)))
 
 
 def _pairs(sizes: np.ndarray) -> np.ndarray:
@@ -341,8 +342,8 @@ def regained_identifier(
     best, most = "", NOTHING_DISCLOSED
     for name, rows_by_area in coarsened.items():
         disclosed = rows_by_area.disclosed_by(value)
-        if disclosed.placed_share < exposed and disclosed.tells_share < TELLS:
+        if disclosed.placed_share < exposed and disclosed.narrowing_share < WARNED_SHARE:
             continue
-        if not best or (disclosed.placed_share, disclosed.tells_share) > (most.placed_share, most.tells_share):
+        if not best or (disclosed.placed_share, disclosed.narrowing_share) > (most.placed_share, most.narrowing_share):
             best, most = name, disclosed
     return best, most

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..anonymity import check_k
 from ..areas import Areas, identifier_text
 from ..errors import InputError
 from ..language import tr
+from ..parameters import K
 from ..records.columns import Column, combine_codes
 from ..records.table import check_members
 from .diversity import Diversity, diversity_of, shares_of
@@ -67,7 +67,7 @@ def check_release(
     Raises InputError for an empty table, no quasi-identifier, settings outside their range, rows of nobody, and members
     of rows with counts.
     """
-    check_k(k)
+    K.check(k)
     if not quasi_identifiers:
         raise InputError(tr("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person."))
     columns = list(quasi_identifiers.values())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .. import counted
 from ..language import tr
-from .association import NAMES, NOTHING_DISCLOSED, TELLS, Disclosed
+from .association import NAMES, NOTHING_DISCLOSED, WARNED_SHARE, Disclosed
 
 EXPOSED = 0.01  # of the rows, the share that a field may expose; a release suppresses as many to hide the rare
 FEWEST_ROWS = 100  # below, a share says nothing
@@ -63,7 +63,7 @@ class KeptField:
         """Why the field must not be released: it stands for the area or the person; empty where it does not."""
         if self.disclosed.placed_share >= EXPOSED:
             return self._stands_for_the_area
-        if self.regained.placed_share >= TELLS:
+        if self.regained.placed_share >= WARNED_SHARE:
             return tr(
                 "KEEP_FIELDS: “{name}” gives back what coarser values take: in {share:.1f} % of the {rows} rows that "
                 "show a coarser “{regains}” its value stands for one original value. Take it out.",
@@ -106,7 +106,7 @@ class KeptField:
                 "rows that show a coarser “{regains}” its value says much of the original one; with it, in groups "
                 "of fewer than {k}: {below}. Make it coarser too, or take it out.",
                 name=self.name,
-                share=100 * max(self.regained.placed_share, self.regained.tells_share),
+                share=100 * max(self.regained.placed_share, self.regained.narrowing_share),
                 rows=self.regained.rows,
                 regains=self.regains,
                 below=counted.rows(self.below_k),
@@ -123,7 +123,7 @@ class KeptField:
                 k=self.k,
                 alone=self.alone,
             )
-        if self.disclosed.placed or self.disclosed.tells_share >= TELLS:
+        if self.disclosed.placed or self.disclosed.narrowing_share >= WARNED_SHARE:
             return tr(
                 "KEEP_FIELDS: “{name}” says where in the region a person lives: of the {rows} rows whose region has "
                 "several areas, {tells} have a value that says much more of the area than the region does, "
@@ -131,12 +131,12 @@ class KeptField:
                 "you know that it does no harm.",
                 name=self.name,
                 rows=self.disclosed.rows,
-                tells=self.disclosed.tells,
+                tells=self.disclosed.narrowing,
                 placed=self.disclosed.placed,
                 below=counted.rows(self.below_k),
                 k=self.k,
             )
-        if self.unique > TELLS and self.rows >= FEWEST_ROWS:
+        if self.unique > WARNED_SHARE and self.rows >= FEWEST_ROWS:
             return tr(
                 "KEEP_FIELDS: “{name}” has a value of its own in {unique:.0f} % of its rows: if "
                 "others know it of a person, do not release it.",

@@ -30,8 +30,6 @@ NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
 def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
     """Look at every kept field of a release."""
     table = records.table
-    if not table.kept:
-        return []
     equivalence_class = of_rows(plan.equivalence_class_of, records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
     area = areas_at(plan.profile, records.cell_of[rows])

@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..anonymity import DEFAULT_K, check_k
-from ..errors import InputError
-from ..language import tr
+from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
 from .diversity import (
     Diversity,
     Shares,
@@ -56,21 +54,9 @@ class Requirement:
     rows_identical: int = 1
 
     def __post_init__(self) -> None:
-        check_k(self.k)
-        if self.l_diversity < 1:
-            raise InputError(
-                tr(
-                    "L_DIVERSITY is {l_diversity}: ask for at least 1 value, which asks for nothing.",
-                    l_diversity=self.l_diversity,
-                )
-            )
-        if not 0 < self.max_share <= 100:
-            raise InputError(
-                tr(
-                    "MAX_SHARE is {max_share:g}: give per cent above 0, up to 100, which asks for nothing.",
-                    max_share=self.max_share,
-                )
-            )
+        K.check(self.k)
+        L_DIVERSITY.check(self.l_diversity)
+        MAX_SHARE.check(self.max_share)
 
     @property
     def asks_for_more(self) -> bool:

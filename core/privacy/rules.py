@@ -12,9 +12,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Callable
 
-from ..anonymity import SMALLEST_K
 from ..errors import InputError
 from ..language import tr
+from ..parameters import SMALLEST_K
 
 NO_RULE = "none"
 SHIPPED = Path(__file__).resolve().parent / "rules.csv"
@@ -112,7 +112,7 @@ def _lines(file: Path, problems: list[str]) -> Iterator[tuple[str, Rule | None]]
     # Strict: a quote that is never closed would swallow the lines after it.
     rows = csv.reader(StringIO(text, newline=""), strict=True)
     header: list[str] = []
-    seen: set[str] = set()
+    names_so_far: set[str] = set()
     line = 1
     while True:
         line = rows.line_num + 1
@@ -144,13 +144,13 @@ def _lines(file: Path, problems: list[str]) -> Iterator[tuple[str, Rule | None]]
         cells = dict(zip(header, row))
         name = cells.get("name", "").strip()
         try:
-            rule = _rule(cells, header, row, seen, where)
+            rule = _rule(cells, header, row, names_so_far, where)
         except InputError as error:
             problems.append(str(error))
             if name and "," not in name and name != NO_RULE:
                 yield name, None
             continue
-        seen.add(name)
+        names_so_far.add(name)
         yield name, rule
 
 
@@ -175,7 +175,7 @@ def _text(file: Path, problems: list[str]) -> str:
         return ""
 
 
-def _rule(cells: Mapping[str, str], header: list[str], row: list[str], seen: set[str], where: str) -> Rule:
+def _rule(cells: Mapping[str, str], header: list[str], row: list[str], names_so_far: set[str], where: str) -> Rule:
     """The rule of a line. Raises InputError, naming the column."""
     name = cells.get("name", "").strip()
     if len(row) != len(header):
@@ -192,7 +192,7 @@ def _rule(cells: Mapping[str, str], header: list[str], row: list[str], seen: set
         raise InputError(
             tr("{where}: give the rule a name, without a comma, other than “{no_rule}”.", where=where, no_rule=NO_RULE)
         )
-    if name in seen:
+    if name in names_so_far:
         raise InputError(tr("{where}: “{name}” is there twice: keep one of the two lines.", where=where, name=name))
     k = _number(cells, "k", int, where)
     least = _number(cells, "least_population", float, where)

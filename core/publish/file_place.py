@@ -14,7 +14,7 @@ from ..language import tr
 from .files import DISK, FileSystem
 from .leftovers import NEW, OLD, hidden_beside, removed, stays
 from .replacing import refuse_if_not_replaceable
-from .sqlite_targets import journals_of, refuse_if_held, refuse_if_others_would_be_lost
+from .sqlite_targets import SUFFIXES, journals_of, refuse_if_held, refuse_if_others_would_be_lost
 
 
 class FilePlace:
@@ -38,6 +38,7 @@ class FilePlace:
         files: FileSystem = DISK,
     ) -> None:
         self._name, self._staged, self._target, self._look, self._files = name, staged, target, look, files
+        self._is_database = target.suffix.lower() in SUFFIXES
         staged_files = [staged.with_name(file_name) for file_name in files.names(staged.parent)]
         new = {beside(target, staged, file): file for file in staged_files}
         old = {target.with_name(file_name): None for file_name in stale}
@@ -47,7 +48,8 @@ class FilePlace:
     def prepare(self) -> None:
         """Bring the files beside their places, under names that nobody can predict."""
         self._ask()
-        refuse_if_others_would_be_lost(self._target, self._name, self._files)  # what came into it since the run began
+        if self._is_database:
+            refuse_if_others_would_be_lost(self._target, self._name, self._files)  # what came since the run began
         # A side file that is new is as open to others as the file that it belongs to.
         like = _status(self._target, self._files)
         try:
@@ -73,7 +75,8 @@ class FilePlace:
 
     def _ask(self) -> None:
         """Whether everything may be replaced, before anything is: what is open elsewhere cannot be moved on Windows."""
-        refuse_if_held(self._target, self._name, self._files)
+        if self._is_database:
+            refuse_if_held(self._target, self._name, self._files)
         for move in self._moves:
             refuse_if_not_replaceable(move.target, self._name, self._files)
 
@@ -83,7 +86,8 @@ class FilePlace:
         for move in self._moves:
             move.check()
         # What stands beside a database belongs to it as soon as it is opened.
-        journals = [self._target.with_name(journal) for journal in journals_of(self._target)]
+        names = journals_of(self._target) if self._is_database else []
+        journals = [self._target.with_name(journal) for journal in names]
         if any(_status(journal, self._files) is not None for journal in journals):
             raise VbasError(tr("another program has just written beside {target}", target=self._target))
 

@@ -98,5 +98,6 @@ def check_what_is_there(name: str, path: Path, written: list[Path], files: FileS
                 map_file=map_file,
             )
         )
-    refuse_if_held(path, name, files)
-    refuse_if_others_would_be_lost(path, name, files)
+    if path.suffix.lower() in SUFFIXES:
+        refuse_if_held(path, name, files)
+        refuse_if_others_would_be_lost(path, name, files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .sqlite_targets import journals_of
+from .sqlite_targets import SUFFIXES, journals_of
 
 # What a format keeps beside its file: endings of the stem, or of the whole name. GDAL and QGIS read these with the
 # file, whoever has written them.
@@ -36,13 +36,17 @@ def read_with(file: Path) -> list[str]:
     """Names of the files that belong to a file, itself included, whether they are there or not."""
     families = [family for family in FAMILIES if file.suffix.lower() in family]
     endings = dict.fromkeys(ending for family in (*families, STYLES) for ending in family)
-    return list(dict.fromkeys([file.name, *(file.stem + ending for ending in endings), *journals_of(file)]))
+    return list(dict.fromkeys([file.name, *(file.stem + ending for ending in endings), *_journals(file)]))
 
 
 def stale_beside(file: Path) -> list[str]:
     """Names of the files beside a file that must not outlive it: an old journal would be replayed into the new file."""
     stale = [file.stem + ending for ending in STALE.get(file.suffix.lower(), ())]
-    return [*stale, *journals_of(file), *([] if says_itself(file) else [note_on(file)])]
+    return [*stale, *_journals(file), *([] if says_itself(file) else [note_on(file)])]
+
+
+def _journals(file: Path) -> list[str]:
+    return journals_of(file) if file.suffix.lower() in SUFFIXES else []
 
 
 def says_itself(file: Path) -> bool:

@@ -23,8 +23,8 @@ SYSTEM_TABLES = frozenset(
 
 
 def journals_of(file: Path) -> list[str]:
-    """Names of the files that SQLite keeps beside a database; none for other formats."""
-    return [file.name + journal for journal in JOURNALS] if file.suffix.lower() in SUFFIXES else []
+    """Names of the files that SQLite keeps beside a database."""
+    return [file.name + journal for journal in JOURNALS]
 
 
 def settle(file: Path, files: FileSystem = DISK) -> None:
@@ -32,8 +32,6 @@ def settle(file: Path, files: FileSystem = DISK) -> None:
 
     Raises VbasError where it cannot.
     """
-    if file.suffix.lower() not in SUFFIXES:
-        return
     with closing(sqlite3.connect(files.for_sqlite(file), isolation_level=None)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     if mode != "delete" or any(files.is_there(file.with_name(journal)) for journal in journals_of(file)):
@@ -47,7 +45,7 @@ def refuse_if_held(target: Path, name: str, files: FileSystem = DISK) -> None:
 
     Who only reads it may go on: it keeps the old file.
     """
-    if target.suffix.lower() not in SUFFIXES or not (files.is_there(target) or _open_journals(target, files)):
+    if not (files.is_there(target) or _open_journals(target, files)):
         return
     if files.lists_locks():
         if not _in_use(target, files):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import counted
-from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
+from ..parameters import K
 from .coarsened import Coarsened
 from .columns import Column, column_numbers
 
@@ -159,7 +159,7 @@ def check_table(table: RecordTable, k: int) -> None:
 
     Raises InputError.
     """
-    check_k(k)
+    K.check(k)
     check_released_names(table.quasi_identifiers, table.kept, table.counts is not None)
     check_members(table.members, table.counts is not None)
     if table.n_records == 0:

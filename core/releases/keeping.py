@@ -256,6 +256,8 @@ class _Work:
                 done = np.zeros(len(some), bool)
                 for taken in range(self.k, 2 * self.k):
                     rows = np.flatnonzero(here & ~done)
+                    if not len(rows):
+                        break
                     done[rows] = self._moved(from_level, at[rows], some[rows], taken, need[rows])
                 some, need, level, at = some[~done], need[~done], level[~done], at[~done]
             if not len(some):
@@ -289,8 +291,10 @@ class _Work:
             around = np.where(around >= 0, self.levels[at].parent[around], NOBODY)
         most = np.minimum(most, np.where(around >= 0, self.released[source][around], 0))
         done = np.zeros(len(places), bool)
-        for more in range(MOST_TAKEN * self.k, self.k - 1, -1):
+        for more in range(min(MOST_TAKEN * self.k, int(most.max(initial=0))), self.k - 1, -1):
             rows = np.flatnonzero(~done & (most >= more))
+            if not len(rows):
+                continue
             some, number = places[rows], np.full(len(rows), more)
             fits = self._label_fits(level, some, number) & self._fits(level, some, number, until=source)
             fits &= self._label_fits(source, around[rows], -number)

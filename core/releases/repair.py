@@ -1,8 +1,8 @@
 """A new release kept from giving counts away together with earlier ones.
 
-Under one level the fewest records are suppressed by which nothing is told, under several classes that tell are shown
-more coarsely, the smallest first, until the same check finds nothing. The other way out, the regions of an earlier
-release, is worked out beside it.
+Under one level the fewest records are suppressed by which nothing is disclosed, under several the classes that cause a
+disclosure are shown more coarsely, the smallest first, until the same check finds nothing. The other way out, the
+regions of an earlier release, is worked out beside it.
 """
 
 from __future__ import annotations

@@ -354,16 +354,18 @@ def _by_value(
         pair = np.where(place >= 0, place * len(number) + value, NOBODY)
         key = np.unique(np.concatenate([pair, *(part[0] for part in parts)]))
         key = key[key >= 0]
-        labels, within = (np.zeros((len(key), len(parts)), np.int64) for _ in range(2))
+        released_before, within = (np.zeros((len(key), len(parts)), np.int64) for _ in range(2))
         for turn, (of_pair, here, numbers) in enumerate(parts):
             known = of_pair >= 0
             at = np.searchsorted(key, of_pair[known])
             np.add.at(within[:, turn], at, numbers[known])
-            np.add.at(labels[:, turn], at, np.where(here, numbers, 0)[known])
+            np.add.at(released_before[:, turn], at, np.where(here, numbers, 0)[known])
         of_place, of_value = np.divmod(key, len(number))
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
         of_fields = [part_of[of_value] for part_of in parts_of_values]
-        by_value.append(PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), labels, within, of_fields))
+        by_value.append(
+            PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), released_before, within, of_fields)
+        )
         keys.append(key)
         pair_keys.append(pair)
         place_of.append(place)
@@ -391,19 +393,19 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
     and how many there are, nobody too."""
     n_classes = max(len(profile.classes), 1)
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
-    labels = [_by_height(release, profile, levels, areas) for release in earlier]
+    of_releases_before = [_by_height(release, profile, levels, areas) for release in earlier]
     keys, people = [], []
     for height, crosswalk in enumerate(levels.crosswalks):
         region = crosswalk.region_of[area]
         inside = region >= 0
         own = region[inside] * n_classes + class_of[inside]
-        key = np.unique(np.concatenate([own, *(of[height][0] for of in labels)]))
+        key = np.unique(np.concatenate([own, *(of[height][0] for of in of_releases_before)]))
         keys.append(key)
         numbers = np.bincount(np.searchsorted(key, own), profile.counts.data[inside], len(key))
         people.append(numbers.astype(np.int64))
     of_releases = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
     within = [np.zeros((len(key), len(earlier)), np.int64) for key in keys]
-    for number, of_release in enumerate(labels):
+    for number, of_release in enumerate(of_releases_before):
         for height, (key, records, is_own) in enumerate(of_release):
             at = np.searchsorted(keys[height], key)
             np.add.at(within[height][:, number], at, records)

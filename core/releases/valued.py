@@ -303,10 +303,10 @@ class _Work:
         for level, top in enumerate(self.top):
             some = np.isin(top, families)
             below = self.within[level] - self.released[level]
-            label = self._goal(level, self.values[level], self.released[level], False)
-            label[self._lacks_values(level)] = 0
-            bad = some & (label < self.released[level])
-            goals[level][bad] = below[bad] + label[bad]
+            goal = self._goal(level, self.values[level], self.released[level], False)
+            goal[self._lacks_values(level)] = 0
+            bad = some & (goal < self.released[level])
+            goals[level][bad] = below[bad] + goal[bad]
             total = self._goal(level, self.values_within[level], self.within[level], True)
             bad = some & (total < self.within[level])
             goals[level][bad] = np.minimum(goals[level][bad], total[bad])

@@ -1,125 +1,31 @@
-"""The report of a nested release: verdict, what each level shows, who loses geography, a map per level."""
+"""What a report says of nested levels: what each shows, who loses geography, a map per level, what levels tell."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .. import counted
 from ..anonymise import Account
 from ..areas import Areas
-from ..convergence import Convergence
-from ..evaluation import Measures, distance_of_equivalence_classes, evaluate_by_value
+from ..evaluation import Measures, RegionAudit, distance_of_equivalence_classes, evaluate_by_value
 from ..language import plural, tr
-from ..nesting.measures import LevelAudit
 from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven, what_is_proven
-from ..release import NOTHING_RELEASED_NESTED
-from .certificate import certificate_section
-from .coarser import coarser_section
 from .cost import (
     by_value_rows,
-    classes_section,
-    convergence_section,
-    losers_section,
-    measures_section,
-    person_section,
 )
-from .linked import linked_section
 from .map_data import MapData, drawn
 from .numbers import formatted
-from .page import Report, Section, render
-from .periods import periods_section
+from .page import Section
 from .pictures import horizontal_bars, region_map
-from .protection import protection_section
-from .provenance import Provenance, how_it_was_done
-from .sign import SignPage
-from .zones import chance_section, narrowing_section, price_section
+from .zones import narrowing_section
 
 MOST_DRAWN = 2_500  # regions on one map
 POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points
 NEARLY_ALL = 99.0  # per cent of the records: further levels look alike
 FARTHEST_CLASSES = 12
 MOST_VALUES = 40
-
-
-def nested_report(
-    account: Account,
-    audit: LevelAudit,
-    map_data: MapData,
-    provenance: Provenance,
-    notes: Sequence[str],
-    seconds: Mapping[str, float],
-    single: tuple[str, Measures] | None = None,
-    convergence: Sequence[Convergence] = (),
-    sign: SignPage | None = None,
-) -> str:
-    """The page as HTML.
-
-    audit : that of the account; map_data : what is drawn; provenance : what the run was; notes : sentences and
-    warnings; seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods;
-    sign : the page that is signed
-    """
-    measures, plan = account.measures, account.plan
-    sections = [
-        _levels_section(account, audit, single),
-        *([coarser_section(account.coarser, account.requirement)] if account.coarser else []),
-        person_section(measures, plan, len(account.areas)),
-        _geography_section(account),
-        periods_section(account),
-        losers_section(evaluate_by_value(account.areas, account.by_value), measures, plan.k),
-        _maps_section(audit, map_data),
-        classes_section(plan),
-        measures_section(measures),
-        linked_section(account),
-        *([protection_section(account)] if account.rows else []),
-        *([price_section(account), _narrowing_section(account)] if account.coarser is None else []),
-        _limits_section(account),
-        *([certificate_section(account), chance_section(account)] if account.rows else []),
-        convergence_section(convergence),
-        *how_it_was_done(notes, provenance, tr("Step"), seconds),
-    ]
-    title = tr("Nested release") if account.rows else tr("Evaluation of a nested release")
-    verdict = verdict_of(account)
-    return render(Report(title, verdict, plan.n_released > 0, True, sections, provenance.date, sign is None, sign))
-
-
-def verdict_of(account: Account) -> str:
-    """Whether a nested release holds, or what one would be, and what is suppressed."""
-    measures, k = account.measures, account.plan.k
-    share = plural(
-        "{n} of {n_records} records ({suppression_percent} %)",
-        "{n} of {n_records} records ({suppression_percent} %)",
-        measures.n_suppressed,
-        n_records=formatted(measures.n_records),
-        suppression_percent=formatted(measures.suppression_percent),
-    )
-    distance = f"{formatted(round(measures.mean_distance))} m"
-    if not account.plan.n_released:
-        return NOTHING_RELEASED_NESTED
-    if account.rows is None:
-        return tr(
-            "At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}.",
-            k=k,
-            share=share,
-            distance=distance,
-        )
-    return plural(
-        "The release is {k}-anonymous: every one of its {n_released} records shares its "
-        "level, region and quasi-identifiers with at least {n} other (smallest class: "
-        "{smallest_class}). Suppressed: {share}. Mean distance: {distance}.",
-        "The release is {k}-anonymous: every one of its {n_released} records shares its "
-        "level, region and quasi-identifiers with at least {n} others (smallest class: "
-        "{smallest_class}). Suppressed: {share}. Mean distance: {distance}.",
-        k - 1,
-        k=k,
-        n_released=formatted(account.plan.n_released),
-        smallest_class=account.smallest,
-        share=share,
-        distance=distance,
-    )
 
 
 LIMITS = (
@@ -132,23 +38,25 @@ LIMITS = (
 )
 
 
-def _limits_section(account: Account) -> Section:
+def limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
     proven = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
     return Section(tr("What levels tell"), (*LIMITS, *proven))
 
 
-def _narrowing_section(account: Account) -> Section:
+def narrowing_of(account: Account) -> Section:
+    """What is left of the regions of a plan once those within are taken away."""
     plan = account.plan
     here = plan.released
     shown_as = (plan.level[here], plan.region[here], plan.class_of[here])
     return narrowing_section(plan.levels, account.areas.population, *shown_as, plan.in_zones)
 
 
-def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Measures] | None) -> Section:
+def levels_section(account: Account, single: tuple[str, Measures] | None) -> Section:
     """What each level shows, and one level of regions beside it."""
-    measures, of_levels = account.measures, () if account.coarser is None else account.coarser.in_words
+    audit, measures = account.audit, account.measures
+    of_levels = () if account.coarser is None else account.coarser.in_words
     rows: list[tuple[object, ...]] = []
     n_released = max(measures.n_records - measures.n_suppressed, 1)
     for level in np.unique(audit.level).tolist():
@@ -195,7 +103,7 @@ def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Meas
     return Section(tr("What each level shows"), paragraphs, header, rows)
 
 
-def _geography_section(account: Account) -> Section:
+def geography_section(account: Account) -> Section:
     """Who loses geography, by value of each quasi-identifier; the classes that lose most."""
     rows = by_value_rows(evaluate_by_value(account.areas, account.by_value))
     names, released, distance = _classes(account.areas, account.by_value)
@@ -238,7 +146,7 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
     return names, released, metres / np.maximum(released, 1)
 
 
-def _maps_section(audit: LevelAudit, map_data: MapData) -> Section:
+def maps_section(audit: RegionAudit, map_data: MapData) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
     pictures: list[str] = []
     shares = 100.0 * (audit.released + audit.finer) / np.maximum(audit.records, 1)

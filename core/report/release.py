@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..anonymise import Account
 from ..areas import Areas
 from ..arrays import to_list
 from ..evaluation import mean_distances
@@ -23,12 +24,14 @@ from ..privacy.derivable import not_proven, what_is_proven
 from ..privacy.risk import risk_of
 from ..records.columns import combine_codes
 from ..release import Release, class_sizes
+from ..version import version
 from .cost import HEADER, risk_rows
 from .map_data import MapData, released_map
 from .numbers import formatted
 from .page import Report, Section, render
+from .periods import how_periods_go_together
 from .pictures import histogram
-from .provenance import settings
+from .provenance import now, settings
 from .zones import narrowing_section
 
 NOT_SAID = (
@@ -77,6 +80,36 @@ class PublicReport:
     in_zones: bool = False
     over_time: str = ""
     hashes: Sequence[tuple[str, str]] = ()
+
+
+def page_of(
+    account: Account,
+    areas: Areas | None,
+    map_data: MapData | None,
+    parameters: Sequence[tuple[str, object]],
+    hashes: Sequence[tuple[str, str]],
+) -> str:
+    """The page of a release; areas, map_data, parameters, hashes : as for `PublicReport`"""
+    ask = account.ask
+    return release_report(
+        PublicReport(
+            account.release,
+            len(account.plan.profile.quasi_identifiers),
+            account.levels,
+            ask.k,
+            areas,
+            map_data,
+            bool(account.requirement.members),
+            parameters,
+            version(),
+            now(),
+            () if account.coarser is None else account.coarser.in_words,
+            account.no_small_count,
+            account.plan.in_zones,
+            how_periods_go_together(ask.period, ask.periods) if ask.period else "",
+            hashes,
+        )
+    )
 
 
 def release_report(published: PublicReport) -> str:

@@ -15,6 +15,7 @@ from ..errors import Cancelled
 from ..outcome import Outcome
 from ..profile import Profile
 from ..progress import Progress, part, silent
+from ..suppression import Terms, in_all_periods
 from .parts import areas_within, profile_within
 
 EVERYWHERE = ""  # in place of a part: all areas together
@@ -45,14 +46,16 @@ def run_scenarios(
     configurations: Mapping[int, Sequence[Configuration]],
     progress: Progress = silent,
     n_unmatched: int = 0,
+    period: str = "",
 ) -> list[ScenarioRun]:
     """Rate configurations in each part with each selection, each part as if there were no other (Croft 2015, section
     4.2; Croft 2018, section 3.2).
 
     areas, profile : of all areas, in the same order; parts : by name the positions of their areas, ascending; none
     where all areas together are the only one; configurations : by k; n_unmatched : records of no known area, which
-    count as suppressed where there are no parts, and belong to none of them. A configuration that fails says why in its
-    outcome. Cancelling ends the runs with the scenarios that were finished at a k.
+    count as suppressed where there are no parts, and belong to none of them; period : the quasi-identifier, in each
+    selection, in all of whose values classes are to be the same, empty for none. A configuration that fails says why in
+    its outcome. Cancelling ends the runs with the scenarios that were finished at a k.
     """
     runs: list[ScenarioRun] = []
     places = dict(parts) or {EVERYWHERE: np.arange(len(areas))}
@@ -63,7 +66,9 @@ def run_scenarios(
             fitting = [_with_attributes(configuration, scenario.attributes) for configuration in wanted]
             try:
                 step(0.0)
-                outcomes = compare(within, selected, fitting, k, 0 if parts else n_unmatched, step)
+                outside = 0 if parts else n_unmatched
+                terms = in_all_periods(Terms(k, n_unmatched=outside), selected, period)
+                outcomes = compare(within, selected, fitting, k, outside, step, terms=terms)
             except Cancelled:
                 return runs
             if len(outcomes) < len(wanted):  # cancelled on the way

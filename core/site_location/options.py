@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..anonymity import DEFAULT_K
 from ..convergence import Convergence
+from ..parameters import DEFAULT_K
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..anonymity import DEFAULT_K
+from ..parameters import DEFAULT_K
 
 LARGEST_CUTOFF = 1e15  # far above mankind: what is larger is a slip, and overflows
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import InputError
-from ..language import tr
+from ..parameters import CUTOFF
 from ..profile import Profile
 from .cutoff import sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
@@ -25,8 +24,5 @@ def population_cutoff(
 
     Sites = N / cutoff. Raises InputError unless the cut-off is above 0.
     """
-    if not options.cutoff > 0:
-        raise InputError(
-            tr("CUTOFF is {cutoff:g}: give the population a region needs, a number above 0.", cutoff=options.cutoff)
-        )
+    CUTOFF.check(options.cutoff)
     return sites_for_cutoff(profile, len(identifiers), options.cutoff, options, ())

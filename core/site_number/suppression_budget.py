@@ -9,6 +9,7 @@ from typing import Callable
 from ..elementary import log, power
 from ..errors import InputError
 from ..language import plural, tr
+from ..parameters import BUDGET
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..suppression import FAIR_FACTOR
@@ -37,10 +38,7 @@ def suppression_budget(
     Raises InputError for a budget outside 0 to 100, where no number of sites keeps within it, and where nothing can be
     tried.
     """
-    if not 0 <= options.budget <= 100:
-        raise InputError(
-            tr("BUDGET is {budget:g}: give per cent of the records, from 0 to 100.", budget=options.budget)
-        )
+    BUDGET.check(options.budget)
     if suppression is None:
         raise InputError(
             tr(

@@ -12,6 +12,7 @@ from ..areas import identifier_text
 from ..arrays import to_list
 from ..errors import Counted, InputError, Shown, first_values, refuse_where
 from ..language import plural, tr
+from ..parameters import SEED
 from ..records.columns import Column, column_from_values, smallest_integers
 
 # Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
@@ -273,8 +274,7 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
     It depends on the seed and the names alone. Raises InputError for a negative seed.
     """
-    if seed < 0:
-        raise InputError(tr("SEED is {seed}: give a whole number that is not negative.", seed=seed))
+    SEED.check(seed)
     return np.random.default_rng([seed, *"\n".join(names).encode()])
 
 

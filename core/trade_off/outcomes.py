@@ -61,7 +61,7 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
             outcome, problem=tr("Even with the fewest regions it takes {percent:.3g} %.", percent=choice.percent)
         )
     crosswalk = choice.aggregation.crosswalk
-    plan = suppress(choice.profile, crosswalk, choice.k)
+    plan = suppress(choice.profile, crosswalk, choice.k, search.terms(choice.k, choice.profile).requirement)
     measures, _ = evaluate(search.areas, plan, choice.aggregation.sites, search.n_unmatched)
     worst = worst_group(evaluate_by_value(search.areas, plan), choice.k)
     return replace(outcome, measures=measures, crosswalk=crosswalk, worst=worst)

@@ -25,7 +25,7 @@ from ..generalising import Hierarchy, entropy, generalise_profile, records_by_va
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..site_number.suppression_budget import most_within, numbers_tried
-from ..suppression import Terms, held_against_budget, suppressed_by_class
+from ..suppression import Terms, held_against_budget, in_all_periods, suppressed_by_class
 
 Node = tuple[int, ...]
 MOST_NODES = 400  # of a larger lattice not all are looked at
@@ -58,7 +58,8 @@ class Search:
     areas, profile : n areas with the population to balance, and the profile of the records as they are; hierarchies :
     by quasi-identifier, of its categories in this profile; configuration : location, aggregation and their options, and
     the quasi-identifiers of FAIR; ks, budgets : each node is searched for each of them; n_unmatched : records of no
-    known area; located : sites of earlier runs over the same areas and profile
+    known area; located : sites of earlier runs over the same areas and profile; period : the quasi-identifier in all of
+    whose values classes are to be the same, empty for none
     """
 
     areas: Areas
@@ -69,11 +70,16 @@ class Search:
     budgets: Sequence[float]
     n_unmatched: int = 0
     located: LocatedSites | None = None
+    period: str = ""
 
     @property
     def top(self) -> Node:
         """The coarsest node."""
         return heights(self.profile.quasi_identifiers, self.hierarchies)
+
+    def terms(self, k: int, profile: Profile) -> Terms:
+        """What is asked of a release of these records, as they are or coarser."""
+        return in_all_periods(Terms(k, n_unmatched=self.n_unmatched), profile, self.period)
 
     def choices(self, progress: Progress = silent, most: int = MOST_NODES) -> Iterator[Choice]:
         """Each node looked at, finer ones first, with what it gets at each k within each budget, the smallest first."""
@@ -142,17 +148,17 @@ class _Counted:
             search, settings = self._search, self._search.configuration
             options = replace(settings.location_options, k=k), replace(settings.aggregation_options, k=k)
             asked = replace(settings, location_options=options[0], aggregation_options=options[1])
-            self._own[k] = Trials(search.areas, self._profile, asked)
+            self._own[k] = Trials(search.areas, self._profile, asked, terms=search.terms(k, self._profile))
         return self._own[k]
 
     def percent(self, k: int, n_sites: int, progress: Progress) -> float:
         """Suppression in per cent, compared with the budget."""
         if (n_sites, k) not in self._percent:
-            search, terms = self._search, Terms(k, n_unmatched=self._search.n_unmatched)
-            crosswalk = self.trials(k).parts(n_sites, progress)[1].crosswalk
+            search, crosswalk = self._search, self.trials(k).parts(n_sites, progress)[1].crosswalk
             fair = search.configuration.number_options.fair
             # FAIR looks at the groups as they are in the records, however coarse the node shows them.
             counted = (search.profile, self._class_of) if fair else (self._profile, None)
+            terms = search.terms(k, counted[0])
             suppressed = suppressed_by_class(counted[0], crosswalk, terms, counted[1])
             self._percent[n_sites, k] = held_against_budget(counted[0], suppressed, terms, fair)
         return self._percent[n_sites, k]

@@ -29,7 +29,7 @@ from qgis.gui import QgsLayerTreeView
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.form.parameters import label_of
-from vbas.algorithms.form.signing import PROJECT as REMEMBERED
+from vbas.algorithms.layers.inputs import PROJECT as REMEMBERED
 from vbas.vbas_plugin.provider import VbasProvider
 
 TYPES = {int: QVariant.Type.LongLong, float: QVariant.Type.Double, str: QVariant.Type.String}

@@ -96,6 +96,17 @@ def test_areas_that_nobody_knows(there, grid, tmp_path):
     assert done.results["N_RECORDS"] == 1440
 
 
+def test_fields_are_given_in_one_line_or_once_for_each(there):
+    """Elsewhere the same parameter is a list of fields."""
+    as_list, as_line = (
+        sorted(map(str, there("profiledatabase", PROFILE="memory:", QUASI_IDENTIFIERS=names).rows("PROFILE")))
+        for names in (QUASI, ";".join(QUASI))
+    )
+    assert as_list == as_line
+    with pytest.raises(QgsProcessingException, match="give it once"):
+        there("profiledatabase", PROFILE="memory:", QUASI_IDENTIFIERS=["sex;age", "home"])
+
+
 @pytest.mark.parametrize(
     "connection",
     [

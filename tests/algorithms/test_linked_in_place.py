@@ -66,7 +66,7 @@ def rows_of(place):
     return needed("pyarrow.parquet").read_table(place).to_pylist()
 
 
-@pytest.mark.parametrize("rows_known", ["all rows", "one row"])
+@pytest.mark.parametrize("rows_known", [pytest.param("all rows", marks=pytest.mark.slow), "one row"])
 def test_persons_and_tables_are_written_where_they_are(there, tmp_path, rows_known):
     folder, register = tmp_path / "folder", tmp_path / "register.gpkg"
     done = there(ROWS_KNOWN=rows_known, RELEASE_FOLDER=str(folder), REGISTER=str(register))
@@ -98,6 +98,7 @@ def test_persons_and_tables_are_written_where_they_are(there, tmp_path, rows_kno
     assert not list(tmp_path.glob("again*"))
 
 
+@pytest.mark.slow
 def test_people_who_look_alike_have_no_sensitive_value_of_their_rows_in_common(there, tmp_path):
     folder = tmp_path / "folder"
     asked = {"HOUSEHOLD_ID": "household", "L_DIVERSITY": 2, "MAX_SHARE": 80}

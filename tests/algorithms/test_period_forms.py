@@ -199,5 +199,18 @@ def test_a_comparison_rates_what_a_run_then_gives(run, town, tmp_path):
     run_by_itself = run("anonymize", **given(town, tmp_path))
     percents = [row["suppression_percent"] for row in compared.rows("COMPARISON")]
     assert percents == [pytest.approx(run_by_itself.results["SUPPRESSION_PERCENT"])]
-    with pytest.raises(QgsProcessingException, match="BUDGETS and PERIODS"):
-        run("compare", **asked, **chosen, BUDGETS="5", COMPARISON="memory:")
+    # What is searched, and the random selections, count classes as the run does, too.
+    searched = run(
+        "compare",
+        **asked,
+        **chosen,
+        BUDGETS="60",
+        SCENARIOS=2,
+        LEAST_ATTRIBUTES=1,
+        COMPARISON="memory:",
+        SCENARIO_AVERAGES="memory:",
+    )
+    (row,) = [row for row in searched.rows("COMPARISON") if row["budget"] is not None]
+    again = {**given(town, tmp_path), "N_SITES": row["n_sites"]}
+    assert row["suppression_percent"] == pytest.approx(run("anonymize", **again).results["SUPPRESSION_PERCENT"])
+    assert {row["failed"] for row in searched.rows("SCENARIO_AVERAGES")} == {0}

@@ -166,8 +166,8 @@ def test_a_small_temporary_table_stays_in_memory(anonymize):
 
 def test_an_internal_table_never_stands_in_the_temporary_folder(qgis_app):
     table = Table([field("number", "long")], [np.arange(temporary.LARGE)])
-    assert temporary.belongs_in_a_file("TEMPORARY_OUTPUT", table, "Crosswalk (for release)")
-    assert not temporary.belongs_in_a_file("TEMPORARY_OUTPUT", table, "Profile (internal)")
+    assert temporary.belongs_in_a_file(table, "Crosswalk (for release)")
+    assert not temporary.belongs_in_a_file(table, "Profile (internal)")
 
 
 def test_a_failed_run_leaves_nothing_in_the_temporary_folder(anonymize, large, monkeypatch):

@@ -17,7 +17,6 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
 from vbas.core.generalising.hierarchies import make_hierarchy
 from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.margins import hold_against_margins
@@ -80,7 +79,7 @@ def test_it_is_the_steps_in_their_order(seed, nested):
     done = anonymise(areas, records, levels, Ask(K))
     plan = nest(areas, records.profile, levels, K) if nested else suppress(records.profile, BLOCKS, K)
     same_rows(done.release, apply(plan, records))
-    wanted = evaluate_levels(areas, plan) if nested else evaluate(areas, plan, BLOCKS.mean_centres(areas.points))
+    wanted = evaluate(areas, plan) if nested else evaluate(areas, plan, BLOCKS.mean_centres(areas.points))
     assert done.measures == wanted[0] == rate(areas, records, levels, Ask(K)).measures
     assert done.smallest is None or done.smallest >= K
     assert done.nested == nested and rate(areas, records, levels, Ask(K)).rows is None

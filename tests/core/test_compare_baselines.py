@@ -12,7 +12,6 @@ from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import Measures, evaluate
 from vbas.core.nesting.making import RECIPES
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
@@ -107,7 +106,7 @@ def test_nested_releases_stand_in_a_comparison_with_the_measures_of_their_plans(
     assert [outcome.name for outcome in outcomes[1:]] == [f"nested · {name}" for name in RECIPES]
     for outcome, recipe in zip(outcomes[1:], RECIPES.values()):
         levels = recipe(regions, profile, settings)
-        expected, _ = evaluate_levels(regions, nest(regions, profile, levels, 5), 3)
+        expected, _ = evaluate(regions, nest(regions, profile, levels, 5), n_unmatched=3)
         assert outcome.measures == expected
     assert rated(outcomes[1]).n_suppressed <= min(rated(outcomes[0]).n_suppressed, rated(outcomes[2]).n_suppressed)
     assert "nested · from the areas up" in comparison_report(outcomes, [5], 3, Provenance(), [])

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from vbas.core.disclosure.exchanges import STEPS, _others
 from vbas.core.disclosure.method_bounds import _bounds, _numbers
 from vbas.core.disclosure.programs import Problem, tables_of
 from vbas.core.disclosure.row_values import _n_rare, row_values_in
@@ -113,15 +112,6 @@ def test_what_moves_up_leaves_what_would_be_known_had_it_been_shown_so_from_the_
         after = told(block)
         block.build()
         assert same(told(block), after)
-
-
-def test_areas_to_exchange_with_are_those_some_steps_away_in_order():
-    block = block_of(np.random.default_rng(3))
-    area = np.arange(block.n)
-    assert (_others(block, area, True) == np.arange(block.n + 1)).all()
-    for of, near in zip(area.tolist(), _others(block, area, False)):
-        away = {int(block.order[at]) for at in range(block.n) if abs(at - int(block.place[of])) in STEPS.tolist()}
-        assert set(near.tolist()) == away | {block.n}
 
 
 def test_parts_and_rests_are_free_where_records_may_move_to_others_there():

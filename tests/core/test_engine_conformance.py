@@ -31,6 +31,7 @@ from vbas.core.releases.examining import examine_all
 from vbas.core.releases.updating import Update
 
 from ..engines_there import needed
+from ..exploring import EXPLORES, tried
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, two_levels
 from .rows_told import published_of
@@ -317,6 +318,8 @@ UPDATED = [
     for name in ("DuckDB over Parquet", "DuckDB over CSV", "PostgreSQL", "Spark")
     for nested, kept, counted in ((True, True, False), (False, False, False), (True, True, True))
     if not (counted and ADAPTERS[name].as_text) and (name != "Spark" or nested > counted)
+    # Nested records with kept fields are those of DuckDB over CSV and of Spark, nested counts with them of the others.
+    if EXPLORES or name not in ("DuckDB over Parquet", "PostgreSQL") or nested == counted
 ]
 
 
@@ -338,7 +341,7 @@ def test_an_update_in_place_shows_what_arrays_would(name, nested, kept, counted,
     fields = RecordFields("area", QUASI, names, "records" if counted else "")
     told: list[list[Published]] = [[], []]
     months = []
-    for month in range(3):
+    for month in range(tried(2, 3) if name == "Spark" else 3):
         if month:
             columns = month_after(columns, month)
         (folder := tmp_path / str(month)).mkdir()

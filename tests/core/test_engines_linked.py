@@ -178,7 +178,10 @@ def in_place(
         return account, account.rows.staged.publish()
 
 
-@pytest.mark.parametrize(("nested", "kind", "rows_known"), [(True, "parquet", ALL_ROWS), (False, "csv", ONE_ROW)])
+@pytest.mark.parametrize(
+    ("nested", "kind", "rows_known"),
+    [pytest.param(True, "parquet", ALL_ROWS, marks=pytest.mark.slow), (False, "csv", ONE_ROW)],
+)
 def test_an_engine_releases_what_arrays_do(
     tmp_path: Path, nested: bool, kind: str, rows_known: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +218,7 @@ def as_text(frame: Frame) -> Frame:
     return {name: [None if value is None else str(value) for value in values] for name, values in frame.items()}
 
 
+@pytest.mark.slow
 def test_postgresql_releases_what_arrays_do_in_one_transaction(postgres: Any) -> None:
     pa, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
     people, tables = town(2, 200)
@@ -316,6 +320,7 @@ with open_engine(str(folder / "persons.parquet")) as engine:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_run_killed_once_all_was_delivered_loses_nothing_and_one_killed_before_leaves_nothing(
     tmp_path: Path, moved: bool

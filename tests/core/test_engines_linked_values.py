@@ -158,7 +158,7 @@ def recounted(
 
 
 @pytest.mark.parametrize("asks", ASKED)
-@pytest.mark.parametrize(("nested", "kind"), [(True, "parquet"), (False, "csv")])
+@pytest.mark.parametrize(("nested", "kind"), [pytest.param(True, "parquet", marks=pytest.mark.slow), (False, "csv")])
 def test_an_engine_asks_of_values_and_households_what_arrays_do(
     tmp_path: Path, asks: str, nested: bool, kind: str
 ) -> None:
@@ -189,6 +189,7 @@ def test_an_engine_asks_of_values_and_households_what_arrays_do(
     assert sum(map(len, plain.rows.linked)) > sum(map(len, arrays.rows.linked)) > 0
 
 
+@pytest.mark.slow
 def test_postgresql_asks_of_values_and_households_what_arrays_do(postgres: Any) -> None:
     pa, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
     people, tables = town(3, 120)
@@ -209,6 +210,7 @@ def test_postgresql_asks_of_values_and_households_what_arrays_do(postgres: Any) 
         assert recounted(rows("released"), there, 2, 80.0) >= 2
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**20), st.integers(12, 50), st.integers(2, 4), st.booleans(), st.sampled_from(sorted(ASKED)))
 def test_of_any_people_who_look_alike_an_engine_asks_what_arrays_do(
@@ -265,6 +267,7 @@ def test_one_row_known_does_not_go_with_what_is_asked_beside_k(tmp_path: Path) -
     assert not list(tmp_path.glob("out*"))
 
 
+@pytest.mark.slow
 def test_values_that_are_alike_are_seen_in_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needed("duckdb")
     people, tables = town(1, 60)

@@ -47,6 +47,7 @@ IMPORT = re.compile(r"^ *from (vbas[\w.]*) import (.+)$", re.MULTILINE)
 NAMED = re.compile(r"`(?:vbas\.)?core\.([a-z_.]+)\.(\w+)")
 NEEDED = {
     "vbas.core.analysis": ("pandas",),
+    "vbas.core.analysis.reader": ("pandas",),
     "vbas.core.engines": ("ibis", "duckdb"),
     "vbas.core.engines.spreading": ("ibis", "duckdb"),
 }

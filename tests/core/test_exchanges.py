@@ -96,7 +96,7 @@ def test_an_exchange_with_any_area_is_found_where_there_is_one(seed):
     for _ in range(10):
         block = block_of(rng)
         for places in places_of(block):
-            done = freed_by_exchange(block, places, everywhere=True)
+            done = freed_by_exchange(block, places)
             for number in range(len(places)):
                 areas, i, one = places.areas(number), int(places.area[number]), int(places.class_of[number])
                 possible = any(

@@ -7,11 +7,11 @@ from typing import cast
 import numpy as np
 import pytest
 
-from vbas.core.anonymity import check_k
 from vbas.core.areas import make_areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
+from vbas.core.parameters import K
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
@@ -45,6 +45,6 @@ def test_plan_matching_and_merging_refuse_it(case, k):
 
 def test_two_is_enough(case):
     records, _, crosswalk = case
-    check_k(2)
-    check_k(cast(int, np.int64(7)))
+    K.check(2)
+    K.check(cast(int, np.int64(7)))
     assert len(apply(suppress(records.profile, crosswalk, 2), records)) == 4

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from vbas.core.errors import InputError
+from vbas.core.evaluation import evaluate
 from vbas.core.generalising import make_hierarchy
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
@@ -20,7 +21,6 @@ from vbas.core.nesting.coarser import (
     release_coarser,
 )
 from vbas.core.nesting.coarser_places import places_of
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released, as_they_were, coarser_by_value, n_released_coarser
 from vbas.core.records.columns import Column
@@ -63,7 +63,7 @@ def test_its_equivalence_classes_are_what_is_shown_one_for_one(case):
         shown.profile.counts.data[shown.equivalence_class_of >= 0],
     )
     assert counts.tolist() == shown.records[: len(counts)].tolist()
-    measures, audit = evaluate_levels(areas, shown)
+    measures, audit = evaluate(areas, shown)
     assert measures.discernibility == sum(n**2 for n in by_hand.values())
     assert measures.n_suppressed == records.profile.n_records - sum(by_hand.values())
     own: Counter = Counter()
@@ -189,4 +189,4 @@ def test_a_plan_without_coarser_levels_is_the_nested_plan():
     assert [key_of(shown, i) for i in range(len(shown.records))] == [
         key_of(plain, i) for i in range(len(plain.records))
     ]
-    assert evaluate_levels(areas, shown)[0] == evaluate_levels(areas, plain)[0]
+    assert evaluate(areas, shown)[0] == evaluate(areas, plain)[0]

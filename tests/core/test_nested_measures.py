@@ -16,7 +16,6 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate, evaluate_by_value, mean_distances
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
-from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.recount import check_where_released
 from vbas.core.plan import suppress
@@ -61,7 +60,7 @@ def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
     for level, region, values, count in rows_of(release):
         classes[level, region, values] += count
     assert all(size >= plan.k for size in classes.values())
-    measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
+    measures, _ = evaluate(areas, plan, n_unmatched=records.n_unmatched)
     assert sum(classes.values()) == measures.n_records - measures.n_suppressed == release.n_records
     assert measures.n_records == records.table.n_records
     assert measures.discernibility == sum(size**2 for size in classes.values())
@@ -72,7 +71,7 @@ def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
 @given(releases())
 def test_measures_equal_a_plain_recount(case):
     areas, records, levels, plan, release = case
-    measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
+    measures, audit = evaluate(areas, plan, n_unmatched=records.n_unmatched)
     counts = records.profile.counts.tocoo()
     level_of = {(a, c): level for a, c, level in zip(counts.row.tolist(), counts.col.tolist(), plan.level_of.tolist())}
     cells = list(zip(counts.row.tolist(), counts.col.tolist(), counts.data.tolist()))
@@ -193,7 +192,7 @@ def test_one_level_of_a_crosswalk_is_the_release_of_one_level(case):
     assert rows_of(one) == rows_of(other)
     sites = crosswalk.mean_centres(areas.points)
     expected, _ = evaluate(areas, single, sites, records.n_unmatched)
-    found, _ = evaluate_levels(areas, plan, records.n_unmatched)
+    found, _ = evaluate(areas, plan, n_unmatched=records.n_unmatched)
     assert found.mean_distance == pytest.approx(expected.mean_distance)
     assert (found.n_suppressed, found.discernibility) == (expected.n_suppressed, expected.discernibility)
 
@@ -203,5 +202,5 @@ def test_the_audit_names_the_smallest_class_of_each_region():
     areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2))
     levels = Levels((Crosswalk(np.array([0, 0, 1, 1]), 2), Crosswalk(np.zeros(4, np.int64), 1)))
     plan = nest(areas, profile_of(np.array([[4, 9, 0], [3, 0, 2], [5, 0, 2], [1, 0, 2]])), levels, 5)
-    _, audit = evaluate_levels(areas, plan)
+    _, audit = evaluate(areas, plan)
     assert audit.classes.tolist() == [2, 1, 1] and audit.smallest.tolist() == [7, 6, 6]

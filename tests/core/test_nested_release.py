@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
+from vbas.core.evaluation import records_by_level
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting import optimum
 from vbas.core.nesting.losses import LOSSES
-from vbas.core.nesting.measures import records_by_level
 from vbas.core.nesting.planning import CELLS_AT_ONCE, LARGEST_K, cells_within, nest
 from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.diversity import Shares

@@ -11,9 +11,9 @@ import pytest
 
 from vbas.core import aggregation, baselines, site_location, site_number
 from vbas.core.aggregation import AggregationOptions
-from vbas.core.anonymity import DEFAULT_K
 from vbas.core.baselines import BaselineOptions
 from vbas.core.cells import APPROACHES as CELL_APPROACHES
+from vbas.core.parameters import DEFAULT_K
 from vbas.core.site_location import LocationOptions
 from vbas.core.site_number import SiteNumberOptions
 

@@ -91,12 +91,12 @@ def test_an_effect_is_that_of_the_likelihood_by_brute_force():
 def test_true_areas_lose_nothing_and_one_region_all(town):
     areas, profile = town
     planted = plant(areas, profile, FEW)
-    true = planted.look(planted.true_areas())
+    true = planted.analysis_of(planted.true_areas())
     np.testing.assert_allclose(true.rare_slopes, 1.0)
     assert true.suppressed == 0 and (true.rare_kept == 1).all()
-    own = planted.look(planted.release(suppress(profile, own_regions(len(areas)), 2)))
+    own = planted.analysis_of(planted.release(suppress(profile, own_regions(len(areas)), 2)))
     assert own.suppressed < 0.02 and own.rare_slopes[0] > 0.95
-    whole = planted.look(planted.release(suppress(profile, Crosswalk(np.zeros(len(areas), np.int64), 1), 5)))
+    whole = planted.analysis_of(planted.release(suppress(profile, Crosswalk(np.zeros(len(areas), np.int64), 1), 5)))
     np.testing.assert_allclose(whole.rare_slopes, 0.0, atol=1e-9)
     assert (whole.planted_in_clusters == 0).all() and np.isnan(whole.estimate).all()
     np.testing.assert_allclose(whole.map_error, 1.0, atol=0.05)

@@ -14,7 +14,6 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import RegionAudit, evaluate
 from vbas.core.levels import make_levels, own_regions
-from vbas.core.nesting.measures import LevelAudit, evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import diversity_of, several_values_of, shares_of
@@ -82,7 +81,7 @@ def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
     if nested:
         levels = make_levels(areas, [own_regions(len(areas)), crosswalk])
         plan = nest(areas, records.profile, levels, k, requirement=requirement)
-        audit: LevelAudit | RegionAudit = evaluate_levels(areas, plan)[1]
+        audit: RegionAudit = evaluate(areas, plan)[1]
     else:
         plan = suppress(records.profile, crosswalk, k, requirement)
         audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))[1]

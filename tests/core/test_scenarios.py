@@ -274,3 +274,24 @@ def test_averages_of_real_runs_are_a_plain_recount(country):
             assert average.mean == pytest.approx(sum(values) / len(values))
             assert (average.least, average.most) == (min(values), max(values))
             assert row.n_scenarios == len(values) == len(selections) * (1 if row.part else 2)
+
+
+def test_what_is_the_same_in_all_periods_is_so_in_each_scenario(country):
+    areas, profile = country
+    chosen = Configuration("given number", "balanced density", "iterative Voronoi", SiteNumberOptions(n_sites=6))
+    selections = [("age", "group"), ("sex", "group")]
+    for period in ("", "group"):
+        for run in run_scenarios(areas, profile, {}, selections, {5: [chosen]}, period=period):
+            (outcome,) = run.outcomes
+            held = {}
+            within = profile_within(profile, np.arange(N_AREAS), run.scenario.attributes)
+            for area, of_area in enumerate(by_class(within)):
+                for (value, group), n in of_area.items():
+                    key = outcome.crosswalk.region_of[area], value
+                    held.setdefault(key, {}).setdefault(group, 0)
+                    held[key][group] += n
+            lost = 0
+            for of in held.values():
+                rare = [n for n in of.values() if n < 5]
+                lost += sum(of.values()) if rare and period else sum(rare)
+            assert outcome.measures.n_suppressed == lost

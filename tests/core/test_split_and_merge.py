@@ -47,6 +47,7 @@ def clusters(seed, n=8):
     return make_areas([str(i) for i in range(n)], points, draws.integers(1, 900, n).astype(float))
 
 
+@pytest.mark.slow
 def test_on_small_maps_it_is_near_the_best_of_all_divisions():
     ratios = []
     for seed in range(12):

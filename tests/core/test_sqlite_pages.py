@@ -265,6 +265,7 @@ def test_two_texts_of_one_key_are_not_taken_for_one(monkeypatch):
         TextEncoder(ColumnBuilder().code_of).codes(buffer, np.array([0, 1]), np.array([1, 1]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.text(max_size=70), max_size=12), max_size=4))
 @settings(max_examples=60)
 def test_texts_of_all_lengths_get_the_codes_of_their_values(chunks):
@@ -385,6 +386,7 @@ def test_the_page_of_the_locked_byte_is_no_page_of_a_table(tmp_path):
 PLACES = [*range(12), 18, 19, 20, 50]  # in a page: its header, and the first cells
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=tried(80, 5000), deadline=None)
 def test_what_is_seen_whole_passes_the_check_of_sqlite(tmp_path_factory, data):

@@ -37,14 +37,14 @@ def test_nothing_is_disclosed_in_repaired_releases(seed):
 
 
 def test_the_attacker_finds_what_is_there_and_nothing_else():
-    found = 0
+    disclosed = 0
     for seed in tried((0,), (0, 48)):
         case = case_of(seed, repaired=False)
         for one in attacked(case):
             true = case.people(one.areas, one.values) - one.taken
             assert one.low - 1e-6 <= true <= one.high + 1e-6
-            found += 1
-    assert found > 20
+            disclosed += 1
+    assert disclosed > 20
 
 
 def one_age_is_missing():
@@ -72,10 +72,10 @@ def test_four_women_of_the_one_age_that_is_not_shown_are_found_and_held_back():
     (count,) = [one for one in disclosed.counts if one.kind == REST and set(one.cells.tolist()) == three]
     assert (count.low, count.high) == (4, 4)
     domains = dict(LARGE_FAMILIES)
-    assert any(one.low == one.high == 4 for one in Attack([opened(wide), opened(fine)], domains).found(5))
+    assert any(one.low == one.high == 4 for one in Attack([opened(wide), opened(fine)], domains).disclosed(5))
     done = repair(plan, areas, [wide])
     assert done.after.n_counts == 0 and 0 < done.n_suppressed < 60
-    assert Attack([opened(wide), opened(done.published)], domains).found(5) == []
+    assert Attack([opened(wide), opened(done.published)], domains).disclosed(5) == []
     assert set(DOMAINS) >= set(domains)
 
 
@@ -124,10 +124,12 @@ def test_what_is_left_of_several_regions_that_hang_together():
     assert done.after.n_counts == 0
 
 
-def left_in(found):
+def left_in(disclosed):
     """The identifiers of the areas, and the bounds, of every count."""
-    over = found.overlay
-    return [(over.areas[np.isin(over.cell_of, count.cells)].tolist(), count.low, count.high) for count in found.counts]
+    over = disclosed.overlay
+    return [
+        (over.areas[np.isin(over.cell_of, count.cells)].tolist(), count.low, count.high) for count in disclosed.counts
+    ]
 
 
 def test_only_regions_together_tell_what_two_regions_across_them_leave():

@@ -239,3 +239,45 @@ def test_of_rows_at_several_k_the_one_at_this_k_is_recommended(town):
     _, profile, _ = town
     found, _ = with_recommendation(with_pareto([outcome(0.5, 9, k=10), outcome(0.5, 100)]), profile, 5, 1.0)
     assert [bool(one.recommended) for one in found] == [False, True]
+
+
+def lost_in_all_periods(profile, region_of, k, period):
+    """Per cent suppressed, counted one by one: all of a class of a region that has 1 to k - 1 in some period."""
+    at, names = profile.quasi_identifiers.index(period), [list(of) for of in profile.categories]
+    counts, held = profile.counts.toarray(), {}
+    for area, class_of in zip(*np.nonzero(counts)):
+        values = [names[i][code] for i, code in enumerate(profile.classes[class_of])]
+        when = values.pop(at)
+        of_class = held.setdefault((region_of[area], tuple(values)), {})
+        of_class[when] = of_class.get(when, 0) + int(counts[area, class_of])
+    lost = sum(sum(of.values()) for of in held.values() if any(n < k for n in of.values()))
+    return 100 * lost / counts.sum()
+
+
+@pytest.mark.parametrize(
+    ("how", "ks", "budgets", "height"),
+    [("iterative Voronoi", (5, 8), (10.0, 40.0), 1), ("anonymity exchange", (5,), (40.0,), 0)],
+)
+def test_what_is_the_same_in_all_periods_is_searched_for_so(how, ks, budgets, height):
+    rng, n = np.random.default_rng(5), 12
+    points = np.argwhere(np.ones((4, 3))) * 100.0
+    values = {"age": rng.integers(0, 4, 900).tolist(), "year": rng.integers(2020, 2023, 900).tolist()}
+    columns = {name: column_from_values(column) for name, column in values.items()}
+    profile, _ = profile_records(rng.integers(0, n, 900), columns, n)
+    areas = make_areas([f"{i:02d}" for i in range(n)], points, profile.area_sizes)
+    few = {"age": make_hierarchy("age", profile.categories[0], [["0-1", "0-1", "2-3", "2-3"]] * height)}
+    settings_ = Configuration(aggregation=how)
+    search = Search(areas, profile, few, settings_, ks, budgets, period="year")
+    chosen = list(search.choices())
+    assert {choice.node for choice in chosen} == {(level, 0) for level in range(height + 1)}
+    assert any(choice.n_sites > 1 for choice in chosen)
+    by_itself = {(c.node, c.k, c.budget): c for c in replace(search, period="").choices()}
+    assert any(c.percent != by_itself[c.node, c.k, c.budget].percent for c in chosen)
+    for choice in chosen:
+        if choice.aggregation is not None:
+            of = choice.aggregation.crosswalk.region_of
+            assert choice.percent == pytest.approx(lost_in_all_periods(choice.profile, of, choice.k, "year"))
+            assert choice.percent <= choice.budget
+    for outcome, choice in zip(trade_off_outcomes(search), chosen):
+        if outcome.measures is not None:
+            assert outcome.measures.suppression_percent == pytest.approx(choice.percent)

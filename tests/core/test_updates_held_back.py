@@ -21,7 +21,9 @@ from vbas.core.releases.updating import Update, places_of
 from .test_updates_carried_on import shown, town_of
 
 
-@pytest.mark.parametrize(("tree", "k", "most"), [("two areas", 2, 9), ("two areas", 3, 13)])
+@pytest.mark.parametrize(
+    ("tree", "k", "most"), [("two areas", 2, 9), pytest.param("two areas", 3, 13, marks=pytest.mark.slow)]
+)
 def test_who_knows_the_method_and_both_releases_proves_no_small_change_in_any_areas(tree, k, most):
     """Every number of people of two months, through the nested release and its update; and the same attacker finds
     changes where nobody is held back."""
@@ -73,6 +75,7 @@ def test_families_are_what_hangs_together():
     assert [of.tolist() for of in families(levels)] == [[4, 4, 5, 3], [4, 5]]
 
 
+@pytest.mark.slow
 def test_an_update_holds_newcomers_back_now_and_then():
     """Of nine and five newcomers mostly 14 are shown, and at times nine, as of nine and fewer newcomers; hardly ever
     fewer, or none, as of fewer people."""

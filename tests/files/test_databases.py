@@ -36,6 +36,7 @@ def test_where_sqlite_ends_its_change_it_is_there_or_not_and_is_said(fault, monk
     assert at > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [NTFS, FAT], ids=lambda rules: rules.title)
 def test_where_a_new_register_gets_its_name_and_the_answer_is_lost_that_is_said(rules, monkeypatch):
     monkeypatch.setattr(databases, "only", ("link", "rename", "status", "open"))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ..made_once import made_once
 from .loaded import loaded_qgis
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,28 +76,32 @@ def qgis_loaded(loaded):
 @pytest.fixture(scope="session")
 def city(qgis_loaded, tmp_path_factory):
     """The demonstration city as files: areas.gpkg and records.gpkg."""
-    folder = tmp_path_factory.mktemp("city")
-    done = qgis_loaded(
-        "run",
-        "vbas:demonstrationcity",
-        "--",
-        f"AREAS={folder / 'areas.gpkg'}",
-        f"RECORDS={folder / 'records.gpkg'}",
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+
+    def make(folder):
+        done = qgis_loaded(
+            "run",
+            "vbas:demonstrationcity",
+            "--",
+            f"AREAS={folder / 'areas.gpkg'}",
+            f"RECORDS={folder / 'records.gpkg'}",
+        )
+        assert done.returncode == 0, done.stderr
+
+    return made_once(tmp_path_factory, "city", make)
 
 
 @pytest.fixture(scope="session")
 def town(city, tmp_path_factory):
     """Some districts in the middle of the city, a sixth of it: for what does not hang on how many people there are."""
-    folder = tmp_path_factory.mktemp("town")
-    with closing(sqlite3.connect(city / "areas.gpkg")) as connection:
-        rows = connection.execute(
-            "SELECT area FROM areas WHERE district IN ('centre', 'north end', 'river', 'university')"
-        ).fetchall()
-    inside = ", ".join(f"'{area}'" for (area,) in rows)
-    for name in ("areas", "records"):
-        files = [str(place / f"{name}.gpkg") for place in (folder, city)]
-        subprocess.run(["ogr2ogr", "-where", f"area IN ({inside})", *files, name], check=True, timeout=300)
-    return folder
+
+    def make(folder):
+        with closing(sqlite3.connect(city / "areas.gpkg")) as connection:
+            rows = connection.execute(
+                "SELECT area FROM areas WHERE district IN ('centre', 'north end', 'river', 'university')"
+            ).fetchall()
+        inside = ", ".join(f"'{area}'" for (area,) in rows)
+        for name in ("areas", "records"):
+            files = [str(place / f"{name}.gpkg") for place in (folder, city)]
+            subprocess.run(["ogr2ogr", "-where", f"area IN ({inside})", *files, name], check=True, timeout=300)
+
+    return made_once(tmp_path_factory, "town", make)

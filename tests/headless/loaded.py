@@ -8,6 +8,7 @@ the number of the process, and how that ended.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -212,4 +213,6 @@ if __name__ == "__main__":
 
     provider = VbasProvider()
     QgsApplication.processingRegistry().addProvider(provider)
+    gc.collect()
+    gc.freeze()  # what is loaded stays: no copy searches it for garbage, which would copy its memory, too
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -27,7 +27,7 @@ SECONDS = 60  # on a machine where others work too
 # number of the process, and how that ended. A run profiles the records and prints rows and records, or what was raised.
 # A limit on the number of features keeps the reader from taking the file itself, so that QGIS's features are read.
 SCRIPT = """
-import json, os, resource, socket, sys
+import gc, json, os, resource, socket, sys
 sys.path.append("/usr/share/qgis/python/plugins")
 from qgis.core import (QgsApplication, QgsProcessingContext, QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback)
@@ -54,6 +54,7 @@ def run(path, reader, fields):
     done["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(json.dumps(done), flush=True)
 told = socket.socket(fileno=int(sys.argv[1]))
+gc.collect(); gc.freeze()
 while True:
     message, files, _, _ = socket.recv_fds(told, 65536, 3)
     if not message:

@@ -35,8 +35,8 @@ def number(text, name):
     return float(match[1])
 
 
-def test_a_person_who_wants_at_most_1_percent_gets_it_with_one_run(qgis_loaded, city, bands, tmp_path):
-    asked = [*inputs(city), "COMBINATION=custom", f"HIERARCHIES={bands}"]
+def test_a_person_who_wants_at_most_1_percent_gets_it_with_one_run(qgis_loaded, town, bands, tmp_path):
+    asked = [*inputs(town), "COMBINATION=custom", f"HIERARCHIES={bands}"]
 
     def anonymize(name, *further):
         done = qgis_loaded(

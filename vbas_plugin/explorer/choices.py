@@ -8,11 +8,11 @@ from qgis.PyQt.QtWidgets import QCheckBox, QComboBox, QSpinBox, QVBoxLayout, QWi
 from ...algorithms.explorer_data import Choices
 from ...algorithms.window.choices import choice_label
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.approach import choosing_sites
 from ...core.configuration import CUSTOM, RECOMMENDED
 from ...core.language import tr
 from ...core.nesting.planning import LARGEST_K
+from ...core.parameters import DEFAULT_K, SMALLEST_K
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from .widgets import add_row, narrow, rows
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.language import plural, tr
-from ...core.nesting.measures import LevelAudit
 from .session import ExplorerState
 
 
@@ -39,7 +38,7 @@ def summary_of(state: ExplorerState) -> str:
 def where_shown(state: ExplorerState, level: int, number: int) -> str:
     """Where the records of a region of a nested release are shown; empty for a release of one level."""
     audit = state.shown.audit
-    if not isinstance(audit, LevelAudit):
+    if not state.settings.nested:
         return ""
     _, region = state.shown.position(level, number)
     row = int(np.flatnonzero((audit.level == level) & (audit.region == region))[0])

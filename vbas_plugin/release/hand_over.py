@@ -21,8 +21,8 @@ from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButto
 
 from ...algorithms.explorer_data import MAIN
 from ...algorithms.form.parameters import label_of
-from ...algorithms.form.signing import remembered
 from ...algorithms.layers.delivery.styles import describe, style
+from ...algorithms.layers.inputs import remembered
 from ...core.errors import VbasError
 from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -37,15 +37,15 @@ class Announcing:
     """Tells QGIS of the outputs of one run.
 
     inputs : with the places that tables are written to; wanted : names of outputs; group_title : the title of the run's
-    layers in the layer tree; history : a sentence for their metadata
+    layers in the layer tree; history : gives a sentence for their metadata
 
     titles : of the outputs by name, noted before anything is told of them
     """
 
-    def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: str) -> None:
+    def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: Callable[[], str]) -> None:
         self._inputs, self._wanted = inputs, wanted
         self._when = datetime.now().astimezone()
-        self._group_title, self._history = group_title or inputs.algorithm.displayName(), history
+        self._group_title, self._made_by = group_title or inputs.algorithm.displayName(), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:
@@ -88,6 +88,10 @@ class Announcing:
         self._inputs.context.setLayersToLoadOnCompletion(
             {now if layer_id == before else layer_id: how for layer_id, how in loaded}
         )
+
+    @cached_property
+    def _history(self) -> str:
+        return self._made_by()
 
     @cached_property
     def _group(self) -> LayerGroup:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from qgis.core import (
+    QgsProcessing,
     QgsProcessingFeedback,
     QgsProcessingUtils,
     QgsVectorLayer,
@@ -29,7 +30,7 @@ from ....core.publish.files import DISK
 from ....core.publish.folders import clear_dead, one_run_on, temporary_folder
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.side_files import note_on, says_itself, stale_beside
-from ....core.publish.sqlite_targets import settle
+from ....core.publish.sqlite_targets import SUFFIXES, settle
 from ....core.secrecy import without_values
 from ....core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output, named
 from ..database_tables.address import DatabaseTable
@@ -71,9 +72,9 @@ class Outputs:
     """
 
     def __init__(
-        self, inputs: Inputs, feedback: QgsProcessingFeedback, group_title: str = "", history: str = ""
+        self, inputs: Inputs, feedback: QgsProcessingFeedback, group_title: str = "", history: Callable[[], str] = str
     ) -> None:
-        """group_title : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
+        """group_title : the title of the run's layers in the layer tree; history : gives a sentence for metadata"""
         self._inputs, self._feedback = inputs, feedback
         self._addresses = addresses_in(inputs.parameters, inputs.context)
         self._files: dict[str, tuple[Path, Path]] = {}
@@ -136,7 +137,7 @@ class Outputs:
         destination = self._destinations[name]
         title = self._announcing.titles[name] = title or self._inputs.definition(name).description()
         check_writable(name, table)
-        if belongs_in_a_file(destination, table, title):
+        if destination == QgsProcessing.TEMPORARY_OUTPUT and belongs_in_a_file(table, title):
             destination = temporary_file(name)
             self._temporary.add(name)
         progress = progress or (lambda _: check_cancelled(self._feedback))
@@ -152,7 +153,8 @@ class Outputs:
                     self._files[name] = (file, destination)
                 self._announcing.store_style(file, name, table.geometry != "none")
                 self._note(file, destination, title)
-                settle(file)
+                if file.suffix.lower() in SUFFIXES:
+                    settle(file)
                 self._counting.begin(file, partial(_recount, name, table, check))
         else:
             with in_one_sentence(name):

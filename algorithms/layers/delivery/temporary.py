@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from qgis.core import QgsProcessing, QgsProcessingContext, QgsProcessingUtils, QgsVectorLayer
+from qgis.core import QgsProcessingContext, QgsProcessingUtils, QgsVectorLayer
 
 from ....core.tables.schema import INTERNAL, kind_of_output
 from ..tables import Table
@@ -19,10 +19,10 @@ from ..tables import Table
 LARGE = 50_000  # rows
 
 
-def belongs_in_a_file(destination: object, table: Table, title: str) -> bool:
+def belongs_in_a_file(table: Table, title: str) -> bool:
     """Whether a table that was asked for as a temporary layer is large enough for a file, and may stand in one."""
     large = len(table) >= LARGE and table.geometry == "none" and table.plain
-    return destination == QgsProcessing.TEMPORARY_OUTPUT and large and kind_of_output(title) != INTERNAL
+    return large and kind_of_output(title) != INTERNAL
 
 
 def temporary_file(name: str) -> Path:

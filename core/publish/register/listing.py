@@ -217,7 +217,7 @@ def detail_of(releases: Sequence[Published], numbers: Sequence[int], identifiers
     level, areas = (np.full(n, np.iinfo(np.int64).max) for _ in range(2))
     for release, number in zip(releases, numbers):
         at = np.array([position.get(area, n) for area in release.areas.tolist()], np.int64)
-        shown = np.zeros(n + 1, bool)
+        was_released = np.zeros(n + 1, bool)
         for height, crosswalk in enumerate(release.levels.crosswalks):
             counted = np.zeros(crosswalk.n_regions + 1, bool)
             counted[release.region[release.level == height]] = True
@@ -227,9 +227,9 @@ def detail_of(releases: Sequence[Published], numbers: Sequence[int], identifiers
             )
             here = counted[crosswalk.region_of] & (at < n)
             there = at[here]
-            shown[there] = True
+            was_released[there] = True
             level[there] = np.minimum(level[there], height + 1)
             areas[there] = np.minimum(areas[there], size[crosswalk.region_of[here]])
-        times += shown[:n]
-        last[shown[:n]] = number
+        times += was_released[:n]
+        last[was_released[:n]] = number
     return Detail(identifiers, times, np.where(times > 0, level, 0), np.where(times > 0, areas, 0), last)

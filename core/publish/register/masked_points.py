@@ -70,7 +70,7 @@ def taking_points_out(path: Path, number: int, by: str = "") -> Entry:
 
     Raises InputError for a number that is not there, and a file that another program holds.
     """
-    there = [shown.number for shown in maskings_in(path)]
+    there = [masking.number for masking in maskings_in(path)]
     if number not in there:
         raise InputError(
             tr(

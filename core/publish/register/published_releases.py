@@ -362,12 +362,12 @@ def _published(
     position = {area: i for i, area in enumerate(areas.tolist())}
     crosswalks, number_of = [], []
     for height in range(1, n_levels + 1):
-        of_area = {area: shown for at, area, shown in regions if at == height}
+        of_area = {area: number_released for at, area, number_released in regions if at == height}
         numbers = np.unique([region for region in of_area.values() if region is not None])
         positions = {number: i for i, number in enumerate(numbers.tolist())}
         region_of = np.full(len(areas), LEFT_OUT, np.int64)
-        for area, shown in of_area.items():
-            region_of[position[area]] = LEFT_OUT if shown is None else positions[shown]
+        for area, number_released in of_area.items():
+            region_of[position[area]] = LEFT_OUT if number_released is None else positions[number_released]
         crosswalks.append(Crosswalk(region_of, len(numbers), numbers))
         number_of.append(positions)
     values = sorted({value for _, _, value, _ in counts})
