@@ -123,7 +123,7 @@ class Ask:
     periods : str
         How the classes of several periods go together (PERIODS).
     update : Update, optional
-        The earlier release that is carried on, whose labels stay as they were wherever that may be.
+        The earlier release that is carried on, whose equivalence classes stay as they were wherever that may be.
 
     Examples
     --------

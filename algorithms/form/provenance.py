@@ -72,10 +72,10 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
         elif kind == "multilayer":
             sources = form.layers.sources(name)
         for source in sources:
-            yield _input(form, f"{definition.description()} ({name})", name, source, checksums)
+            yield _input(form, f"{definition.description()} ({name})", source, checksums)
 
 
-def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
+def _input(form: Form, label: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
     taken = tuple(with_labels(form.algorithm, sentence) for sentence in source.taken)
     count = int(source.featureCount())
     rows = count if count >= 0 else None  # a database may not know how many rows it has

@@ -198,15 +198,15 @@ class Planted:
         level_of = np.zeros(len(plan.equivalence_class_of), np.int64) if plan.level_of is None else plan.level_of
         return self.shown_at(plan.levels, np.where(plan.equivalence_class_of >= 0, level_of, SUPPRESSED))
 
-    def shown_at(self, levels: Levels, level_of: np.ndarray, leave_out: str = "none") -> Reading:
-        """Each cell of the profile at a level of its own, (m,), or not at all; leave_out : as in `spread`."""
+    def shown_at(self, levels: Levels, level_of: np.ndarray) -> Reading:
+        """Each cell of the profile at a level of its own, (m,), or not at all."""
         area = area_of_cells(self.profile)
         region = np.array(levels.region_of)[level_of, area]
         cells = np.flatnonzero((level_of >= 0) & (region >= 0))
         classes = self.profile.counts.indices[cells].astype(np.int64)
         fields = {"class": Column(classes, np.arange(self.profile.counts.shape[1]))}
         rows = ReleasedRows(self.areas, levels, level_of[cells].astype(np.int64), region[cells], fields)
-        weights = spread(rows, leave_out, ["class"])
+        weights = spread(rows, "none", ["class"])
         profile_of = np.full(self.profile.counts.nnz, SUPPRESSED, np.int64)
         profile_of[cells] = weights.profile_of
         return Reading(weights.profiles, profile_of[self.cell])

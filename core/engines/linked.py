@@ -233,7 +233,7 @@ class _Work:
         persons = engine.keep("vbas_people", linked_steps.people(placed))
         tables = [self._read(position, table, persons) for position, table in enumerate(self.source.tables)]
         self.progress(0.2)
-        keyed = self._keyed(self._labelled(persons, tables))
+        keyed = self._keyed(self._with_groups(persons, tables))
         self.progress(0.4)
         kept = self._examined(placed, keyed, tables)
         refuse_kept_fields(kept)
@@ -315,8 +315,8 @@ class _Work:
             if counted["rows"] and counted["same"] > 0.5 * counted["rows"]:
                 raise area_copy(f"{table.name}.{name}")
 
-    def _labelled(self, persons: Expression, tables: Sequence[_Table]) -> Expression:
-        """The persons with their label, and whether their rows of each table are shown; the tables learn which are."""
+    def _with_groups(self, persons: Expression, tables: Sequence[_Table]) -> Expression:
+        """The persons with their group, and whether their rows of each table are shown; the tables learn which are."""
         n_tables = len(tables)
         if self.source.rows_known == ONE_ROW:
             for table in tables:
@@ -336,7 +336,7 @@ class _Work:
             of_person = linked_steps.signatures(table.mine, bool(table.known))
             known.append(self.engine.keep(f"vbas_told_{position}", of_person))
         knowing = self.engine.keep("vbas_knowing", linked_steps.knowing(persons, known))
-        groups = self.engine.keep("vbas_alike", linked_steps.indistinguishable(knowing, n_tables))
+        groups = self.engine.keep("vbas_indistinguishable", linked_steps.indistinguishable(knowing, n_tables))
         batches = list(self.engine.fetch(groups))
         by_number = np.argsort(whole_numbers(batches, "id"))
         e, people = (whole_numbers(batches, name)[by_number] for name in ("e", "people"))
@@ -345,16 +345,18 @@ class _Work:
         of_persons = withhold(e, signatures, self._asked(grouped, people, tables), people)
         flags = {f"w{i}": of_persons.of_table[i].astype(np.int8) for i in range(n_tables)}
         groups_uploaded = self.engine.upload(
-            "vbas_labels", {"id": np.arange(len(e)), "label": of_persons.group, **flags}
+            "vbas_known_groups", {"id": np.arange(len(e)), "known_group": of_persons.group, **flags}
         )
-        labelled = self.engine.keep("vbas_labelled", linked_steps.labelled(grouped, groups_uploaded, n_tables))
+        with_groups = self.engine.keep(
+            "vbas_grouped_persons", linked_steps.with_groups(grouped, groups_uploaded, n_tables)
+        )
         for position, table in enumerate(tables):
-            there = labelled.filter(labelled[f"w{position}"] == 1).select(o_p=labelled.p)
+            there = with_groups.filter(with_groups[f"w{position}"] == 1).select(o_p=with_groups.p)
             table.released = table.mine.semi_join(there, table.mine.p == there.o_p)
             table.flagged = int(people[~of_persons.of_table[position]].sum())
             lost = table.mine.anti_join(there, table.mine.p == there.o_p).select("p").distinct()
             table.n_left_out = self._number(lost)
-        return labelled
+        return with_groups
 
     def _asked(self, grouped: Expression, people: np.ndarray, tables: Sequence[_Table]) -> People:
         """What is asked of those who look alike; grouped : the persons with their group; people : of each group."""
@@ -370,12 +372,12 @@ class _Work:
         both = every.left_join(there, every.p == there.o_p)
         return self._number(both.filter(both.m.fill_null(0) < both.n))
 
-    def _keyed(self, labelled: Expression) -> Expression:
+    def _keyed(self, with_groups: Expression) -> Expression:
         """The persons with their new keys, drawn here from the system's own source, and kept nowhere."""
         n = self.plan.n_released
         numbers = {"position": np.arange(n), "number": new_keys(np.ones(n, bool))}
         drawn = self.engine.upload("vbas_numbers", numbers)
-        keyed = self.engine.keep("vbas_keyed", linked_steps.numbered(linked_steps.in_order(labelled), drawn))
+        keyed = self.engine.keep("vbas_keyed", linked_steps.numbered(linked_steps.in_order(with_groups), drawn))
         if self._number(keyed) != n:
             raise strange()
         return keyed
@@ -384,11 +386,11 @@ class _Work:
         """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
         plan, in_place = self.plan, self.in_place
         own = [f"k{i}" for i in range(len(in_place.fields.kept))]
-        n_labels = int(self._row(keyed.aggregate(n=keyed.label.max()))["n"] or 0) + 1
+        n_groups = int(self._row(keyed.aggregate(n=keyed.known_group.max()))["n"] or 0) + 1
         most = max(plan.n_released, *(table.n_given for table in tables if table.kept), 1)
-        drawn = np.random.default_rng(0).random(n_labels) < ROWS_LOOKED_AT / most
-        looked_at = self.engine.upload("vbas_looked_at", {"l_label": np.flatnonzero(drawn)})
-        some = keyed.semi_join(looked_at, keyed.label == looked_at.l_label)
+        drawn = np.random.default_rng(0).random(n_groups) < ROWS_LOOKED_AT / most
+        looked_at = self.engine.upload("vbas_looked_at", {"l_known_group": np.flatnonzero(drawn)})
+        some = keyed.semi_join(looked_at, keyed.known_group == looked_at.l_known_group)
         quasi = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
         fine = {name: f"o_{quasi[name]}" for name in in_place.coarsened}
         codes = {name: f"c_{key}" for name, key in quasi.items()} if self.coarser is not None else {}
@@ -397,7 +399,7 @@ class _Work:
             **{name: placed[name] for name in (*own, *fine.values(), *codes.values())},
         )
         joined = some.inner_join(theirs, some.p == theirs.i_p).drop("i_p")
-        of_person = ["number", "e", "label", "c_a", *fine.values(), *codes.values()]
+        of_person = ["number", "e", "known_group", "c_a", *fine.values(), *codes.values()]
         examined: list[KeptField] = []
         if own:
             batches = list(self.engine.fetch(joined.select(*of_person, *own)))
@@ -431,7 +433,9 @@ class _Work:
         """Look at fields of rows that were read; before : how the fields of their persons begin; once : each value of a
         person"""
         plan, coarser, in_place = self.plan, self.coarser, self.in_place
-        number, e, group, c_a = (whole_numbers(batches, before + name) for name in ("number", "e", "label", "c_a"))
+        number, e, group, c_a = (
+            whole_numbers(batches, before + name) for name in ("number", "e", "known_group", "c_a")
+        )
         rows = np.arange(len(number))
         if once:
             (column,) = columns.values()

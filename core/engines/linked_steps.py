@@ -124,20 +124,20 @@ def holders(rows: Expression, by: Sequence[str]) -> Expression:
     return rows.group_by(list(by)).agg(people=rows.p.nunique().cast("int64"))
 
 
-def labelled(persons: Expression, groups: Expression, n_tables: int) -> Expression:
-    """The persons with their label and, as w0, w1 and so on, whether their rows of each table are shown.
+def with_groups(persons: Expression, groups: Expression, n_tables: int) -> Expression:
+    """The persons with their group and, as w0, w1 and so on, whether their rows of each table are shown.
 
-    persons : of `grouped`; groups : id, label, w0, w1 and so on
+    persons : of `grouped`; groups : id, known_group, w0, w1 and so on
     """
-    more = ["label", *(f"w{i}" for i in range(n_tables))]
+    more = ["known_group", *(f"w{i}" for i in range(n_tables))]
     numbered = groups.select(s_id=groups.id, **{name: groups[name] for name in more})
     joined = persons.inner_join(numbered, persons.id == numbered.s_id)
     return joined.select("p", "e", "c_a", *more)
 
 
 def all_released(persons: Expression, n_tables: int) -> Expression:
-    """The persons with their equivalence class as their label, and their rows of each table shown."""
-    return persons.mutate(label=persons.e, **{f"w{i}": ibis.literal(1, type="int8") for i in range(n_tables)})
+    """The persons with their equivalence class as their group, and their rows of each table shown."""
+    return persons.mutate(known_group=persons.e, **{f"w{i}": ibis.literal(1, type="int8") for i in range(n_tables)})
 
 
 def in_order(persons: Expression) -> Expression:

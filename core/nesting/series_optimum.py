@@ -106,8 +106,8 @@ def best_levels_of_series(cells: SeriesCells, tree: Tree, k: int, ties: Ties = N
 
 
 def improved(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np.ndarray:
-    """The levels once no part of what a label shows can move to a smaller region, neither by itself nor where others
-    help it (`series_helped`), and less be lost."""
+    """The levels once no part of what an equivalence class shows can move to a smaller region, neither by itself nor
+    where others help it (`series_helped`), and less be lost."""
     level_of = lowered(cells, tree, k, level_of)
     places, due = places_of(tree, cells.area), np.unique(cells.class_of)
     for _ in range(MOST_ROUNDS):

@@ -30,15 +30,16 @@ _LAST = """
 """
 _FREQUENT = frozenset((_FIRST + _LAST).split())
 MOST_WORDS = 3  # of a name
+LEAST_FREQUENT, SHARE_FREQUENT = 3, 0.2  # frequent names among the different values of a column of names
 
 
-def are_names(texts: Sequence[str], least: int = 3, share: float = 0.2) -> bool:
-    """Whether different values look like names of persons: of letters alone, and at least so many, and that share of
-    them, frequent names; `texts` without accents, in lower case."""
+def are_names(texts: Sequence[str]) -> bool:
+    """Whether different values look like names of persons: of letters alone, and some of them frequent names; `texts`
+    without accents, in lower case."""
     words = [text.replace(",", " ").split() for text in texts]
     named = [parts for parts in words if 0 < len(parts) <= MOST_WORDS and all(_is_word(part) for part in parts)]
     frequent = sum(not _FREQUENT.isdisjoint(parts) for parts in named)
-    return len(named) > 0.9 * len(texts) and frequent >= max(least, share * len(texts))
+    return len(named) > 0.9 * len(texts) and frequent >= max(LEAST_FREQUENT, SHARE_FREQUENT * len(texts))
 
 
 def _is_word(text: str) -> bool:

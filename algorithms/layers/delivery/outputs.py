@@ -158,7 +158,7 @@ class Outputs:
                 self._counting.begin(file, partial(_recount, name, table, check))
         else:
             with in_one_sentence(name):
-                self._to_sink(name, table, title, check, progress)
+                self._to_sink(name, table, check, progress)
 
     def add_text(self, name: str, text: Callable[[], str]) -> None:
         """Write a text file, such as a report."""
@@ -319,7 +319,7 @@ class Outputs:
             words = NOTE.format(name=destination.name, title=title)
             write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
-    def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
+    def _to_sink(self, name: str, table: Table, check: SecondCount | None, progress: Progress) -> None:
         place = self._tables.get(name)
         if place is not None:
             place.begun = True
