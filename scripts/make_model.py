@@ -330,7 +330,7 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
     for i, definition in enumerate(inputs):
         component = QgsProcessingModelParameter(definition.name())
         component.setPosition(QPointF(SECOND if i % 2 else LEFT, 60 + 75 * (i // 2)))
-        component.setSize(QSizeF(230, 34))
+        component.setSize(QSizeF(230, 46))
         model.addModelParameter(definition.clone(), component)
     model.setParameterOrder([model_input.name() for model_input in inputs])
     source = QgsProcessingModelChildParameterSource

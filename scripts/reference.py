@@ -43,6 +43,16 @@ HOLDS = {
 }
 # From a page of the reference to those of the guide, which is in English; other languages have a folder of their own.
 UP = {ENGLISH: "../", "fr": "../../"}
+# The pages of the guide that there are in French, too.
+IN_FRENCH = {
+    "tutorial": "tutoriel",
+    "install": "installer",
+    "limits": "limites",
+    "explorer": "volet",
+    "analysing": "analyser",
+    "over-time": "dans-le-temps",
+    "policy": "politique",
+}
 
 
 def reference(provider: QgsProcessingProvider) -> dict[str, str]:
@@ -88,7 +98,7 @@ def page_of(algorithm: QgsProcessingAlgorithm) -> str:
             group=algorithm.group(),
         ),
         *_paragraphs(_help_of(algorithm)),
-        tr("The guide has more: {page}.", page=f"[{_title(more)}]({UP[language()]}{more}.md)"),
+        tr("The guide has more: {page}.", page=_link_to(more)),
     ]
     for heading, some in (
         (tr("Inputs"), [parameter for parameter in inputs if not parameter.flags() & ADVANCED]),
@@ -128,6 +138,13 @@ def _help_of(algorithm: QgsProcessingAlgorithm) -> str:
     if isinstance(algorithm, QgsProcessingModelAlgorithm):
         return algorithm.helpContent()["ALG_DESC"]
     return algorithm.HELP
+
+
+def _link_to(page: str) -> str:
+    """To a page of the guide, in the language where there is one."""
+    if language() == "fr" and page in IN_FRENCH:
+        return f"[{_title(f'fr/{IN_FRENCH[page]}')}](../{IN_FRENCH[page]}.md)"
+    return f"[{_title(page)}]({UP[language()]}{page}.md)"
 
 
 def _title(page: str) -> str:

@@ -214,7 +214,7 @@ def forget_all_but(*kept: QgsMapLayer) -> None:
 
 def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
     """The layers and the map; a layer that hides what is to be seen is unticked and folded."""
-    window, canvas = iface.mainWindow(), iface.mapCanvas()
+    window = iface.mainWindow()
     close_panels()
     iface.layerTreeView().expandAllNodes()
     if unticked is not None:
@@ -224,9 +224,7 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
     window.findChild(QDockWidget, "Layers").setFixedWidth(325)
     yield MOMENT
     iface.zoomFull()
-    yield 2 * MOMENT
-    while canvas.isDrawing():
-        yield MOMENT
+    yield from drawn()
     iface.messageBar().clearWidgets()
     yield MOMENT
     save(window.grab(), name)
@@ -237,6 +235,9 @@ def release() -> Steps:
     close_panels()
     window, size = iface.mainWindow(), iface.mainWindow().size()
     window.resize(1180, 860)
+    yield MOMENT
+    iface.zoomFull()
+    yield from drawn()
     film = Film(window)
     film.take("start")
     entry = plugins["vbas"].release
@@ -263,9 +264,7 @@ def release() -> Steps:
     yield 2 * MOMENT
     film.take("slider")
     dock.look.map.select_at(iface.mapCanvas().extent().center())
-    yield 2 * MOMENT
-    while iface.mapCanvas().isDrawing():
-        yield MOMENT
+    yield from drawn()
     save(window.grab(), "explorer")
     dock.scroll.ensureWidgetVisible(dock.look.panel)
     yield MOMENT
@@ -324,7 +323,7 @@ CAPTIONS = {
 }
 FRAME_WIDTH, FRAME_HEIGHT, CAPTION = 944, 688, 34
 FRAME_SECONDS = 3.5
-FILM_COLOURS = 96
+FILM_COLOURS = 120, 72  # of each frame, as COLOURS
 
 
 class Film:
@@ -369,7 +368,9 @@ class Film:
 
     def save(self, name: str) -> None:
         """Keep the film. Each frame has colours of its own."""
-        first, *others = (frame.quantize(FILM_COLOURS, dither=Image.Dither.NONE) for frame in self._frames)
+        first, *others = (
+            frame.quantize(palette=palette_of(frame, *FILM_COLOURS), dither=Image.Dither.NONE) for frame in self._frames
+        )
         first.save(
             PICTURES / f"{name}.gif",
             save_all=True,
@@ -378,6 +379,13 @@ class Film:
             loop=0,
             optimize=True,
         )
+
+
+def drawn() -> Steps:
+    """Until the map is."""
+    yield 2 * MOMENT
+    while iface.mapCanvas().isDrawing():
+        yield MOMENT
 
 
 def settled(dock: QDockWidget) -> Steps:

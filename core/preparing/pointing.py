@@ -89,15 +89,15 @@ def why_it_points_at_persons(column: ColumnValues) -> str:
 def _of_values(column: ColumnValues) -> str:
     """What the shape of the values tells."""
     if column.mostly(_MAIL):
-        return tr("E-mail addresses name persons.")
+        return tr("E-mail addresses identify people.")
     if column.kind in (TEXT, WHOLE) and not column.known and not _AREA_CODE.search(column.name):
         long = not column.few and column.mostly(_LONG_NUMBER) and not _are_bands(column) and not _are_days(column)
         if long or (column.kind == TEXT and column.mostly(_TELEPHONE) and not _are_bands(column)):
-            return tr("Telephone numbers, or other long numbers, point at persons.")
+            return tr("Telephone numbers and other long numbers can identify people.")
     if column.kind == TEXT and not column.few and column.mostly(_INITIALS):
-        return tr("Initials point at persons.")
+        return tr("Initials can identify people.")
     if column.kind == TEXT and are_names([plain_letters(text) for text in column.texts]):
-        return tr("Many of its values are frequent names of persons.")
+        return tr("Many of its values are common names of people.")
     return ""
 
 
@@ -106,16 +106,16 @@ def _of_name(column: ColumnValues) -> str:
     if _ABOUT.search(column.name):
         return ""
     if column.kind == TEXT and (_A_NAME.search(column.name) or _names_persons(column.words)):
-        return tr("By its name it holds names of persons.")
+        return tr("Going by its name, it holds names of people.")
     if column.kind == TEXT and _INITIALLED.search(column.name):
-        return tr("Initials point at persons.")
+        return tr("Initials can identify people.")
     if column.kind not in (TEXT, WHOLE):
         return ""
     telling = column.mostly(_LONG_DIGITS) if column.few else column.kind == TEXT or column.mostly(_DIGITS)
     if _DIRECT.search(column.name) and telling:
-        return tr("By its name and values it points at single persons.")
+        return tr("Its name and values suggest that it identifies single people.")
     if column.kind == TEXT and _REMARKS.search(column.name) and (not column.few or _is_long(column)):
-        return tr("Remarks in free text can name persons.")
+        return tr("Remarks in free text can name people.")
     return ""
 
 
@@ -131,9 +131,9 @@ def _of_places_and_days(column: ColumnValues) -> str:
     }
     place = not _ABOUT.search(column.name) and any(fits and words.search(column.name) for words, fits in named.items())
     if place or column.mostly(_POSTAL):
-        return tr("It is a place by itself: the region is released in its stead.")
+        return tr("It says where a person is: the region is released instead.")
     if (_BIRTH.search(column.name) and _are_days(column)) or (column.kind == DATE and column.n_values > MOST_DAYS):
-        return tr("Exact dates point at persons: show years or age groups instead.")
+        return tr("Exact dates can identify people: use years or age groups instead.")
     return ""
 
 
@@ -141,12 +141,12 @@ def _of_own_values(column: ColumnValues) -> str:
     """What hardly two records share."""
     varied = not column.few and (column.n_values > MOST_VALUES or column.n_values * 5 > column.filled)
     if column.kind == TEXT and _is_long(column) and varied:
-        return tr("Remarks in free text can name persons.")
+        return tr("Remarks in free text can name people.")
     of_person = _PERSON_ID.search(column.name) is not None and not column.few
     if of_person and column.kind == TEXT and not _with_digits(column):
-        return tr("By its name and values it points at single persons.")
+        return tr("Its name and values suggest that it identifies single people.")
     if of_person or (_IDENTIFIER.search(column.name) and not column.known and column.n_values > MOST_VALUES):
-        return tr("It looks like the number of a person or of a record.")
+        return tr("It looks like the number of a person or a record.")
     an_amount = column.kind == NUMBER or (column.kind == WHOLE and column.known)
     if column.filled >= FEW_RECORDS and column.alone > NEARLY_ALL * column.filled and not an_amount:
         return plural(

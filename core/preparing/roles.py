@@ -78,7 +78,7 @@ def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = 
     wanted = [name for name, summary in looks.items() if summary.role == QUASI]
     wanted.sort(key=lambda name: not _named("quasi", name))  # those whose name says so first; else their order stays
     for name in wanted[MOST_QUASI:]:
-        reason = tr("Many columns may be known already: choose it where it is needed.")
+        reason = tr("Many columns are proposed already: choose this one if you need it.")
         looks[name] = _as(looks[name], LEAVE_OUT, reason)
     return looks
 
@@ -121,7 +121,7 @@ def _role(
     if area:
         return AREA, tr("Its values are those of the areas."), False
     if person:
-        return PERSON, tr("Says whose row it is: k counts persons, and it is never released."), False
+        return PERSON, tr("It says whose row this is: k counts people, and it is never released."), False
     if summary.kind == EMPTY:
         return LEAVE_OUT, tr("It is empty."), False
     known = any(_named(words, name) for words in _NAMES)
@@ -135,9 +135,9 @@ def _of_what_is_known(name: str, summary: ColumnSummary) -> tuple[str, str, bool
     if summary.n_values == 1:
         return LEAVE_OUT, tr("It has the same value in every record."), False
     if _named("sensitive", name):
-        return SENSITIVE, tr("By its name it is what nobody should learn of a person."), False
+        return SENSITIVE, tr("Going by its name, nobody should learn it about a person."), False
     if _named("quasi", name) and summary.n_values <= MOST_VALUES:
-        return QUASI, tr("By its name others may know it of a person."), False
+        return QUASI, tr("Going by its name, others may know it about a person."), False
     if summary.kind == NUMBER or summary.n_values > MOST_VALUES:
         reason = plural(
             "It has {n} value: too many for classes, unless they are shown coarser.",
@@ -145,7 +145,7 @@ def _of_what_is_known(name: str, summary: ColumnSummary) -> tuple[str, str, bool
             summary.n_values,
         )
         return LEAVE_OUT, reason, False
-    return QUASI, tr("Few values, which others may know of a person: decide."), False
+    return QUASI, tr("Few values, which others may know about a person: you decide."), False
 
 
 def _named(kind: str, name: str) -> bool:

@@ -108,9 +108,9 @@ def section_of(certificate: Certificate, no_small_count: bool, heading: str, nes
 def not_by_the_method(k: int) -> str:
     """What is said by the method of a nested release that may be of anybody's making."""
     return tr(
-        "By the method: not looked at. Unless a nested release was made so that no small count follows (DISCLOSURE), "
-        "somebody who knows how its levels are chosen can prove of many classes that 1 to {most} of their people live "
-        "in a part of a region.",
+        "What the method itself reveals was not checked. Unless a nested release was made so that no small count "
+        "follows (DISCLOSURE), somebody who knows how its levels are chosen can prove of many classes that 1 to {most} "
+        "of their people live in a part of a region.",
         most=k - 1,
     )
 
@@ -120,8 +120,8 @@ def verdict(certificate: Certificate) -> str:
     tried, most = formatted(certificate.tried), certificate.k - 1
     if not certificate.follow:
         proven = plural(
-            "{count} count was looked at. Of none was it found that it must be 1 to {most}.",
-            "{count} counts were looked at. Of none was it found that it must be 1 to {most}.",
+            "{count} count was checked: it was not found to be 1 to {most} for certain.",
+            "{count} counts were checked: none of them was found to be 1 to {most} for certain.",
             certificate.tried,
             count=tried,
             most=most,

@@ -208,7 +208,7 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
         rows.append((tr("Records of rare values"), _held_back(account.changed.n_rare)))
     if ask.least_population:
         rows.append((tr("Least population"), tr("{people:,.0f} people in every region", people=ask.least_population)))
-    rows.append((tr("Published rule"), tr("none: numbers of the house") if ask.rule == NO_RULE else ask.rule))
+    rows.append((tr("Published rule"), tr("none: your own numbers") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
         held = tr(ask.disclosure)
         said = tr("{disclosure}. {told}", disclosure=held, told=in_short(ask.k)) if account.no_small_count else held

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def town():
 
 @pytest.fixture(scope="module")
 def people(town, tmp_path_factory):
-    """The records of the town as a text file, its persons, and their stays: paths."""
+    """The records of the town as a text file and in DuckDB, its persons, and their stays: paths."""
     folder = tmp_path_factory.mktemp("people")
     for name, of in (("people", "records"), ("persons", "persons")):
         rows = [",".join(town[of].fields().names())]
@@ -155,6 +156,11 @@ def people(town, tmp_path_factory):
     keys = [feature["person"] for feature in town["persons"].getFeatures()]
     stays = [f"{key},{1 + i % 2},{('E10', 'G35', 'J45')[i % 3]}" for i, key in enumerate(keys) if i % 4]
     (folder / "stays.csv").write_text("\n".join(["person,month,reason", *stays]) + "\n", encoding="utf-8")
+    if find_spec("duckdb") is not None:
+        import duckdb
+
+        with duckdb.connect(str(folder / "people.duckdb")) as database:
+            database.read_csv(str(folder / "people.csv")).create("people")
     return sorted(folder.iterdir())
 
 
@@ -508,6 +514,13 @@ OTHERS = {
         **REGIONS,
         **CENSUS,
         "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+    },
+    "anonymizedatabase, of a DuckDB file": {
+        **IN_PLACE,
+        **REGIONS,
+        "CONNECTION": "#people.duckdb",
+        "TABLE": "people",
         "DESTINATION": "#released.parquet",
     },
     "anonymizedatabase, nested": {

@@ -164,9 +164,9 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     assert beside == [f"release-internal-{name}" for name in ("job.toml", "page-to-sign.pdf", "report.html")]
     assert walk.clicks <= 25 and walk.typed <= 10
     dock.hand_over.compare(tmp_path / "release-internal-job.toml")
-    assert dock.hand_over.compared.text() == "“release-internal-job.toml” asks for the same."
+    assert dock.hand_over.compared.text() == "“release-internal-job.toml” has the same settings."
     dock.hand_over.compare(tmp_path / "release" / "datapackage.json")
-    assert "asks for the same" in dock.hand_over.compared.text()
+    assert "has the same settings" in dock.hand_over.compared.text()
 
 
 def opened_from_template(said, layer):

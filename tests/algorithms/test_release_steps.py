@@ -157,7 +157,7 @@ def test_a_job_is_handed_over_run_again_and_says_next_month_what_differs(opened,
         walk.click(hand_over.earlier)
         return hand_over.compared.text()
 
-    assert chosen(job) == f"“{job.name}” asks for the same."
+    assert chosen(job) == f"“{job.name}” has the same settings."
     again, june = tmp_path / "again", tmp_path / "june"
     assert main(["anonymize", str(job), "--folder", str(again), "--quiet"]) == DONE
     assert content_of(again) == content_of(tmp_path / "may")
@@ -167,7 +167,7 @@ def test_a_job_is_handed_over_run_again_and_says_next_month_what_differs(opened,
     assert main(["anonymize", str(job), "--folder", str(june), "--quiet"]) == DONE
     assert content_of(june) != content_of(again)
     walk.settle()
-    assert chosen(june / "datapackage.json") == "“datapackage.json” asks for the same."
+    assert chosen(june / "datapackage.json") == "“datapackage.json” has the same settings."
     dock.go_to(1)
     dock.roles.choose("age", LEAVE_OUT)
     for step in (2, 3, 4):
@@ -175,7 +175,7 @@ def test_a_job_is_handed_over_run_again_and_says_next_month_what_differs(opened,
         walk.settle()
     said = chosen(job)
     known = "Quasi-identifiers: sex now, sex, age then"
-    assert "asks for something else" in said and known in said.split("\n"), said
+    assert "has other settings" in said and known in said.split("\n"), said
     assert known in chosen(tmp_path / "may" / "datapackage.json").split("\n")  # the folder itself says it, too
     (tmp_path / "notes.toml").write_text("no job")
     assert "notes.toml" in chosen(tmp_path / "notes.toml")

@@ -70,7 +70,7 @@ def test_what_follows_is_counted_and_said():
     assert certify(released_classes(plan)[0], areas.population, 5, table=records_of(plan)).families == found.families
     # Nobody knows how many people live there: then nothing follows.
     unknown = certify(released_classes(plan)[0], None, 5)
-    assert unknown.follow == 0 and "Of none was it found" in verdict(unknown)
+    assert unknown.follow == 0 and "none of them was found" in verdict(unknown)
     # More records than people: they say nothing.
     few = certify(released_classes(plan)[0], areas.population / 2, 5)
     assert few.contradicted and few.follow == 0
@@ -138,7 +138,7 @@ def test_one_level_gets_a_short_one_with_what_others_publish_and_earlier_release
     assert beside.of(TOGETHER).tried > 0 and beside.of(CHANGES).tried == 3
     assert beside.follow == beside.of(BESIDE_TABLES).follow and not beside.undecided
     section = certificate_section(first)
-    assert "By the method" not in " ".join(section.paragraphs) and "inside a region" in section.paragraphs[-1]
+    assert "What the method itself" not in " ".join(section.paragraphs) and "inside a region" in section.paragraphs[-1]
 
 
 def test_of_releases_made_anywhere_the_counts_together_are_said_and_that_the_method_was_not_looked_at():

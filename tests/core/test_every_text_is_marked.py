@@ -25,12 +25,13 @@ MARKS = ("tr", "plural", "as_data")
 UNREAD = re.compile(
     r"(execute|executemany|compile|startswith|toString|ContextVar|where|stream|statement|partition|FileExistsError|LookupError)$"
 )
-# Made-up people, and values that a release shows: the same in every language.
+# Made-up people, names, and values that a release shows: the same in every language.
 DATA = {
     "core/synthetic/canada.py",
     "core/synthetic/city.py",
     "core/synthetic/city_people.py",
     "core/generalising/bands.py",
+    "core/preparing/person_names.py",
 }
 
 # Choices are words of the command line, and values of a table are data: both are the same in every language.

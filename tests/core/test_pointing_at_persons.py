@@ -23,12 +23,15 @@ LAST = (
     *("Okafor", "Martin", "Côté", "Brown"),
 )
 WORDS = ("came", "with", "her", "mother", "on", "Monday", "said", "that", "the", "pain", "is", "worse", "lives", "near")
-NAMES, NUMBERS = "By its name it holds names of persons.", "Telephone numbers, or other long numbers, point at persons."
-PLACE = "It is a place by itself: the region is released in its stead."
-BY_BOTH, INITIALS = "By its name and values it points at single persons.", "Initials point at persons."
-MAIL, REMARKS = "E-mail addresses name persons.", "Remarks in free text can name persons."
-BORN = "Exact dates point at persons: show years or age groups instead."
-FREQUENT = "Many of its values are frequent names of persons."
+NAMES, NUMBERS = (
+    "Going by its name, it holds names of people.",
+    "Telephone numbers and other long numbers can identify people.",
+)
+PLACE = "It says where a person is: the region is released instead."
+BY_BOTH, INITIALS = "Its name and values suggest that it identifies single people.", "Initials can identify people."
+MAIL, REMARKS = "E-mail addresses identify people.", "Remarks in free text can name people."
+BORN = "Exact dates can identify people: use years or age groups instead."
+FREQUENT = "Many of its values are common names of people."
 
 
 def remark(rng):
@@ -116,10 +119,10 @@ def test_drawn_people_are_proposed_to_be_left_out_in_red_with_a_reason_that_fits
     rows = [persons[i] for i in rng.integers(0, n_persons, n_persons * data.draw(st.sampled_from([1, 8, 40])))]
     missing = data.draw(st.sampled_from([0, 7]))
     rows = [None if missing and i % missing == 0 else row for i, row in enumerate(rows)]
-    look = column_summary(name, column_from_values(rows))
-    assert (look.role, look.alarming) == (LEAVE_OUT, True), look
-    if not (look.n_values > 20 and look.reason.endswith("an identifier.")):
-        assert look.reason in reasons, look
+    summary = column_summary(name, column_from_values(rows))
+    assert (summary.role, summary.alarming) == (LEAVE_OUT, True), summary
+    if not (summary.n_values > 20 and summary.reason.endswith("an identifier.")):
+        assert summary.reason in reasons, summary
 
 
 # What is no such thing: names of the column, values, and the roles that fit.
@@ -160,8 +163,8 @@ HARMLESS = [
 def test_what_only_looks_or_sounds_like_it_is_no_alarm(name, values, role):
     rng = np.random.default_rng(3)
     rows = [values[i] for i in rng.permutation(np.arange(1_200) % len(values))]
-    look = column_summary(name, column_from_values(rows))
-    assert (look.role, look.alarming) == (role, False), look
+    summary = column_summary(name, column_from_values(rows))
+    assert (summary.role, summary.alarming) == (role, False), summary
 
 
 def test_a_name_that_is_no_name_of_a_person_is_judged_by_its_values():
@@ -169,3 +172,12 @@ def test_a_name_that_is_no_name_of_a_person_is_judged_by_its_values():
     for name in ("area_name", "drug name", "nom_du_quartier"):
         assert why_it_points_at_persons(ColumnValues.of(name, "text", 300, ["a", "b", "c"], held, False)) == ""
     assert why_it_points_at_persons(ColumnValues.of("name", "whole numbers", 300, [1, 2, 3], held, False)) == ""
+
+
+@pytest.mark.parametrize("values", [[f"k{i * 7919 % 1000:03d}" for i in range(40)], list(range(300, 340))])
+def test_a_value_of_its_own_in_most_records_is_an_identifier_whatever_its_name(values):
+    shared = [values[0]] * 15
+    summary = column_summary("q3", column_from_values([*values, *shared]))
+    assert (summary.role, summary.alarming) == (LEAVE_OUT, True) and summary.reason.startswith("39 of 55 records")
+    summary = column_summary("q3", column_from_values([*values[:14], *shared, *values[:14]]))
+    assert (summary.role, summary.alarming) == (QUASI, False)

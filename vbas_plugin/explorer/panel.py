@@ -63,7 +63,7 @@ def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") 
 
 def _all_shown(account: RegionAccount, k: int) -> str:
     if account.asks_for_more:
-        return tr("Every class holds what is asked of it: nothing is suppressed here.")
+        return tr("Every class meets what is asked of it: nothing is suppressed here.")
     return tr("Every class has at least {k} records: nothing is suppressed here.", k=k)
 
 

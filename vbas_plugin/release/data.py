@@ -348,7 +348,7 @@ class DataStep(QWidget):
         """In what the areas are measured."""
         areas = self.regions.currentLayer()
         if areas is None or not areas.crs().isValid():
-            return [tr("The areas say no coordinate reference system: set it in the properties of the layer.")]
+            return [tr("The areas have no coordinate reference system: set it in the properties of the layer.")]
         if areas.crs().isGeographic():
             return [tr("{crs}: degrees, which are projected for measuring.", crs=areas.crs().authid())]
         return [tr("Coordinates of the areas: {crs}.", crs=areas.crs().userFriendlyIdentifier())]

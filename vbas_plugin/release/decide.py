@@ -158,7 +158,7 @@ class DecideStep(QWidget):
             )
         )
         for name, sentence in rules_to_follow().items():
-            self.rule.addItem(tr("none: numbers of the house") if name == NO_RULE else name, name)
+            self.rule.addItem(tr("none: your own numbers") if name == NO_RULE else name, name)
             self.rule.setItemData(self.rule.count() - 1, sentence, Qt.ItemDataRole.ToolTipRole)
         follow = rows()
         add_row(follow, tr("Rule to follow"), self.rule, tr("Raises k and the rest to what a published rule asks for."))

@@ -34,8 +34,8 @@ def differing(now: Mapping[str, object], file: Path, labels: Mapping[str, str]) 
         if name in then and _text(now.get(name, SETTINGS[name].default)) != _text(then[name])
     ]
     if not lines:
-        return tr("“{file}” asks for the same.", file=file.name)
-    return "\n".join([tr("“{file}” asks for something else:", file=file.name), *lines[:SHOWN]])
+        return tr("“{file}” has the same settings.", file=file.name)
+    return "\n".join([tr("“{file}” has other settings:", file=file.name), *lines[:SHOWN]])
 
 
 def _settings_of(file: Path) -> Mapping[str, object]:

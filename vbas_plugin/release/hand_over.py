@@ -164,8 +164,8 @@ class HandOverStep(QWidget):
                 tr("Register of releases"),
                 self.register,
                 tr(
-                    "Not needed for a first release. The release is held against all in the register, so that together "
-                    "they tell no small count, and added to it."
+                    "Not needed for a first release. The release is checked against all in the register, so that "
+                    "together they disclose no small count, and added to it."
                 ),
             ),
         ):
@@ -176,7 +176,7 @@ class HandOverStep(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(8)
         self.links.setOpenExternalLinks(True)
-        self.go.setToolTip(tr("Make the release, recount it and write it. Nothing is written where it does not hold."))
+        self.go.setToolTip(tr("Make the release, recount it and write it. If it does not hold, nothing is written."))
         self.earlier.setToolTip(
             tr("Show in what an earlier job, or the datapackage.json of a released folder, differs from this one.")
         )
@@ -230,7 +230,7 @@ class HandOverStep(QWidget):
         elif cancelled:
             self._say(tr("Cancelled: nothing was written."))
         else:
-            self._say("\n".join(told.errors) or tr("The run ended without a word."), WRONG)
+            self._say("\n".join(told.errors) or tr("The run ended without giving a reason."), WRONG)
         self._refresh()
         self.ended.emit(done)
 

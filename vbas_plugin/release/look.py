@@ -89,7 +89,7 @@ class LookStep(QWidget):
         self.anonymise.setToolTip(
             tr("Open “Anonymise records”, filled so that running it makes just the regions that you see.")
         )
-        self.clear.setToolTip(tr("Take the regions off the map, and let go of what was read."))
+        self.clear.setToolTip(tr("Take the regions off the map, and forget what was read."))
         buttons = QHBoxLayout()
         buttons.addWidget(self.look, 1)
         buttons.addWidget(self.cancel)
