@@ -27,7 +27,7 @@ from .running import run_case
 try:
     import resource
 except ImportError:  # on Windows, where a case that never ends is ended by hand
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 LONGEST = 150  # seconds of the processor that a case may take, whatever else the machine does
 AT_ONCE = 50  # cases, after which is written what came of them
