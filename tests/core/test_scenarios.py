@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -283,13 +284,12 @@ def test_what_is_the_same_in_all_periods_is_so_in_each_scenario(country):
     for period in ("", "group"):
         for run in run_scenarios(areas, profile, {}, selections, {5: [chosen]}, period=period):
             (outcome,) = run.outcomes
-            held = {}
+            assert outcome.crosswalk is not None and outcome.measures is not None
+            held = defaultdict[tuple, Counter](Counter)
             within = profile_within(profile, np.arange(N_AREAS), run.scenario.attributes)
             for area, of_area in enumerate(by_class(within)):
                 for (value, group), n in of_area.items():
-                    key = outcome.crosswalk.region_of[area], value
-                    held.setdefault(key, {}).setdefault(group, 0)
-                    held[key][group] += n
+                    held[outcome.crosswalk.region_of[area], value][group] += n
             lost = 0
             for of in held.values():
                 rare = [n for n in of.values() if n < 5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import product
 
@@ -244,12 +245,11 @@ def test_of_rows_at_several_k_the_one_at_this_k_is_recommended(town):
 def lost_in_all_periods(profile, region_of, k, period):
     """Per cent suppressed, counted one by one: all of a class of a region that has 1 to k - 1 in some period."""
     at, names = profile.quasi_identifiers.index(period), [list(of) for of in profile.categories]
-    counts, held = profile.counts.toarray(), {}
+    counts, held = profile.counts.toarray(), defaultdict[tuple, Counter](Counter)
     for area, class_of in zip(*np.nonzero(counts)):
         values = [names[i][code] for i, code in enumerate(profile.classes[class_of])]
         when = values.pop(at)
-        of_class = held.setdefault((region_of[area], tuple(values)), {})
-        of_class[when] = of_class.get(when, 0) + int(counts[area, class_of])
+        held[region_of[area], tuple(values)][when] += int(counts[area, class_of])
     lost = sum(sum(of.values()) for of in held.values() if any(n < k for n in of.values()))
     return 100 * lost / counts.sum()
 
