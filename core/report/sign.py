@@ -178,7 +178,7 @@ def _what(account: Account) -> str:
         listed.append(plural("{n} further field", "{n} further fields", further))
     measures = account.measures
     where = plural("{n} region", "{n} regions", measures.n_regions)
-    if account.nested:
+    if len(account.levels) > 1:
         where = tr("{regions} at the finest of {n_levels} levels", regions=where, n_levels=len(account.levels))
     return tr(
         "{records} in {regions}, with {fields}",

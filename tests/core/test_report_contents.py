@@ -11,16 +11,21 @@ import numpy as np
 import pytest
 
 from vbas.core import aggregation, site_location
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.comparison import Outcome
 from vbas.core.convergence import MOST, convergence
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.evaluation import Measures, evaluate, evaluate_by_value
+from vbas.core.levels import Levels
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
 from vbas.core.report.page import Section
 from vbas.core.report.provenance import InputUsed, Provenance, how_it_was_done
+from vbas.core.report.sign import Signing, sign_page
 from vbas.core.site_location import LocationOptions
+from vbas.core.synthetic.hamlet import hamlet
 
 from .strategies import column_from_array
 from .test_public_report import REGIONS, K, N, areas_with, rare_rows_of, records_of, shown_rows_of
@@ -166,3 +171,15 @@ def test_classes_of_persons_are_rated_by_persons():
     of_four = replace(plan, people=np.array([4]))
     for one, percent in ((plan, 12.5), (of_four, 25.0)):
         assert {row[0]: row[1] for row in person_section(measures, one, N).rows}["Largest risk, %"] == percent
+
+
+def test_a_page_to_sign_tells_of_levels_where_there_are_several():
+    """Of a nested release of one level it said “the finest of 1 levels”."""
+    areas, records, crosswalk = hamlet()
+    whole = Crosswalk(np.zeros(len(areas), np.int64), 1)
+    told = {}
+    for levels in (Levels((crosswalk,)), Levels((crosswalk, whole))):
+        account = anonymise(areas, records, levels, Ask(k=2, nested=True))
+        told[len(levels)] = dict(sign_page(account, Signing(), "", "", "").facts)["What"]
+    assert told[1] == "7 records in 2 regions, with sex"
+    assert told[2] == "8 records in 2 regions at the finest of 2 levels, with sex"
