@@ -193,7 +193,7 @@ def _impatient(feedback):
 
 @contextmanager
 def _log_of_qgis(said):
-    """What goes into QGIS's own log, too; its reader's own “Cannot open … ().()”, of QGIS 3.40, without the brackets."""
+    """What goes into QGIS's own log, too; its “Cannot open … ().()”, of QGIS 3.40, without the brackets."""
     log = QgsApplication.messageLog()
 
     def note(text, tag, level):
