@@ -96,11 +96,11 @@ def asked_scenarios(form: Form, areas: Areas, records: Records) -> Scenarios | N
     selections = random_selections(
         [name for name in records.profile.quasi_identifiers if name != period],
         number_of_selections,
-        form.whole("LEAST_ATTRIBUTES"),
-        form.whole("MOST_ATTRIBUTES"),
+        max(form.whole("LEAST_ATTRIBUTES") - bool(period), 1),
+        max(form.whole("MOST_ATTRIBUTES") - bool(period), 1),
         form.whole("SEED"),
     )
-    if period:  # k holds in each period, whatever else is selected
+    if period:  # one of each selection: k holds in each period, whatever else is selected
         selections = [(*selected, period) for selected in selections]
     return Scenarios(selections, _parts_of(form, areas, records))
 

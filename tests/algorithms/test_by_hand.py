@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from qgis.core import (
     QgsApplication,
@@ -14,6 +16,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QTimer
 from qgis.PyQt.QtWidgets import QApplication, QComboBox, QTextEdit
 
+from ..patience import PATIENCE
 from .dialogs import click_run
 from .test_dialogs import PEOPLE, REGIONS, by_hand, town
 
@@ -56,11 +59,11 @@ def test_a_batch_makes_each_of_its_releases(by_hand, tmp_path):
                 panel.tblParameters.cellWidget(row + 1, column).setValue(str(tmp_path / f"released_{k}.csv"))
     try:
         dialog.runButton().click()
-        for _ in range(600):
+        # QGIS 3.40 runs on behind the window, and lets its button be pressed again meanwhile.
+        log, until = "", time.monotonic() + PATIENCE
+        while "Batch execution completed" not in log and time.monotonic() < until:
             QApplication.processEvents()
-            if dialog.runButton().isEnabled():
-                break
-        log = dialog.findChild(QTextEdit, "txtLog").toPlainText()
+            log = dialog.findChild(QTextEdit, "txtLog").toPlainText()
     finally:
         dialog.close()
         dialog.deleteLater()

@@ -193,11 +193,11 @@ def _impatient(feedback):
 
 @contextmanager
 def _log_of_qgis(said):
-    """What goes into QGIS's own log, too."""
+    """What goes into QGIS's own log, too; its “Cannot open … ().()”, of QGIS 3.40, without the brackets."""
     log = QgsApplication.messageLog()
 
     def note(text, tag, level):
-        said.append(f"{tag}: {text}")
+        said.append(f"{tag}: {text.replace(' ().()', '') if tag == 'OGR' else text}")
 
     log.messageReceived.connect(note)
     try:
