@@ -296,10 +296,9 @@ def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
             "Groups that branch out have little area in their hull. Where precision matters, leave out groups "
             "with a low ratio: the paper suggests 0.4 as the limit."
         ),
-        plural(
-            "{n} of {n_cells} groups is below 0.4; it holds {percent:.1f} % of the people.",
-            "{n} of {n_cells} groups are below 0.4; they hold {percent:.1f} % of the people.",
-            int((groups.area_hull < 0.4).sum()),
+        tr(
+            "Groups below 0.4: {n} of {n_cells}, with {percent:.1f} % of the people.",
+            n=int((groups.area_hull < 0.4).sum()),
             n_cells=len(groups.cells),
             percent=100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum(),
         ),
