@@ -57,7 +57,7 @@ def counted(job: FormJob, engine: Engine, progress: Progress) -> Counted:
         classes = coarsened.by_class()
         job.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=asked.names))
     records = Counted(in_place, coarsened, asked)
-    if job.given("PROFILE"):
+    if job.has("PROFILE") and job.given("PROFILE"):  # of another form it is an output
         _refuse_changes(job, records)
     return records
 
