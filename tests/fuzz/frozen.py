@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "da2a3e8a127e27b5caee17ef6d5ecfb312f0d1b2c0515c0e8d5f6691d657f329"
+FROZEN = "8ff9ebe3a36d561a0dd46e8f7bae5ff6b155e7b5d1d8383c847d9daaa117bbd9"
 
 
 def modules() -> list[Path]:
