@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from qgis.core import QgsProcessingParameterDefinition
@@ -253,7 +254,7 @@ def numbers_in(text: str, parameter: str) -> list[float]:
         numbers = [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
     except ValueError:
         numbers = []
-    if not numbers:
+    if not numbers or not all(map(math.isfinite, numbers)):
         raise InputError(
             tr(
                 "{parameter} is “{text}”: write numbers separated by commas, such as 1,1.2,2.",

@@ -8,6 +8,7 @@ from typing import Union
 
 import numpy as np
 
+from .. import counted
 from ..areas import Areas, identifier_text
 from ..disclosure.count_tables import MANY, NONE, CountTable
 from ..errors import InputError, first_values
@@ -252,15 +253,15 @@ def _held_against(table: CountTable, profile: Profile) -> CountTable:
         at, of = (int(part[0]) for part in np.nonzero(fewer))
         raise InputError(
             plural(
-                "PUBLISHED_COUNTS has {n} count of fewer people than RECORDS have (the first: {count} for {people} "
-                "records): it counts other people, or its values are grouped otherwise. Give the table of these very "
+                "PUBLISHED_COUNTS has {n} count of fewer people than RECORDS have (the first: {count} for "
+                "{people}): it counts other people, or its values are grouped otherwise. Give the table of these very "
                 "people, or of more.",
-                "PUBLISHED_COUNTS has {n} counts of fewer people than RECORDS have (the first: {count} for {people} "
-                "records): it counts other people, or its values are grouped otherwise. Give the table of these very "
+                "PUBLISHED_COUNTS has {n} counts of fewer people than RECORDS have (the first: {count} for "
+                "{people}): it counts other people, or its values are grouped otherwise. Give the table of these very "
                 "people, or of more.",
                 int(fewer.sum()),
                 count=int(table.high[at, of]),
-                people=int(true[at, of]),
+                people=counted.records(int(true[at, of])),
             )
         )
     if (true == table.high)[table.high < MANY].all():

@@ -7,6 +7,8 @@ import pytest
 from . import asked_methods
 from .as_before import come_to_the_same, drawn
 
+pytestmark = pytest.mark.slow  # many cases, each quick
+
 CASES = {"optimum": 90, "series": 40, "totals": 50, "counts_held": 24, "blocks": 24, "programs": 40, "small_limits": 90}
 
 

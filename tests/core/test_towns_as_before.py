@@ -7,6 +7,8 @@ import pytest
 from . import asked_towns
 from .as_before import come_to_the_same, drawn, outcome, text_of
 
+pytestmark = pytest.mark.slow  # many cases, each quick
+
 CASES = {
     "of_one_level": 24,
     "of_several_levels": 24,
