@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from mutants import ROOT, copy_of_the_tree
+from tree_copy import ROOT, copy_of_the_tree
 
 ROOMS = ("core/privacy", "core/releases", "core/disclosure", "core/nesting", "core/publish")
 IN_QGIS = "tests/algorithms"

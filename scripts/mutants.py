@@ -9,19 +9,15 @@ without any mutant; with 2 if the tests do not run. With --drawn N breaks are dr
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import resource
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tree_copy import ROOT, copy_of_the_tree, surroundings
+
 LIST = ROOT / "scripts" / "mutants.txt"
 PASSED = "--passed"
 DRAWN = "--drawn"
@@ -62,29 +58,6 @@ def _mutant(lines: list[str]) -> Mutant:
         raise ValueError(f"a mutant is not whole: {lines[0]}")
     (title,), (file,) = marked["="], marked["@"]
     return Mutant(title, file, "\n".join(marked["-"]), "\n".join(marked["+"]), tuple(marked["!"]))
-
-
-@contextmanager
-def copy_of_the_tree() -> Iterator[Path]:
-    """A copy of what stands here, with uncommitted changes, that uses the same environment."""
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        tree = Path(folder) / "tree"
-        leave = shutil.ignore_patterns(".git", ".venv", "build", "__pycache__", ".*_cache", ".hypothesis")
-        shutil.copytree(ROOT, tree, ignore=leave, symlinks=True)
-        (tree / ".venv").symlink_to(ROOT / ".venv")
-        (tree / "build" / "package").mkdir(parents=True)
-        (tree / "build" / "package" / "vbas").symlink_to(tree)
-        # Compiled once, and known by what it holds: a mutant may be as long as the line it stands for, and as old.
-        compiled = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(tree)]
-        subprocess.run(compiled, env=surroundings(tree), check=True)
-        yield tree
-
-
-def surroundings(tree: Path) -> dict[str, str]:
-    """The environment of what runs there: with what is compiled beside the code, and nothing compiled anew."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
-    kept |= {"PYTHONPATH": str(tree / "build" / "package"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return kept | {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore"}
 
 
 def ending(tree: Path, tests: list[str] | tuple[str, ...]) -> int | None:
