@@ -93,7 +93,8 @@ def levels_in_zones(
 
 def hold_decoys(plan: Plan, requirement: Requirement) -> np.ndarray:
     """Which equivalence classes of a plan hold a decoy, (L,) bool: of what they show k or more are from one region of
-    the level below, of records, or of persons where k counts these. Internal: which ones do must stay secret."""
+    the level below, of records, or of the persons of each area where k counts these. Internal: which ones do must stay
+    secret."""
     held = np.zeros(len(plan.records), bool)
     records = requirement.members_of_cells(plan.profile.counts.data)
     area, released_classes = area_of_cells(plan.profile), plan.equivalence_class_of
