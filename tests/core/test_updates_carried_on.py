@@ -88,23 +88,44 @@ def in_all_regions(account: Account) -> dict[tuple[int, int, int], int]:
     return sums
 
 
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(updated_towns())
-def test_no_change_of_a_few_is_seen_between_any_two_months(case):
-    areas, levels, k, months, counted = case
-    accounts = carried(areas, levels, k, months, counted)
+def nobody_sees_a_few(accounts: list[Account], k: int) -> None:
+    """No class of a region changes by 1 to k - 1 between any two months, alone or with the regions within."""
     for read in (shown, in_all_regions):
         numbers = [read(account) for account in accounts]
         for later, new in enumerate(numbers):
             for old in numbers[:later]:
                 few = [key for key in new.keys() & old.keys() if 0 < abs(new[key] - old[key]) < k]
                 assert not few, (read.__name__, few)
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(updated_towns())
+def test_no_change_of_a_few_is_seen_between_any_two_months(case):
+    areas, levels, k, months, counted = case
+    accounts = carried(areas, levels, k, months, counted)
+    nobody_sees_a_few(accounts, k)
     for later, account in enumerate(accounts):
         for earlier in accounts[:later]:
             assert earlier.published is not None and account.published is not None
             compared = Comparing().compare(earlier.published, account.published, k)
             assert compared is not None and not len(compared.few)
+
+
+@pytest.mark.parametrize("seed", [0, 31, 36, 45])
+def test_all_that_is_shown_of_a_region_changes_by_nobody_or_k_too(seed):
+    """Towns of which that would not be so if each region were looked at alone."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(3, 9)), int(rng.integers(2, 5))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 99, (n, 2)).astype(float), np.ones(n))
+    levels = random_levels(areas, rng, int(rng.integers(2, 4)), False)
+    size = int(rng.integers(20, 90))
+    months = [[(int(rng.integers(n)), int(rng.integers(3) * rng.integers(2))) for _ in range(size)]]
+    for _ in range(3):
+        stay = [one for one in months[-1] if rng.random() < 0.93]
+        moved = [(int(rng.integers(n)), c) if rng.random() < 0.06 else (a, c) for a, c in stay]
+        months.append(moved + [(int(rng.integers(n)), int(rng.integers(3))) for _ in range(rng.integers(0, 9))])
+    nobody_sees_a_few(carried(areas, levels, k, months, False), k)
 
 
 @pytest.mark.slow
