@@ -8,6 +8,7 @@ user is asked. Nothing of this touches models or headless runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -31,20 +32,22 @@ class FieldChooser:
     """
 
     def __new__(cls, parameter: QgsProcessingParameterDefinition, dialog: Any, row: int = 0, col: int = 0) -> Any:
-        return linked_widget(parameter, dialog, row, col, _propose)
+        # By now PyQt may have taken the definition for one that was at its place in memory before (seen in QGIS 3.44):
+        # then nothing is proposed.
+        layer = getattr(parameter, "parentLayerParameterName", str)()
+        return linked_widget(parameter, dialog, row, col, partial(_propose, parameter.name(), layer))
 
 
-def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
+def _propose(parameter: str, of_layer: str, wrapper: Any, wrappers: Mapping[str, Any]) -> None:
     """Have a usual field chosen now, and whenever the layer changes; where the widget is not a list of fields, nothing.
 
-    wrappers : of all parameters of the form, by name
+    of_layer : the parameter of the layer that has the field; wrappers : of all parameters of the form, by name
     """
-    definition = wrapper.parameterDefinition()
     chooser = _combo_box(wrapper)
-    layer = wrappers.get(definition.parentLayerParameterName())
+    layer = wrappers.get(of_layer)
     if chooser is None or layer is None:
         return
-    names = USUAL_FIELDS[definition.name()]
+    names = USUAL_FIELDS[parameter]
     like = next((wrappers[name] for name in names if name in wrappers), None)
     # What is connected to a widget must not hold it: it would outlive its form, and hear of layers that go.
     known = WeakValueDictionary(wrappers)
@@ -53,7 +56,7 @@ def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
         shared = _combo_box(like) if like is not None else None
         wanted = [shared.currentField() if shared is not None and name.isupper() else name for name in names]
         named = usual_field(chooser.fields().names(), wanted)
-        chooser.setField(by_values(definition.name(), known, wanted) or named)
+        chooser.setField(by_values(parameter, known, wanted) or named)
 
     def fill() -> None:
         if not chooser.currentField():
