@@ -87,7 +87,7 @@ def tree(tmp_path_factory):
         (root / package / "__init__.py").touch()
     (root / "core" / "privacy" / "small.py").write_bytes(CODE)
     (root / "tests" / "core" / "test_small.py").write_text(TESTS)
-    for name in ("reached_lines", "breaks_in_forks", "drawn_mutants", "mutants"):
+    for name in ("reached_lines", "breaks_in_forks", "drawn_mutants", "tree_copy"):
         (root / "scripts" / f"{name}.py").write_bytes((ROOT / "scripts" / f"{name}.py").read_bytes())
     drawing.note_reached(root, ["tests/core"], root / "reached.json")
     return root
