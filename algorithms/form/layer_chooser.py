@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from qgis.core import QgsProcessing, QgsProcessingParameterDefinition, QgsVectorLayer
@@ -39,22 +40,24 @@ class LayerChooser:
     """QGIS makes it from the parameter's metadata; what it gets is its own wrapper."""
 
     def __new__(cls, parameter: QgsProcessingParameterDefinition, dialog: Any, row: int = 0, col: int = 0) -> Any:
-        return linked_widget(parameter, dialog, row, col, _propose)
+        # Asked now: later PyQt may take the definition for another, see `FieldChooser`.
+        role = parameter.metadata().get(ROLE, "")
+        points = QgsProcessing.SourceType.TypeVectorPoint in getattr(parameter, "dataTypes", list)()
+        return linked_widget(parameter, dialog, row, col, partial(_propose, role, points))
 
 
-def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
-    definition = wrapper.parameterDefinition()
-    layer = _fitting(definition, wrappers)
+def _propose(role: str, points: bool, wrapper: Any, wrappers: Mapping[str, Any]) -> None:
+    layer = _fitting(role, points, wrappers)
     if layer is not None and layer is not chosen_layer(wrapper):
         choose_layer(wrapper, layer)
 
 
-def _fitting(definition: QgsProcessingParameterDefinition, wrappers: Mapping[str, Any]) -> QgsVectorLayer | None:
-    """The layer to propose; None where nothing fits better than what QGIS chose."""
+def _fitting(role: str, points: bool, wrappers: Mapping[str, Any]) -> QgsVectorLayer | None:
+    """The layer to propose; None where nothing fits better than what QGIS chose. points : whether it may have points"""
     from qgis.utils import iface
 
     active = iface.activeLayer() if iface is not None else None
-    layers, role = vector_layers(), definition.metadata().get(ROLE, "")
+    layers = vector_layers()
     if role == CROSSWALK:
         return first_that(is_crosswalk, layers)
     if role == RELEASED:
@@ -62,7 +65,6 @@ def _fitting(definition: QgsProcessingParameterDefinition, wrappers: Mapping[str
             lambda layer: not layer.isSpatial() and not is_own_output(layer), layers
         )
     if role == AREAS:
-        points = QgsProcessing.SourceType.TypeVectorPoint in definition.dataTypes()
         return area_layer([layer for layer in layers if points or geometry_kind(layer) != "point"], active)
     region_id = wrappers["REGION_ID"].parameterValue() if "REGION_ID" in wrappers else ""
     areas = chosen_layer(wrappers.get("REGIONS"))
