@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
-from vbas.core.disclosure.guessing import _surest, _Tree, by_people_alone, guesses, sample_of
+from vbas.core.disclosure.guessing import ZoneSample, _surest, by_people_alone, guesses, sample_of
+from vbas.core.disclosure.possible_tables import PossibleTables
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
@@ -27,11 +28,13 @@ WEIGHTS = (1.0, 0.3, 0.0)
 
 @st.composite
 def zones(draw):
-    """People of some areas, their parts, a count and a k."""
+    """People of some areas, their parts, from the finest, and a count."""
     n = draw(st.integers(2, 4))
     people = np.array(draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)), float)
-    parts = draw(st.lists(st.lists(st.integers(0, 1), min_size=n, max_size=n).map(np.array), max_size=1))
-    return people, parts, draw(st.integers(2, 7)), draw(st.sampled_from([2, 3]))
+    parts = draw(st.lists(st.lists(st.integers(0, 1), min_size=n, max_size=n).map(np.array), max_size=2))
+    if len(parts) == 2:  # the finer within the coarser
+        parts[0] = parts[0] + 2 * parts[1]
+    return people, parts, draw(st.integers(2, 7))
 
 
 def chances_by_hand(people, parts, count, k, place, part, none):
@@ -43,30 +46,50 @@ def chances_by_hand(people, parts, count, k, place, part, none):
         weight = np.prod([(share / people.sum()) ** n / factorial(n) for n, share in zip(table, people)])
         n_large = sum(n >= k for n in table)
         weight *= place**n_large
-        for regions in parts:
-            groups = [np.flatnonzero(regions == region) for region in set(regions.tolist())]
-            several = [group for group in groups if 1 < len(group) < len(people)]
-            in_parts = sum(sum(table[area] for area in group) >= k for group in several)
-            weight *= part**in_parts
-            n_large += in_parts
+        # A part that is one on two levels counts once.
+        groups = {tuple(np.flatnonzero(regions == region)) for regions in parts for region in set(regions.tolist())}
+        in_parts = sum(sum(table[area] for area in group) >= k for group in groups if 1 < len(group) < len(people))
+        weight *= part**in_parts
+        n_large += in_parts
         weight *= 1.0 if n_large else none
         total += weight
         small += [weight * (1 <= n < k) for n in table]
     return small / total if total > 0 else np.full(len(people), 0.5)
 
 
-@given(zones(), st.sampled_from(WEIGHTS), st.sampled_from(WEIGHTS), st.sampled_from(WEIGHTS))
+def tables_of(zones, k):
+    """The tables of zones side by side, each of people, parts and a count."""
+    zone = np.repeat(np.arange(len(zones)), [len(people) for people, _, _ in zones])
+    n_levels = max(len(parts) for _, parts, _ in zones)
+    of_levels = [
+        np.concatenate([parts[level] if level < len(parts) else np.full(len(people), -1) for people, parts, _ in zones])
+        for level in range(n_levels)
+    ]
+    people = np.concatenate([people for people, _, _ in zones])
+    return PossibleTables(np.array([count for *_, count in zones]), zone, people, of_levels, k)
+
+
+@given(
+    st.sampled_from([2, 3]).flatmap(lambda k: st.tuples(st.lists(zones(), min_size=1, max_size=3), st.just(k))),
+    st.sampled_from(WEIGHTS),
+    st.sampled_from(WEIGHTS),
+    st.sampled_from(WEIGHTS),
+)
 @settings(max_examples=150)
-def test_chances_are_those_of_all_tables_together(zone, place, part, none):
-    people, parts, count, k = zone
-    found = _Tree(count, people, parts, k).chances(place, part, none)
-    assert found == pytest.approx(chances_by_hand(people, parts, count, k, place, part, none), abs=1e-9)
+def test_chances_are_those_of_all_tables_together(case, place, part, none):
+    several, k = case
+    tables = tables_of(several, k)
+    by_hand = [chances_by_hand(people, parts, count, k, place, part, none) for people, parts, count in several]
+    chances = tables.chances(tables.weighed([0.0, place], [0.0, part]), 1, none)
+    assert chances == pytest.approx(np.concatenate(by_hand), abs=1e-9)
 
 
 def test_people_alone_are_the_method_without_weights():
-    people = np.array([3.0, 5.0, 2.0])
-    parts = [np.array([0, 0, 1])]
-    assert _Tree(7, people, parts, 3).chances(1.0, 1.0, 1.0) == pytest.approx(by_people_alone(7, people, 3))
+    people, records = np.array([3.0, 5.0, 2.0]), np.array([4, 2, 1])
+    parts = (np.array([0, 0, 1]),)
+    sample = ZoneSample(np.array([7]), np.zeros(1, np.int64), np.zeros(3, np.int64), people, records, parts, 1)
+    tables = tables_of([(people, parts, 7)], 3)
+    assert tables.chances(tables.weighed([0.0, 1.0], [0.0, 1.0]), 1, 1.0) == pytest.approx(by_people_alone(sample, 3))
 
 
 @given(nested_cases(), st.sampled_from([2, 3]), st.booleans())
@@ -77,13 +100,12 @@ def test_the_sample_holds_the_zones_as_they_are(case, k, in_zones):
     plan = nest(areas, profile, levels, k, conditions=conditions)
     sample = sample_of(areas, plan)
     assert sample.of_zones >= len(sample.count)
-    for count, class_of, people, records, parts in zip(
-        sample.count, sample.class_of, sample.people, sample.records, sample.parts
-    ):
-        assert len(people) == len(records) > 1 and all(len(of_level) == len(people) for of_level in parts)
-        if in_zones and (areas.population > 0).all():
-            assert records.sum() == count >= k
-        assert profile.class_sizes[class_of] >= count
+    assert (np.bincount(sample.zone, minlength=len(sample.count)) > 1).all()
+    assert (np.diff(sample.zone) >= 0).all() and all(len(of_level) == len(sample.zone) for of_level in sample.parts)
+    of_zones = np.bincount(sample.zone, sample.records, len(sample.count))
+    if in_zones and (areas.population > 0).all():
+        assert (of_zones == sample.count).all() and (sample.count >= k).all()
+    assert (profile.class_sizes[sample.class_of] >= sample.count).all()
 
 
 def test_whoever_knows_that_nobody_shows_four_guesses_better_than_by_people():
