@@ -23,6 +23,7 @@ from qgis.PyQt.QtCore import QPoint, Qt, QTimer
 from qgis.PyQt.QtGui import QPainter, QPixmap, QTextCursor
 from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
 from qgis.utils import iface, plugins
+from scipy.ndimage import maximum_filter, minimum_filter
 
 PICTURES = Path(os.environ["VBAS_PICTURES"])
 WORK = Path(os.environ["VBAS_PICTURES_WORK"])
@@ -33,6 +34,7 @@ MOMENT = 700
 DOCK_WIDTH = 350  # of the dock over the map
 # Colours of a picture: so many as they are and so many near others; fewer where the file would be larger than LARGEST.
 COLOURS = ((160, 96), (80, 64), (40, 40))
+SPOT = 7  # pixels each way: a colour of a legend fills more
 LARGEST = 115_000
 Steps = Iterator[int]
 
@@ -460,10 +462,13 @@ def shrink(file: Path, name: str) -> None:
 
 
 def palette_of(picture: Image.Image, n_true: int, n_others: int) -> Image.Image:
-    """The most frequent colours as they are, and others near the rest."""
+    """The most frequent colours as they are, those of even spots before all, and others near the rest."""
     pixels = np.asarray(picture).reshape(-1, 3)
     colours, which, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
-    frequent = np.argsort(-counts, kind="stable")[:n_true]
+    number = which.reshape(picture.height, picture.width)
+    even = minimum_filter(number, SPOT) == maximum_filter(number, SPOT)
+    spotted = np.bincount(number[even], minlength=len(counts)) > 0
+    frequent = np.lexsort((-counts, ~spotted))[:n_true]
     rest = pixels[~np.isin(which.ravel(), frequent)]
     parts = [colours[frequent]]
     if len(rest):

@@ -12,7 +12,7 @@ from ...core.language import tr
 from ...core.plain_text import plain_text
 from ...core.secrecy import holds_secret, without_secrets
 from ..layers.feedback import texts_in
-from .understanding import is_blank, with_labels
+from .understanding import LAYERS, is_blank, with_labels
 
 PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -31,6 +31,8 @@ def refused_value(
             continue
         if is_blank(value):
             return tr("{name} is not given, and is needed: give a value.", name=name)
+        if definition.type() in LAYERS:
+            return no_layer(name, value)
         return tr("{name} is “{value}”, which cannot be used: give another value.", name=name, value=plain_text(value))
     return ""
 

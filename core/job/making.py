@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+
 from ..aggregation import APPROACHES, Aggregation
 from ..anonymise import Account, anonymise, rate
 from ..areas import Areas
@@ -160,7 +162,7 @@ def with_costs(
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
     costs = costs_of(account.plan, hierarchies, terms)
-    return replace(remarks, costs=costs), next_step(*costs)
+    return replace(remarks, costs=costs), next_step(*costs) or finer_regions(account)
 
 
 def _levels_made(job: Job, areas: Areas, records: Source, configuration: Configuration) -> LevelsMade:
@@ -228,6 +230,10 @@ def _using_attribute_counts(job: Job, configuration: Configuration) -> tuple[str
     return tuple(name for name in looking if name != configuration.site_number)
 
 
+TO_SHOW_MORE = tr(
+    "Nothing is suppressed: smaller regions may hide everybody as well. The dock “VBAS release” in QGIS shows what "
+    "each number of regions costs; SITE_NUMBER “suppression budget” takes the most that a budget allows."
+)
 TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
 
 
@@ -252,3 +258,10 @@ def next_step(percent: float, costs: Sequence[AttributeCost]) -> str:
     """What to do about suppression, empty where there is none."""
     cheaper = any(cost.without < percent for cost in costs)
     return " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""
+
+
+def finer_regions(account: Account) -> str:
+    """What to do where nothing is suppressed, empty where regions cannot be smaller."""
+    crosswalk = account.levels.crosswalks[0]
+    joined = crosswalk.n_regions < np.count_nonzero(crosswalk.region_of >= 0)
+    return TO_SHOW_MORE if joined and not account.measures.n_suppressed else ""

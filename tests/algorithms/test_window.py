@@ -237,6 +237,12 @@ def test_the_log_ends_with_verdict_cost_and_next_step(anonymize, tmp_path, kind)
         assert "Look at the report" in step
 
 
+def test_where_nothing_is_suppressed_smaller_regions_are_the_next_step(anonymize):
+    whole = anonymize(N_SITES=1, K=2)
+    assert whole.results["N_SUPPRESSED"] == 0 and whole.results["N_SITES"] == 1
+    assert whole.log[-1].startswith("Nothing is suppressed: smaller regions may hide everybody as well.")
+
+
 def test_steps_end_with_the_same_three_lines(run, grid, anonymize):
     areas, records = grid
     whole = anonymize(N_SITES=30)
