@@ -11,10 +11,11 @@ from qgis.core import (
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
+from qgis.PyQt.QtCore import QItemSelection, QItemSelectionModel
 from qgis.PyQt.QtWidgets import QFileDialog
 
 from vbas.core.command.main import DONE, main
-from vbas.core.preparing.roles import LEAVE_OUT, PERSON, QUASI
+from vbas.core.preparing.roles import AREA, LEAVE_OUT, PERSON, QUASI
 
 from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, wait_for
@@ -179,3 +180,33 @@ def test_a_job_is_handed_over_run_again_and_says_next_month_what_differs(opened,
     assert known in chosen(tmp_path / "may" / "datapackage.json").split("\n")  # the folder itself says it, too
     (tmp_path / "notes.toml").write_text("no job")
     assert "notes.toml" in chosen(tmp_path / "notes.toml")
+
+
+def test_a_table_of_two_hundred_columns_is_gone_through(entry, tmp_path):
+    areas, _ = make_grid()
+    homes = sorted(feature["da"] for feature in areas.getFeatures()) * 20
+    rng = np.random.default_rng(3)
+    columns = {f"answer {i:03d}": rng.integers(0, 2 + i % 30, len(homes)).tolist() for i in range(197)}
+    people = make_layer({"home": homes, "sex": rng.choice(["f", "m"], len(homes)).tolist(), **columns})
+    to_file(areas, "areas", tmp_path), to_file(people, "people", tmp_path)
+    entry.show()
+    dock, walk = entry.dock, Walk(entry.dock)
+    walk.settle()
+    walk.click(dock.next)
+    table = dock.roles.table
+    assert table.rowCount() == len(dock.state.fields) == 200
+    table.setFocus()
+    first = dock.state.fields.index("answer 000")
+    table.setCurrentCell(first, 0)
+    model, flags = table.model(), QItemSelectionModel.SelectionFlag
+    table.selectionModel().select(
+        QItemSelection(model.index(first, 0), model.index(199, 0)), flags.ClearAndSelect | flags.Rows
+    )
+    dock.roles.choose("answer 005", LEAVE_OUT)
+    assert {dock.state.role(f"answer {i:03d}") for i in range(197)} == {LEAVE_OUT}
+    assert dock.state.role("home") == AREA and dock.state.role("sex") == QUASI
+    table.setCurrentCell(first + 1, 0)
+    dock.roles.choose("answer 001", QUASI)
+    walk.click(dock.next)
+    assert dock.state.job()["QUASI_IDENTIFIERS"] == ["sex", "answer 001"]
+    assert dock.look.session.state.shown.measures.n_records == len(homes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtCore import QItemSelectionModel, Qt, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QBrush, QColor
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
@@ -21,7 +21,7 @@ from qgis.PyQt.QtWidgets import (
 from ...core.language import plural, tr
 from ...core.preparing.checking import DataChecked
 from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers, what_each_suppresses
-from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, ColumnSummary
+from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, SINGLE, ColumnSummary
 from ..explorer.session import ExplorerState
 from ..explorer.widgets import PassedOver, add_row, narrow, pass_over_these, rows, wrapped
 from ..explorer.work import Job, Worker
@@ -104,7 +104,7 @@ class RolesStep(QWidget):
         self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setWordWrap(True)
         self.table.setMinimumHeight(SHOWN_ROWS * 3 * self.fontMetrics().height())
@@ -137,7 +137,8 @@ class RolesStep(QWidget):
         hint = wrapped(
             tr(
                 "Say of each column what it is: what an outsider could know of a person identifies indirectly, and k "
-                "people must share it. The proposals come from names and values; you decide."
+                "people must share it. The proposals come from names and values; you decide. A role chosen for one of "
+                "several selected rows is given to all of them."
             )
         )
         for widget in (hint, self.table, self.about, self._coarser, self._demands):
@@ -226,15 +227,26 @@ class RolesStep(QWidget):
         self._worker.start(tr("VBAS release: coarser values"), work, show, lambda error: None)
 
     def _take_role(self, name: str, role: str) -> None:
-        if role == self.state.role(name):
+        columns = [column for column in self._selected_with(name, role) if role != self.state.role(column)]
+        if not columns:
             return
-        self.state.choose(name, role)
+        for column in columns:
+            self.state.choose(column, role)
         for row, other in enumerate(self.state.fields[: self._shown]):  # one of them may have lost the same role
             chooser = self.table.cellWidget(row, 1)
             chooser.setCurrentIndex(chooser.findData(self.state.role(other)))
-        self.table.setCurrentCell(self.state.fields.index(name), 0)
+        row, kept = self.state.fields.index(name), QItemSelectionModel.SelectionFlag.NoUpdate
+        if len(columns) > 1:
+            self.table.setCurrentCell(row, 0, kept)
+        else:
+            self.table.setCurrentCell(row, 0)
         self._show_column()
         self._changed()
+
+    def _selected_with(self, name: str, role: str) -> list[str]:
+        """The columns of the selected rows where this one is among them and several may have the role, else this."""
+        selected = [self.state.fields[index.row()] for index in self.table.selectionModel().selectedRows()]
+        return selected if name in selected and role not in SINGLE else [name]
 
     def _take_coarser(self, position: int) -> None:
         name = self._column()
