@@ -21,12 +21,14 @@ from qgis.core import (
     QgsProcessingModelChildAlgorithm,
     QgsProcessingModelChildDependency,
     QgsProcessingModelChildParameterSource,
+    QgsProcessingModelGroupBox,
     QgsProcessingModelOutput,
     QgsProcessingModelParameter,
     QgsProcessingParameterDefinition,
     QgsProcessingProvider,
 )
 from qgis.PyQt.QtCore import QPointF, QSizeF
+from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.named import GROUPS
 from vbas.core.approach import using_setting
@@ -259,8 +261,21 @@ FIRST = (
     *("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION"),
     *("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION", "CROSSWALK", "REGISTER", "UPDATE"),
 )
-# Inputs are drawn in two columns on the left, the steps down the middle.
+# Inputs are drawn in two columns on the left, each group of them in a box, the steps down the middle.
+GROUPED = (
+    ("Areas", (*REGIONS, "LEVEL_FIELDS")),
+    ("Records", (*PLACE, *RECORDS, *OVER_TIME, *HELD[:1], "UNMATCHED")),
+    (
+        "What is asked of a release",
+        ("K", "RULE", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "LEAST_POPULATION", *HELD[1:], *OF_NESTED[1:]),
+    ),
+    ("The release before, and the register", ("CROSSWALK", "CROSSWALK_ID", "REGISTER", "ENTRY", "UPDATE", "FOLLOWED")),
+    ("Where it goes", ("DESTINATION",)),
+)
+OTHERS = "How regions are made"
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
+ROW, HEADING, BETWEEN = 75, 40, 20  # heights of a row of inputs and of a heading, and the space between two boxes
+BOX = QColor(236, 239, 241)
 
 
 def by_combination(name: str) -> str:
@@ -327,11 +342,7 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
     model = QgsProcessingModelAlgorithm(chain.title, GROUPS["anonymise"], "VBAS")
     model.setName(chain.name)
     inputs = inputs_of(chain)
-    for i, definition in enumerate(inputs):
-        component = QgsProcessingModelParameter(definition.name())
-        component.setPosition(QPointF(SECOND if i % 2 else LEFT, 60 + 75 * (i // 2)))
-        component.setSize(QSizeF(230, 46))
-        model.addModelParameter(definition.clone(), component)
+    apart = max(210.0, draw_inputs(model, inputs) / len(chain.steps))  # from step to step
     model.setParameterOrder([model_input.name() for model_input in inputs])
     source = QgsProcessingModelChildParameterSource
     for i, step in enumerate(chain.steps):
@@ -352,14 +363,14 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
         child.setDependencies([QgsProcessingModelChildDependency(earlier) for earlier in step.after])
         for name, default in defaults_of(step):
             child.addParameterSources(name, [source.fromStaticValue(default)])
-        child.setPosition(QPointF(MIDDLE, 80 + 210 * i))
+        child.setPosition(QPointF(MIDDLE, 80 + apart * i))
         child.setSize(QSizeF(230, 40))
         results = {}
         for row, output in enumerate(step.outputs):
             result = QgsProcessingModelOutput(output, algorithm.parameterDefinition(output).description())
             result.setChildId(step.algorithm)
             result.setChildOutputName(output)
-            result.setPosition(QPointF(RIGHT + 60, 80 + 210 * i + 48 * row))
+            result.setPosition(QPointF(RIGHT + 60, 80 + apart * i + 48 * row))
             result.setSize(QSizeF(270, 34))
             results[output] = result
         child.setModelOutputs(results)
@@ -368,6 +379,36 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
             child.setModelOutputs({})
     model.setHelpContent(help_of(chain, inputs))
     return model
+
+
+def draw_inputs(model: QgsProcessingModelAlgorithm, inputs: list[QgsProcessingParameterDefinition]) -> float:
+    """Add the inputs to a model, each group in a box of its own, one below the other; how far down they go."""
+    top = 20.0
+    for title, group in grouped(inputs):
+        for i, definition in enumerate(group):
+            component = QgsProcessingModelParameter(definition.name())
+            component.setPosition(QPointF(SECOND if i % 2 else LEFT, top + HEADING + ROW * (i // 2 + 0.5)))
+            component.setSize(QSizeF(230, 46))
+            model.addModelParameter(definition.clone(), component)
+        height = HEADING + ROW * ((len(group) + 1) // 2)
+        box = QgsProcessingModelGroupBox(title)
+        box.loadVariant({**box.toVariant(), "uuid": f"vbas:{title}"})  # a drawn one would be another in each file
+        box.setPosition(QPointF((LEFT + SECOND) / 2, top + height / 2))
+        box.setSize(QSizeF(SECOND - LEFT + 260, height))
+        box.setColor(BOX)
+        model.addGroupBox(box)
+        top += height + BETWEEN
+    return top
+
+
+def grouped(
+    inputs: list[QgsProcessingParameterDefinition],
+) -> list[tuple[str, list[QgsProcessingParameterDefinition]]]:
+    """The inputs by what they are about, with the title of each group, in their order."""
+    group_of = {name: title for title, names in GROUPED for name in names}
+    titles = [*(title for title, _ in GROUPED), OTHERS]
+    groups = [(title, [own for own in inputs if group_of.get(own.name(), OTHERS) == title]) for title in titles]
+    return [(title, group) for title, group in groups if group]
 
 
 def defaults_of(step: Step) -> Iterator[tuple[str, object]]:
