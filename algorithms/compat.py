@@ -91,6 +91,12 @@ def label_placement(name: str) -> object:
     return getattr(getattr(Qgis, "LabelPlacement", QgsPalLayerSettings), name)
 
 
+def save_style(layer: QgsVectorLayer, name: str, title: str) -> None:
+    """Keep a layer's style in its database, as the one it is shown with; QGIS 3.44 deprecated the former name."""
+    save = getattr(layer, "saveStyleToDatabaseV2", None) or layer.saveStyleToDatabase
+    save(name, title, True, "")
+
+
 def hidden_flags() -> Any:
     """The flags of an algorithm that neither toolbox nor model designer shows; QGIS 3.36 moved the names."""
     if Qgis.QGIS_VERSION_INT >= 33600:

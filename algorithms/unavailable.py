@@ -64,25 +64,31 @@ def not_loaded(error: Exception) -> str:
 
 
 OF_MEMORY = re.compile("allocate|memory|failed to map")  # as the system's loader says it
+UNKNOWN = "0+"  # as versions begin that were not known when a package was built
 NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
 
 
 def missing_packages() -> list[str]:
     """Those of the packages needed that are absent or too old, or do not go with this QGIS."""
     load_shapely()
-    lacking = [name for name, oldest in NEEDED.items() if _numbers(version_of(name)) < oldest]
+    lacking = [name for name in NEEDED if _too_old(name)]
     if "shapely" not in lacking and not works_here():
         lacking.append("shapely")
     return lacking
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+def _too_old(name: str) -> bool:
+    """Whether a package is absent or too old. Debian's shapely 2.2 calls itself “0+unknown”: there it is asked for what
+    2.0 brought."""
+    version = version_of(name)
+    if name == "shapely" and version.startswith(UNKNOWN):
+        return not hasattr(import_module(name), "to_wkb")
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < NEEDED[name]
 
 
 def _wanted(name: str) -> str:
     oldest, there = NEEDED[name], version_of(name)
-    if _numbers(there) < oldest:
+    if _too_old(name):
         return tr("{name} {version} or later", name=name, version=".".join(map(str, oldest)))
     return tr(
         "a {name} whose GEOS goes with that of QGIS (another plugin has loaded {version})", name=name, version=there

@@ -130,13 +130,13 @@ class VbasAlgorithm(NamedAlgorithm):
         of = (language(), *map(state_of, own_rules()), *map(remembered, SAID))
         if _declared.get(self.ID, (None,))[0] != of:
             self.declare()
-            kept = [definition.clone() for definition in self.parameterDefinitions()]
+            kept = [_copy_of(definition) for definition in self.parameterDefinitions()]
             destinations = {definition.name() for definition in kept if definition.isDestination()}
             numbers = [output for output in self.outputDefinitions() if output.name() not in destinations]
             _declared[self.ID] = of, kept, [(type(number), number.name(), number.description()) for number in numbers]
         else:
             _, kept, outputs = _declared[self.ID]
-            self.addParameters(*(definition.clone() for definition in kept))
+            self.addParameters(*map(_copy_of, kept))
             for kind, name, label in outputs:
                 self.addOutput(kind(name, label))
         name_pages(self)
@@ -240,6 +240,15 @@ class VbasAlgorithm(NamedAlgorithm):
             if self.outputDefinition("RUNNING_TIME") is not None:
                 numbers["RUNNING_TIME"] = form.seconds()
             return {**results, **numbers}
+
+
+def _copy_of(definition: QgsProcessingParameterDefinition) -> QgsProcessingParameterDefinition:
+    """A copy that goes in Python when it goes in QGIS.
+
+    Of one that `clone` made PyQt would not hear that it is gone: its Python object would live as long as that of the
+    algorithm, and be given out, with its kind, for the next definition at its place in memory.
+    """
+    return type(definition)(definition)
 
 
 def _discreet(value: object, addresses: tuple[str, ...]) -> object:

@@ -12,7 +12,7 @@ from ...core.job.job import Job, no_table
 from ...core.log import QUIET, Log
 from ...core.progress import Progress, silent
 from ..layers.delivery.outputs import Outputs
-from ..layers.feedback import READ, check_cancelled, progress_of
+from ..layers.feedback import READ, FeedbackLog, check_cancelled, progress_of
 from ..layers.inputs import Inputs
 from .effective import Effective
 from .layers import Layers
@@ -86,7 +86,8 @@ class Form(Inputs):
     @cached_property
     def job(self) -> FormJob:
         """What the form was given, for what reads some of it."""
-        return FormJob(self, self.layers, self)
+        # Not with the form as its log: the two would hold each other, and the algorithm, beyond the end of the run.
+        return FormJob(self, self.layers, FeedbackLog(self.feedback))
 
     @property
     def outputs(self) -> Outputs:
@@ -126,13 +127,11 @@ class Form(Inputs):
 
     def info(self, *sentences: str) -> None:
         """Lines for the log."""
-        for sentence in sentences:
-            self.feedback.pushInfo(sentence)
+        FeedbackLog(self.feedback).info(*sentences)
 
     def warn(self, *sentences: str) -> None:
         """Warnings for the log."""
-        for sentence in sentences:
-            self.feedback.pushWarning(sentence)
+        FeedbackLog(self.feedback).warn(*sentences)
 
     def seconds(self) -> float:
         """Since the run began."""

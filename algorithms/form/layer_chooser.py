@@ -40,10 +40,9 @@ class LayerChooser:
     """QGIS makes it from the parameter's metadata; what it gets is its own wrapper."""
 
     def __new__(cls, parameter: QgsProcessingParameterDefinition, dialog: Any, row: int = 0, col: int = 0) -> Any:
-        # Asked now: later PyQt may take the definition for another, see `FieldChooser`.
-        role = parameter.metadata().get(ROLE, "")
-        points = QgsProcessing.SourceType.TypeVectorPoint in getattr(parameter, "dataTypes", list)()
-        return linked_widget(parameter, dialog, row, col, partial(_propose, role, points))
+        points = QgsProcessing.SourceType.TypeVectorPoint in parameter.dataTypes()
+        link = partial(_propose, parameter.metadata().get(ROLE, ""), points)
+        return linked_widget(parameter, dialog, row, col, link)
 
 
 def _propose(role: str, points: bool, wrapper: Any, wrappers: Mapping[str, Any]) -> None:

@@ -32,10 +32,8 @@ class FieldChooser:
     """
 
     def __new__(cls, parameter: QgsProcessingParameterDefinition, dialog: Any, row: int = 0, col: int = 0) -> Any:
-        # By now PyQt may have taken the definition for one that was at its place in memory before (seen in QGIS 3.44):
-        # then nothing is proposed.
-        layer = getattr(parameter, "parentLayerParameterName", str)()
-        return linked_widget(parameter, dialog, row, col, partial(_propose, parameter.name(), layer))
+        link = partial(_propose, parameter.name(), parameter.parentLayerParameterName())
+        return linked_widget(parameter, dialog, row, col, link)
 
 
 def _propose(parameter: str, of_layer: str, wrapper: Any, wrappers: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from qgis.core import (
     QgsMapLayer,
@@ -88,6 +89,23 @@ def texts_in(value: object) -> Iterator[str]:
         yield from texts_in(value.sink)
     elif isinstance(value, QgsProperty):
         yield from texts_in(value.staticValue())
+
+
+@dataclass(frozen=True)
+class FeedbackLog:
+    """QGIS's feedback as core's log (`core.log.Log`)."""
+
+    feedback: QgsProcessingFeedback
+
+    def info(self, *sentences: str) -> None:
+        """Lines for the log."""
+        for sentence in sentences:
+            self.feedback.pushInfo(sentence)
+
+    def warn(self, *sentences: str) -> None:
+        """Warnings for the log."""
+        for sentence in sentences:
+            self.feedback.pushWarning(sentence)
 
 
 class DiscreetFeedback(QgsProcessingFeedback):

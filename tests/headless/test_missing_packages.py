@@ -9,7 +9,10 @@ import sys
 from html import unescape
 
 import pytest
+import shapely
 from qgis.PyQt.QtGui import QTextDocument
+
+from vbas.algorithms.unavailable import missing_packages
 
 from .conftest import ROOT
 
@@ -35,17 +38,18 @@ print(json.dumps(found)); sys.stdout.flush(); os._exit(0)
 
 
 @pytest.mark.parametrize(
-    "shapely",
+    "code",
     [
         "__version__ = '1.8.5.post1'\n",
         "raise ModuleNotFoundError('none here', name='shapely')\n",
         "raise OSError('could not find library geos_c')\n",
         "",
+        "__version__ = '0+unknown'\n",
     ],
-    ids=["too old", "absent", "broken", "nameless"],
+    ids=["too old", "absent", "broken", "nameless", "too old, and of no known version"],
 )
-def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
-    found = forms_with(tmp_path, "shapely", shapely)
+def test_every_form_says_at_once_what_is_missing(tmp_path, code):
+    found = forms_with(tmp_path, "shapely", code)
     forms = [form for form in (ROOT / "algorithms").rglob("*.py") if "    ID = " in form.read_text(encoding="utf-8")]
     assert len(found) == len(forms) > 15
     for name, told in found.items():
@@ -60,6 +64,12 @@ def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
         line = told["can"][1].partition(":\n")[2]
         assert ' -m pip install --no-deps "shapely==2' in line
         assert shown.toPlainText().endswith(line.replace("\n", " ")) and line in unescape(told["help"])
+
+
+def test_a_shapely_that_does_not_know_its_version_is_asked_what_it_can(monkeypatch):
+    """As Debian's own shapely 2.2."""
+    monkeypatch.setattr(shapely, "__version__", "0+unknown")
+    assert missing_packages() == []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from ....core.analysis.moran import HIGH_HIGH, HIGH_LOW, LOW_HIGH, LOW_LOW, NOT_
 from ....core.language import as_data, tr
 from ....core.tables import tables_of
 from ....core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
-from ...compat import geometry_kind, label_placement
+from ...compat import geometry_kind, label_placement, save_style
 from .fields import name_fields, tell_features
 from .opening import opened
 from .renderers import (
@@ -227,7 +227,7 @@ def store_style(
         if not in_the_file:
             layer.saveNamedStyle(str(file.with_suffix(".qml")))
         elif drawn:
-            layer.saveStyleToDatabase(name.lower(), title, True, "")
+            save_style(layer, name.lower(), title)
         describe(layer, title, None, abstract, history)
         layer.saveDefaultMetadata()
 
