@@ -137,3 +137,15 @@ def test_a_class_suppressed_in_one_release_is_told_by_the_other():
     releases = releases_of([3, 9, 12], [0, 1, 1], [0, 0, 1])
     (count,) = find_disclosed(releases).counts
     assert (count.kind in (CELL, HIDDEN), count.low, count.high) == (True, 3, 3)
+
+
+@pytest.mark.parametrize(("most", "too_many"), [(1, True), (2, True), (3, False)])
+def test_releases_that_combine_to_too_many_classes_are_refused(most, too_many, monkeypatch):
+    """Two classes, and the people of whom neither release shows any: three to look at."""
+    monkeypatch.setattr("vbas.core.disclosure.overlay.MOST_JOINT_CLASSES", most)
+    releases = releases_of([[6, 5], [3, 7], [8, 9]], [0, 0, 1], [0, 1, 1])
+    if too_many:
+        with pytest.raises(InputError, match=f"combine to more than {most} classes"):
+            find_disclosed(releases)
+    else:
+        assert len(find_disclosed(releases).counts) == 1
