@@ -127,13 +127,13 @@ def test_regions_as_areas_are_recounted(seed):
     crosswalk = Crosswalk(region_of, 3)
     regions = regions_as_areas(areas, crosswalk)
     borders: dict[tuple[int, int], float] = {}
-    own = areas.neighbours
+    own, beside = areas.neighbours, regions.neighbours
+    assert own is not None and beside is not None
     for first, second, border in zip(own.owners.tolist(), own.others.tolist(), own.borders.tolist()):
         pair = int(region_of[first]), int(region_of[second])
         if first < second and min(pair) >= 0 and pair[0] != pair[1]:
             key = min(pair), max(pair)
             borders[key] = borders.get(key, 0.0) + border
-    beside = regions.neighbours
     found = {
         (a, b): border
         for a, b, border in zip(beside.owners.tolist(), beside.others.tolist(), beside.borders.tolist())

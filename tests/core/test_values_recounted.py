@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,11 +49,11 @@ class Rows:
         return found
 
 
-def holders_of(people: dict[int, Counter]) -> Counter:
+def holders_of(people: Mapping[Any, Counter]) -> Counter:
     return sum(people.values(), Counter())
 
 
-def fewest(people: dict[int, Counter]) -> int:
+def fewest(people: Mapping[Any, Counter]) -> int:
     """The fewest values that together have as many people as there are."""
     left, number = len(people), 0
     for _, holders in holders_of(people).most_common():
@@ -60,7 +62,7 @@ def fewest(people: dict[int, Counter]) -> int:
     return number
 
 
-def weights(people: dict[int, Counter]) -> dict[int, Fraction]:
+def weights(people: Mapping[Any, Counter]) -> dict[int, Fraction]:
     """Of each value its part of all, everybody's values weighing one together."""
     of: dict[int, Fraction] = defaultdict(Fraction)
     for values in people.values():
@@ -69,7 +71,7 @@ def weights(people: dict[int, Counter]) -> dict[int, Fraction]:
     return of
 
 
-def distance(people: dict[int, Counter], together: dict[int, Counter]) -> float:
+def distance(people: Mapping[int, Counter], together: Mapping[Any, Counter]) -> float:
     own, whole = weights(people), weights(together)
     apart = sum(abs(own.get(v, Fraction(0)) - whole[v]) for v in whole) / 2
     mine, all_of_them = holders_of(people), holders_of(together)
@@ -94,9 +96,9 @@ def test_how_diverse_values_are_is_so_by_counting_people(seed, of_persons):
     share = [100 * most[of] / max(len(people[of]), 1) for of in range(N_CLASSES)]
     np.testing.assert_allclose(tally.largest_share(), share)
     diversity = diversity_of(rows.class_of, shares, N_CLASSES)
-    together = {(of, who): values for of, some in people.items() for who, values in some.items()}
+    together: dict[Any, Counter] = {(of, who): values for of, some in people.items() for who, values in some.items()}
     if of_persons:  # who is in two classes is one of all together
-        merged: dict = defaultdict(Counter)
+        merged: dict[Any, Counter] = defaultdict(Counter)
         for (_, who), values in together.items():
             merged[who] |= values
         together = merged
@@ -132,7 +134,7 @@ def test_several_values_are_seen_without_counting_them(seed):
 def test_holders_that_are_counts_alone_are_tallied_as_those_who_are_known(seed):
     rows = Rows(seed)
     cell, value = rows.of_persons.cell, rows.of_persons.value
-    who = {(c, v): set() for c, v in zip(cell.tolist(), value.tolist())}
+    who: dict[tuple[int, int], set] = {(c, v): set() for c, v in zip(cell.tolist(), value.tolist())}
     for c, person, v in zip(rows.cell.tolist(), rows.person.tolist(), rows.value.tolist()):
         if c >= 0:
             who[c, v].add((c, person))  # nobody is in two cells
