@@ -170,7 +170,8 @@ class OfAnother(FileSystem):
     """A folder in which files can be given to nobody, or to no other user."""
 
     def __init__(self, groups: bool) -> None:
-        self.groups, self.asked = groups, []
+        self.groups = groups
+        self.asked: list[tuple[int, int]] = []
 
     def give(self, path, user, group):
         self.asked.append((user, group))
