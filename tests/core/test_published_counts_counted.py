@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.block import Storeys
 from vbas.core.disclosure.count_tables import own_totals
 from vbas.core.levels import own_regions
+from vbas.core.nesting.losses import MEAN_DISTANCE
 from vbas.core.plan import SUPPRESSED, suppress
-from vbas.core.privacy.published_counts import hold_against_counts
+from vbas.core.privacy.published_counts import (
+    OF_A_SUPPRESSED_RECORD,
+    _losses,
+    _released_cells,
+    _Work,
+    hold_against_counts,
+)
 
 from .test_published_counts import K, asked_of, by_hand, every_table, fitting, plans, told, town_of
 
@@ -91,3 +99,20 @@ def test_nothing_is_suppressed_that_need_not_be():
             assert again.n_suppressed or again.n_left
             suppressed += 1
     assert suppressed > 3
+
+
+def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
+    """Six of the class are shown in the first area, the others around it: two steps, and one where there is more."""
+    areas, plan = by_hand([[6, 4], [2, 4], [2, 4]], [[0, 1], [1, 1], [1, 1]], [0, 0, 0])
+    cells = _released_cells(plan, None, level_of_cells(plan), None)
+    storeys = Storeys(plan.levels.region_of, [None] * 2, K, False, cells.bounded)
+    tables = [own_totals(plan.profile, own_regions(3), [])]
+    work = _Work(cells, tables, np.arange(2), storeys, _losses(cells, areas, MEAN_DISTANCE), None)
+    suppressed = work._way_without([(1, 0, 0)])
+    assert suppressed.steps == ((1, 0, 0),) * 2 and suppressed.loss == OF_A_SUPPRESSED_RECORD * 10
+    up = work._way_without([(0, 0, 0)])
+    assert up.steps == ((0, 0, 0),) and 0 < up.loss < OF_A_SUPPRESSED_RECORD
+    both = work._way_without([(0, 0, 0), (1, 0, 0)])
+    assert both.steps == (*up.steps, *suppressed.steps) and both.loss == up.loss + suppressed.loss
+    work._do(suppressed)
+    assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
