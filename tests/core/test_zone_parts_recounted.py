@@ -114,15 +114,16 @@ def test_zones_whose_areas_may_all_hold_none_are_fitted_by_themselves(monkeypatc
     """With k = 3 two areas without k hold four at most: of four in three areas each may hold none, of five not."""
     asked = []
 
-    def seen(zones, k):
-        asked.append(sorted(tree.count for tree, _ in zones))
+    def seen(sample, holds, k):
+        asked.append((sample.count.tolist(), holds.tolist()))
         return 1.0, 1.0, 1.0
 
     monkeypatch.setattr(guessing, "_fitted", seen)
-    count = [3, 4, 5, 6]
-    people, records = [np.ones(3) * 9 for _ in count], [np.array([n, 0, 0]) for n in count]
-    sample = ZoneSample(count, [0] * 4, people, records, [[] for _ in count], 4)
-    chances = guessing._by_the_method(sample, 3)
-    assert asked == [[3, 4], [5, 6]]
-    expected = np.concatenate([guessing.by_people_alone(n, people[0], 3) for n in count])
-    np.testing.assert_allclose(chances, expected)
+    count, zone = np.array([3, 5, 4, 6]), np.repeat(np.arange(4), 3)
+    records = np.array([[3, 0, 0], [5, 0, 0], [2, 2, 0], [2, 2, 2]]).ravel()
+    sample = ZoneSample(count, np.zeros(4, np.int64), zone, np.full(12, 9.0), records, (), 4)
+    holds = (records >= 1) & (records < 3)
+    chances = guessing._by_the_method(sample, holds, 3)
+    nobody, two = [False] * 3, [True, True, False]
+    assert asked == [([3, 4], nobody + two), ([5, 6], nobody + [True] * 3)]
+    np.testing.assert_allclose(chances, guessing.by_people_alone(sample, 3))
