@@ -73,20 +73,21 @@ def test_zones_and_their_parts_are_those_of_loops_over_areas(seed, in_zones):
     asked = rng.random(len(shown)) < 0.7
     table = rng.integers(0, 4, len(pairs))
     for which in (None, asked):
-        expected, n_areas, n_larger, n_rests = {}, 0, 0, 0
+        expected: dict[tuple[int, frozenset[int]], set[tuple[int, int]]] = {}
+        n_areas = n_larger = n_rests = 0
         for zone, number in enumerate(several):
             if which is not None and not which[number]:
                 continue
-            own = frozenset(inhabited[number])
-            expected |= {(zone, frozenset([i])): {(-1, i)} for i in own}
-            n_areas, n_rests = n_areas + len(own), n_rests + len(own) * (len(own) > 2)
+            whole = frozenset(inhabited[number])
+            expected |= {(zone, frozenset([i])): {(-1, i)} for i in whole}
+            n_areas, n_rests = n_areas + len(whole), n_rests + len(whole) * (len(whole) > 2)
             for level in range(shown[number][0]):
                 for region in range(levels.crosswalks[level].n_regions):
-                    inside = frozenset(i for i in own if levels.region_of[level][i] == region)
-                    if 1 < len(inside) < len(own):
+                    inside = frozenset(i for i in whole if levels.region_of[level][i] == region)
+                    if 1 < len(inside) < len(whole):
                         expected.setdefault((zone, inside), set()).add((level, region))
             larger = [part for of, part in expected if of == zone and len(part) > 1]
-            n_larger, n_rests = n_larger + len(larger), n_rests + sum(len(own) - len(part) > 1 for part in larger)
+            n_larger, n_rests = n_larger + len(larger), n_rests + sum(len(whole) - len(part) > 1 for part in larger)
         for with_table, k in ((False, 0), (True, 3)):
             parts = parts_of(zones, released, which, table if with_table else None, k)
             assert (parts.n_areas, parts.n_larger, parts.n_rests) == (n_areas, n_larger, n_rests)
