@@ -84,6 +84,7 @@ def test_the_fewest_records_keep_a_class_company(second, third):
     assert after == [1, 1, int(second <= third), 1, int(third < second), 1]
 
 
+@pytest.mark.slow
 def test_nothing_is_suppressed_that_need_not_be():
     """Of one level, drawn towns: with any one class shown again something has to be suppressed once more."""
     suppressed = 0

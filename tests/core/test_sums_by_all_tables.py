@@ -13,6 +13,8 @@ from vbas.core.disclosure.bounds import propagate
 from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums
 from vbas.core.disclosure.programs import Problem, decide, solve, tables_of
 
+pytestmark = pytest.mark.slow
+
 K = 3
 
 
