@@ -76,8 +76,7 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     if account.ask.earlier is not None:
         by = form.text("PREPARED_BY") if form.has("PREPARED_BY") else ""
         entry = add_to_register(form, account, by, content_of(tables()))
-    if account.coarser is not None:
-        form.info(*coarser_sentences(account.coarser, account.requirement))
+    form.info(*coarser_sentences(account))
     if form.outputs.wanted(RELEASED_TABLES):
         add_released_tables(form, account)
     if account.rows is not None and account.rows.staged is None and form.outputs.wanted("RELEASED_RECORDS"):
@@ -169,10 +168,9 @@ def _add_regions(
     wanted, add = form.outputs.wanted, form.outputs.add
     of = account.levels if account.nested else account.levels.crosswalks[0]
     if wanted("RELEASED_REGIONS"):
-        values = () if account.coarser is None else account.coarser.values
         # Of a plan that nothing was released by, no counts go out: another run may show other classes.
         audit = None if account.rows is None else account.audit
-        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, audit, values=values))
+        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, audit, values=account.plan.values_of_levels))
     if wanted("CROSSWALK"):
         add("CROSSWALK", regions.crosswalk_table(layer, of))
     if wanted("REGION_AUDIT"):

@@ -55,6 +55,10 @@ class Levels:
         """The quasi-identifiers that some level shows coarser, in the order in which they are given up."""
         return tuple(dict.fromkeys(name for heights in self.heights for name in heights))
 
+    def nodes(self, names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """Of each level, how high each of these quasi-identifiers is shown in its hierarchy: 0 as it is."""
+        return tuple(tuple(here.get(name, 0) for name in names) for here in self.heights)
+
     def __len__(self) -> int:
         return len(self.crosswalks)
 

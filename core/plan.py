@@ -7,9 +7,10 @@ It is small compared with the records: whoever holds them, in arrays or a databa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,11 @@ from .parameters import K
 from .privacy.requirement import Requirement
 from .privacy.series import whole_series
 from .profile import Profile
-from .records.columns import looked_up
+from .records.columns import Column, looked_up, smallest_integers
 from .scientific import sparse
+
+if TYPE_CHECKING:
+    from .generalising.hierarchies import Hierarchy
 
 SUPPRESSED = -1
 CELLS_AT_ONCE = 1 << 18  # of a profile that is gone through, so that nothing of its size is held as 64 bits
@@ -30,6 +34,8 @@ EVERY_CELL = slice(None)
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The equivalence classes of a profile under nested levels of regions, or under one, and where each cell is shown.
+
+    All levels show the values that records were counted by, but for those of `nesting.views.CoarserPlan`.
 
     profile, levels : what the plan was made from; k : the minimum of records behind every equivalence class in use
     level, region, class_of, records : (L,) int64, of each equivalence class, ordered by level, region, class: its level
@@ -54,6 +60,65 @@ class Plan:
     people: np.ndarray | None = None
     in_zones: bool = False
     in_part: bool = False
+
+    @property
+    def counted(self) -> Plan:
+        """The plan over the cells that records were counted in, which has these equivalence classes, one for one."""
+        return self
+
+    @property
+    def profile_of_records(self) -> Profile:
+        """The profile that records were counted in, whose classes are shown as they are or coarser."""
+        return self.profile
+
+    @property
+    def by_value(self) -> Plan:
+        """The same records where the plan shows them, under the values of level 1: for what is said by value."""
+        return self
+
+    @property
+    def values_of_levels(self) -> tuple[str, ...]:
+        """What each level shows of the quasi-identifiers, as data say it; none where all levels show the same."""
+        return ()
+
+    @property
+    def values_in_words(self) -> tuple[str, ...]:
+        """The same for people."""
+        return ()
+
+    @property
+    def hierarchies_of_levels(self) -> Mapping[str, Hierarchy]:
+        """By quasi-identifier, how its values become coarser from level to level."""
+        return {}
+
+    @property
+    def classes_at_levels(self) -> tuple[np.ndarray | None, ...]:
+        """Of each level, the class there of each class that records were counted in, (C,); None where it is itself."""
+        return (None,) * len(self.levels)
+
+    def all_levels(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """Every value of a quasi-identifier that some level shows, in the order of every column, the missing one last;
+        and the position among them of what each level shows for each value that records have, (L, n_values)."""
+        categories = self.profile.categories[position]
+        return categories, np.tile(np.arange(len(categories)), (len(self.levels), 1))
+
+    def shown(self, columns: Mapping[str, Column], level: np.ndarray) -> Mapping[str, Column]:
+        """The quasi-identifiers of rows as their levels show them; level : (N,), SUPPRESSED for those that are not."""
+        shown = dict(columns)
+        for position, (name, column) in enumerate(columns.items()):
+            if name in self.levels.coarser:
+                categories, codes = self.all_levels(position)
+                shown[name] = Column(smallest_integers(codes, len(categories))[level, column.codes], categories)
+        return shown
+
+    def shown_by(self, counted: Plan) -> Plan:
+        """What another plan over the same cells shows; see `counted`."""
+        return counted
+
+    @property
+    def levels_of_cells(self) -> np.ndarray:
+        """The level at which each cell is shown, (m,) int8, SUPPRESSED for none."""
+        return np.append(self.level, SUPPRESSED).astype(np.int8)[self.equivalence_class_of]
 
     @property
     def sizes(self) -> np.ndarray:

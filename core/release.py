@@ -83,7 +83,7 @@ def apply(
     Parameters
     ----------
     plan : Plan
-        Of the profile of these records.
+        Of the profile of these records, or made from one.
     records : Records
         N rows.
     kept : sequence of KeptField, optional
@@ -120,12 +120,12 @@ def apply(
         refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     n_regions = max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)
     level, region = (
-        of_rows(of_rows(smallest_integers(of_class, n), plan.equivalence_class_of), records.cell_of)
+        of_rows(of_rows(smallest_integers(of_class, n), plan.counted.equivalence_class_of), records.cell_of)
         for of_class, n in ((plan.level, len(plan.levels)), (plan.region, n_regions))
     )
     if table.counts is not None:
         level[table.counts <= 0] = SUPPRESSED
-    fields = {**table.quasi_identifiers, **table.kept}
+    fields = {**plan.shown(table.quasi_identifiers, level), **table.kept}
     values_count = requirement is not None and requirement.asks_for_values
     # Codes follow the sorted categories, so their order is that of the values shown.
     (level, region, *codes), counts, shown_as = different_rows(

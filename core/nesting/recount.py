@@ -1,21 +1,27 @@
-"""A recount of a nested release from its rows: it knows the records and the crosswalk, and nothing of the optimum."""
+"""A recount of a nested release from its rows: it knows the records and the levels, and nothing of the optimum."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from ..crosswalk import Crosswalk
 from ..errors import PrivacyError
+from ..generalising.collapsing import generalise_profile
+from ..generalising.hierarchies import Hierarchy
 from ..language import plural, tr
 from ..levels import Levels
 from ..plan import CELLS_AT_ONCE
 from ..profile import Profile
-from ..records.columns import combine_codes
+from ..records.columns import Column, combine_codes, typed
 from ..release import Release
 from ..scientific import sparse
 from .flattening import flatten
+
+AS_COUNTED: Mapping[str, Hierarchy] = {}
 
 
 class HasProfile(Protocol):
@@ -26,21 +32,27 @@ class HasProfile(Protocol):
         """Their counts by area and class."""
 
 
-def check_where_released(release: Release, records: HasProfile, levels: Levels, whole: bool = True) -> None:
+def check_where_released(
+    release: Release,
+    records: HasProfile,
+    levels: Levels,
+    whole: bool = True,
+    hierarchies: Mapping[str, Hierarchy] = AS_COUNTED,
+) -> None:
     """Compare a release with the records region by region, at every level.
 
-    No region may show more records of a class, itself and in the smaller regions within, than live there. whole : every
-    class must be shown within its coarsest region with all its records, or with none.
+    At each level the rows shown there or finer are brought to its regions and values. No region may show more records
+    of a class, itself and in the smaller regions within, than live there. whole : every class must be shown within its
+    coarsest region with all its records, or with none; hierarchies : of values that levels show coarser.
     Raises PrivacyError where that is not so.
     """
-    profile = records.profile
-    released_class = classes_of(release, profile)
-    if (released_class < 0).any():
-        raise PrivacyError(
-            tr("The release would show a combination of values that no record has: nothing was written.")
-        )
-    by_class = profile.counts.tocsc()
-    for target, crosswalk in enumerate(levels.crosswalks):
+    nodes = levels.nodes(records.profile.quasi_identifiers)
+    for target, (crosswalk, node) in enumerate(zip(levels.crosswalks, nodes)):
+        if not target or node != nodes[target - 1]:
+            profile, _ = generalise_profile(records.profile, hierarchies, node)
+            by_class = profile.counts.tocsc()
+            last = len(nodes) - 1 - nodes[::-1].index(node)
+            released_class = _classes_at(release, profile, levels, hierarchies, last)
         region = flatten(levels, release.level, release.region, target)
         there = region >= 0
         rows = release.counts[there], (region[there], released_class[there])
@@ -57,6 +69,45 @@ def check_where_released(release: Release, records: HasProfile, levels: Levels, 
                     target=target + 1,
                 )
             )
+
+
+def _classes_at(
+    release: Release, profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierarchy], target: int
+) -> np.ndarray:
+    """The class of each row that shows a level or a finer one, by the values of that level, (R,) int64; of others -1.
+
+    profile : at that level. Raises PrivacyError for values that a level or the records do not have.
+    """
+    shown = dict(release.fields)
+    for name in levels.coarser:
+        shown[name] = _brought_to(hierarchies[name], shown[name], release.level, levels, name, target)
+    released_class = classes_of(replace(release, fields=shown), profile)
+    if (released_class[release.level <= target] < 0).any():
+        raise PrivacyError(
+            tr("The release would show a combination of values that no record has: nothing was written.")
+        )
+    return released_class
+
+
+def _brought_to(
+    hierarchy: Hierarchy, column: Column, level: np.ndarray, levels: Levels, name: str, target: int
+) -> Column:
+    """What rows of a level or a finer one show, as the values of that level; of other rows it is the first of these.
+
+    Raises PrivacyError for a value that its level does not have.
+    """
+    codes, height = np.zeros(len(level), np.int64), levels.heights[target].get(name, 0)
+    for shown_at in range(target + 1):
+        here, own = np.flatnonzero(level == shown_at), levels.heights[shown_at].get(name, 0)
+        above = hierarchy.above(own)
+        fine = {typed(value): code for code, value in enumerate(above.values)}
+        used = np.unique(column.codes[here]).tolist()
+        if any(typed(column.categories[code]) not in fine for code in used):
+            raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
+        coarser = np.zeros(len(column.categories), np.int64)
+        coarser[used] = [above.codes[height - own][fine[typed(column.categories[code])]] for code in used]
+        codes[here] = coarser[column.codes[here]]
+    return Column(codes, hierarchy.categories[height])
 
 
 def _wrong(released: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: Crosswalk, whole: bool) -> int:

@@ -6,12 +6,13 @@ In the plan of `nest_coarser` an equivalence class's region is a place. Here it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Callable
 
 import numpy as np
 
+from ..generalising.hierarchies import Hierarchy
 from ..language import as_data, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
@@ -19,6 +20,7 @@ from ..scientific import sparse
 from .coarser_places import Places
 
 FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
+AS_READ: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +33,12 @@ class CoarserLevels:
 
     plan: Plan
     places: Places
-    before: Mapping[str, int] = field(default_factory=dict)
+    before: Mapping[str, int] = field(default_factory=lambda: AS_READ)
 
     @cached_property
     def as_they_were(self) -> Plan:
         """The same records where the plan shows them, under the values of level 1."""
         return as_they_were(self.plan, self.places)
-
-    @property
-    def as_text(self) -> tuple[str, ...]:
-        """The quasi-identifiers that some levels show coarser, and that are text in all rows."""
-        return self.places.levels.coarser
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -62,13 +59,68 @@ class CoarserLevels:
         return tuple(sentences)
 
 
-def as_released(plan: Plan, places: Places) -> Plan:
+def _unknown() -> CoarserLevels:
+    raise LookupError("made_from")
+
+
+@dataclass(frozen=True, eq=False)
+class CoarserPlan(Plan):
+    """A plan by what is shown whose last levels show coarser values; made_from : the plan over places."""
+
+    made_from: CoarserLevels = field(default_factory=_unknown)
+
+    @property
+    def counted(self) -> Plan:
+        """That over places."""
+        return self.made_from.plan
+
+    @property
+    def profile_of_records(self) -> Profile:
+        """See `Plan`."""
+        return self.made_from.places.profile
+
+    @property
+    def by_value(self) -> Plan:
+        """See `Plan`."""
+        return self.made_from.as_they_were
+
+    @property
+    def values_of_levels(self) -> tuple[str, ...]:
+        """See `Plan`."""
+        return self.made_from.values
+
+    @property
+    def values_in_words(self) -> tuple[str, ...]:
+        """See `Plan`."""
+        return self.made_from.in_words
+
+    @property
+    def hierarchies_of_levels(self) -> Mapping[str, Hierarchy]:
+        """See `Plan`."""
+        return self.made_from.places.hierarchies
+
+    @property
+    def classes_at_levels(self) -> tuple[np.ndarray | None, ...]:
+        """See `Plan`."""
+        return self.made_from.places.coarser_class_of
+
+    def all_levels(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Plan`."""
+        return self.made_from.places.all_levels(position)
+
+    def shown_by(self, counted: Plan) -> Plan:
+        """See `Plan`."""
+        return as_released(counted, self.made_from.places, self.made_from.before)
+
+
+def as_released(plan: Plan, places: Places, before: Mapping[str, int] = AS_READ) -> CoarserPlan:
     """The same plan over areas and the classes that are shown: it has the same equivalence classes, one for one.
 
     Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
     shown as one are one. Values of two levels are different classes, also where they have the same name.
+    before : as in `CoarserLevels`
     """
-    profile, level_of = places.profile, _levels_of_cells(plan)
+    profile, level_of = places.profile, plan.levels_of_cells
     first, classes, categories = _classes_of_all_levels(places)
     class_of = first[np.maximum(level_of, 0)]
     for level, of_classes in enumerate(places.class_of):
@@ -83,7 +135,9 @@ def as_released(plan: Plan, places: Places) -> Plan:
     released = Profile(counts, classes, categories, profile.quasi_identifiers)
     of_cells = np.full(len(keys), SUPPRESSED, np.int64)
     of_cells[cell] = level_of
-    return replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
+    shown = replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
+    of_plan = {one.name: getattr(shown, one.name) for one in fields(Plan)}
+    return CoarserPlan(**of_plan, made_from=CoarserLevels(plan, places, before))
 
 
 def as_they_were(plan: Plan, places: Places) -> Plan:
@@ -91,13 +145,8 @@ def as_they_were(plan: Plan, places: Places) -> Plan:
 
     Its equivalence classes are no classes of the release, and may have fewer than k records.
     """
-    shown_plan = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
+    shown_plan = plan_by_levels(places.profile, places.levels, plan.k, plan.levels_of_cells)
     return replace(shown_plan, released=np.ones(len(shown_plan.released), bool))
-
-
-def _levels_of_cells(plan: Plan) -> np.ndarray:
-    """The level at which each cell is shown, (m,), SUPPRESSED where it is not."""
-    return np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of]
 
 
 def _classes_of_all_levels(places: Places) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
@@ -144,7 +193,7 @@ class CoarserByValue:
 
 def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
     """Who is shown coarser in the plan of `nest_coarser`."""
-    profile, level_of = places.profile, _levels_of_cells(plan)
+    profile, level_of = places.profile, plan.levels_of_cells
     names: list[str] = []
     values: list[object] = []
     parts = []

@@ -170,8 +170,8 @@ def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) ->
     if nested:
         columns["vbas_parent"] = _parents(levels)
     columns["areas"] = column_of_numbers(np.concatenate(of_level).astype(np.int64))
-    if account.coarser is not None:
-        values_of_levels = zip(account.coarser.values, n_regions)
+    if account.plan.values_of_levels:
+        values_of_levels = zip(account.plan.values_of_levels, n_regions)
         columns["vbas_values"] = column_of([values for values, n in values_of_levels for _ in range(n)])
     columns["released"] = column_of_numbers(np.asarray(audit.released))
     if nested:

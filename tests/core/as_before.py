@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property, partial
+from inspect import getmro
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ KEPT = Path(__file__).parent / "as_before"
 # What a thing was made from, how long it took, chance, and what would be said twice: no part of what it says.
 LEFT_OUT = {"ask", "areas", "source", "profile", "seconds", "requirement", "policies", "rng"}
 LEFT_OUT |= {"by_value", "levels", "region_of", "constraints", "variable_bounds", "release", "coarsest_region"}
+LEFT_OUT |= {"made_from", "counted", "profile_of_records", "hierarchies_of_levels", "values_of_levels"}
+LEFT_OUT |= {"values_in_words", "classes_at_levels", "levels_of_cells", "coarser_class_of"}
+# What stands elsewhere by now is told where it was: before which name, and where it stands.
+WHERE_IT_WAS = {
+    "Account": ("seconds", "plan.made_from"),
+    "HeldAgainstCounts": ("n_followed", "plan.made_from"),
+    "CoarserLevels": ("values", "places.levels.coarser"),
+}
 
 
 def text_of(value: object) -> str:
@@ -49,8 +58,15 @@ def _parts(value: object) -> Iterator[str]:
     elif is_dataclass(value):
         # Without its name and those of its fields: what things are called changes nothing of what they say.
         named = [one.name for one in fields(value)]
-        named += [name for name, one in vars(type(value)).items() if isinstance(one, (property, cached_property))]
-        yield from _parts([getattr(value, name, None) for name in named if name not in LEFT_OUT])
+        named += [
+            name
+            for kind in reversed(getmro(type(value)))
+            for name, one in vars(kind).items()
+            if isinstance(one, (property, cached_property))
+        ]
+        before, elsewhere = WHERE_IT_WAS.get(type(value).__name__, ("", ""))
+        named = [path for name in named for path in ((elsewhere, name) if name == before else (name,))]
+        yield from _parts([_at(value, name) for name in named if name not in LEFT_OUT])
     elif isinstance(value, Mapping):
         yield "{"
         for key, one in value.items():
@@ -72,6 +88,13 @@ def _parts(value: object) -> Iterator[str]:
         yield "]"
     else:
         raise TypeError(f"what does {value!r} say?")
+
+
+def _at(value: object, path: str) -> object:
+    """What a path of names leads to, None where it ends before."""
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value
 
 
 def outcome(case: Callable[[], object]) -> object:
