@@ -67,7 +67,7 @@ def wanted_candidates(choices: Choices, n_sites: int, rule: str = NO_RULE) -> li
     followed = {} if rule == NO_RULE else {"RULE": rule}
     single = replace(choices, nested=False).parameters(n_sites)
     within = {name: value for name, value in single.items() if name != "N_SITES"}
-    favour = choices.favour if choices.favour in RECOMMENDED else "all-rounder"
+    combination = choices.combination if choices.combination in RECOMMENDED else "all-rounder"
     looked_at = (
         tr("Nested levels from the regions you looked at") if choices.nested else tr("The regions you looked at")
     )
@@ -79,7 +79,7 @@ def wanted_candidates(choices: Choices, n_sites: int, rule: str = NO_RULE) -> li
         ),
         Wanted(
             tr("Nested levels from the areas on"),
-            {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
+            {"K": choices.k, "COMBINATION": combination, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
         ),
     ]
     return [replace(candidate, parameters={**candidate.parameters, **followed}) for candidate in wanted]

@@ -136,7 +136,7 @@ def as_released(plan: Plan, places: Places, before: Mapping[str, int] = AS_READ)
     of_cells = np.full(len(keys), SUPPRESSED, np.int64)
     of_cells[cell] = level_of
     shown = replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
-    of_plan = {one.name: getattr(shown, one.name) for one in fields(Plan)}
+    of_plan = {field.name: getattr(shown, field.name) for field in fields(Plan)}
     return CoarserPlan(**of_plan, made_from=CoarserLevels(plan, places, before))
 
 

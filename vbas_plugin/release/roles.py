@@ -44,7 +44,7 @@ class RolesStep(QWidget):
     def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state = state
-        self._found: DataChecked | None = None
+        self._data_checked: DataChecked | None = None
         self._offers: list[Coarser] = []
         # By the column, what is looked at with its values as they are; None where there is no such look.
         self.looked: Callable[[str], ExplorerState | None] = lambda name: None
@@ -60,11 +60,11 @@ class RolesStep(QWidget):
         self._rest.timeout.connect(self._show_more)
         self.different.valueChanged.connect(self._take_demands)
         self.share.valueChanged.connect(self._take_demands)
-        self.show_found(None)
+        self.show_data_checked(None)
 
-    def show_found(self, found: DataChecked | None) -> None:
+    def show_data_checked(self, data_checked: DataChecked | None) -> None:
         """Show the columns with what was found of them, and their roles; None while nothing is known yet."""
-        self._found = found
+        self._data_checked = data_checked
         chosen = self.table.currentRow()
         header = self.table.verticalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else each row would measure all others again
@@ -157,7 +157,7 @@ class RolesStep(QWidget):
             self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
 
     def _show_row(self, row: int, name: str) -> None:
-        look = None if self._found is None else self._found.looks.get(name)
+        look = None if self._data_checked is None else self._data_checked.looks.get(name)
         item = QTableWidgetItem(name if look is None else "\n".join([name, *_described(look)]))
         item.setToolTip(name if look is None else "\n".join([name, *_described(look), look.reason]))
         role = self.state.role(name)
@@ -188,9 +188,9 @@ class RolesStep(QWidget):
 
     def _show_column(self) -> None:
         """What there is to say of the column that is looked at."""
-        name, found = self._column(), self._found
-        look = None if found is None else found.looks.get(name)
-        column = None if found is None else found.columns.get(name)
+        name, data_checked = self._column(), self._data_checked
+        look = None if data_checked is None else data_checked.looks.get(name)
+        column = None if data_checked is None else data_checked.columns.get(name)
         self.about.setText("" if look is None else tr("“{field}”: {reason}", field=name, reason=look.reason))
         self.about.setVisible(look is not None)
         self._offers = coarser_offers(name, column) if column is not None else []
