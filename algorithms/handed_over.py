@@ -166,15 +166,16 @@ def _add_regions(
 ) -> None:
     """Write what describes the regions."""
     wanted, add = form.outputs.wanted, form.outputs.add
-    of = account.levels if account.nested else account.levels.crosswalks[0]
+    levels, nested = account.levels, account.nested
     if wanted("RELEASED_REGIONS"):
         # Of a plan that nothing was released by, no counts go out: another run may show other classes.
         audit = None if account.rows is None else account.audit
-        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, audit, values=account.plan.values_of_levels))
+        values = account.plan.values_of_levels
+        add("RELEASED_REGIONS", regions.regions_table(layer, levels, nested, shapes, audit, values))
     if wanted("CROSSWALK"):
-        add("CROSSWALK", regions.crosswalk_table(layer, of))
+        add("CROSSWALK", regions.crosswalk_table(layer, levels, nested))
     if wanted("REGION_AUDIT"):
-        add("REGION_AUDIT", regions.audit_table(layer, of, shapes, account.audit))
+        add("REGION_AUDIT", regions.audit_table(layer, levels, nested, shapes, account.audit))
     if aggregation is not None:
         regions.add_sites(form, layer, aggregation)
     elif wanted("SITE_POINTS") or wanted("VORONOI"):
