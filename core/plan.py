@@ -158,7 +158,7 @@ class Plan:
 
     def _keys(self) -> np.ndarray:
         """A number for each equivalence class, (L,) int64, ascending."""
-        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
+        first = self.levels.first_regions()
         return (first[self.level] + self.region) * _n_classes(self.profile) + self.class_of
 
     def _equivalence_classes(self, level_of: np.ndarray, released: np.ndarray) -> np.ndarray:

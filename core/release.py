@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .crosswalk import Crosswalk
 from .errors import PrivacyError
 from .language import plural, tr
 from .plan import SUPPRESSED, Plan, of_rows
@@ -56,15 +55,6 @@ class Release:
     def rows(self) -> np.ndarray:
         """The position in the arrays of each row that is given, (n,) int64."""
         return np.arange(len(self.region)) if self.counted else np.repeat(np.arange(len(self.region)), self.counts)
-
-    def numbers(self, crosswalks: Sequence[Crosswalk]) -> np.ndarray:
-        """The number of the region of each row, (R,) of the smallest type; crosswalks : of the levels."""
-        most = max(int(np.abs(crosswalk.numbers).max(initial=0)) for crosswalk in crosswalks)
-        numbers = np.zeros(len(self.region), np.min_scalar_type(-most - 1))
-        for level, crosswalk in enumerate(crosswalks):
-            here = self.level == level
-            numbers[here] = crosswalk.numbers[self.region[here]]
-        return numbers
 
     @property
     def n_records(self) -> int:

@@ -555,10 +555,7 @@ def _rows_read(engine: Engine, written: Expression, in_place: RowsInPlace, plan:
     batches = list(engine.fetch(written))
     number = whole_numbers(batches, "vbas_region")
     level = whole_numbers(batches, "vbas_level") - 1 if nested else np.zeros(len(number), np.int64)
-    region = np.zeros(len(number), np.int64)
-    for position, crosswalk in enumerate(plan.levels.crosswalks):
-        here, order = level == position, np.argsort(crosswalk.numbers)
-        region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+    region = plan.levels.regions(level, number)
     fields = {name: encoded(batches, name) for name in in_place.fields}
     return replace(
         in_place, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None

@@ -76,10 +76,7 @@ class StagedInPlace:
         weights = np.concatenate([*counts, np.empty(0, np.int64)])
         shown_columns = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
         level = _whole(shown_columns.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
-        number, region = _whole(shown_columns.pop("vbas_region")), np.zeros(len(rows), np.int64)
-        for position, crosswalk in enumerate(plan.levels.crosswalks):
-            here, order = level == position, np.argsort(crosswalk.numbers)
-            region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+        region = plan.levels.regions(level, _whole(shown_columns.pop("vbas_region")))
         records_of = np.bincount(row_of, weights, len(rows)).astype(np.int64)
         return Release(level, region, shown_columns, records_of, counted=bool(fields.count))
 
@@ -395,11 +392,7 @@ def _expected(plan: Plan, shows: Showing) -> dict[str, np.ndarray]:
 
 def _numbers(plan: Plan) -> np.ndarray:
     """The public number of each equivalence class's region, (L,) int64."""
-    numbers = np.zeros(len(plan.records), np.int64)
-    for level, crosswalk in enumerate(plan.levels.crosswalks):
-        here = plan.level == level
-        numbers[here] = crosswalk.numbers[plan.region[here]]
-    return numbers
+    return plan.levels.numbers(plan.level, plan.region).astype(np.int64)
 
 
 def _examined_classes(plan: Plan, seed: int) -> np.ndarray:

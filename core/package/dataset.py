@@ -96,10 +96,7 @@ def linked_tables_of_release(account: Account) -> tuple[DataTable, ...]:
 
 def _linked(account: Account, rows: LinkedRows) -> DataTable:
     says = declared_linked.RELEASED_LINKED
-    numbers = np.zeros_like(rows.region)
-    for level, crosswalk in enumerate(account.levels.crosswalks):
-        here = rows.level == level
-        numbers[here] = crosswalk.numbers[rows.region[here]]
+    numbers = account.levels.numbers(rows.level, rows.region)
     own = {"vbas_level": rows.level + 1} if account.nested else {}
     own = {**({} if rows.person is None else {PERSON: rows.person}), **own, "vbas_region": numbers}
     fields = [_own(says, name, WHOSE if name == PERSON else "") for name in own]
@@ -117,7 +114,7 @@ def _records(account: Account, release: Release) -> DataTable:
     table, nested, levels = account.source.values(), account.nested, account.levels
     sensitive = {shares.field for shares in account.requirement.shares}
     flags = {OURS + rows.name for rows in ([] if account.rows is None else account.rows.linked)}
-    numbers = release.numbers(levels.crosswalks)
+    numbers = levels.numbers(release.level, release.region)
     fields, columns = [], []
     places = {"vbas_level": release.level + 1, "vbas_region": numbers} if nested else {"vbas_region": numbers}
     for name, values in places.items():

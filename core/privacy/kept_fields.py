@@ -70,7 +70,7 @@ def examine_rows(
     quasi-identifier is measured over all rows, as if each showed the last level, against the values as they were read;
     and whether it is a finer value, against the finest values shown.
     """
-    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
+    first = plan.levels.first_regions()
     region = first[plan.level[equivalence_class]] + plan.region[equivalence_class]
     coarsened = {
         name: (plan.all_levels(position)[1][-1, quasi[name]], originals.get(name, quasi[name]))
