@@ -53,11 +53,6 @@ class Places:
         changes = [0, *(before != after for before, after in zip(self.nodes, self.nodes[1:]))]
         return np.cumsum(changes)
 
-    @property
-    def coarser_class_of(self) -> tuple[np.ndarray | None, ...]:
-        """`class_of`, None for each level that shows values as they are."""
-        return tuple(of if any(node) else None for of, node in zip(self.class_of, self.nodes))
-
     def codes(self, level: int, position: int) -> np.ndarray:
         """The value shown at a level for each value of a quasi-identifier, (n_values,) positions in `categories`."""
         hierarchy = self._hierarchy(level, position)

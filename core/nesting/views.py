@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
@@ -23,102 +23,81 @@ FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
 AS_READ: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, eq=False)
-class CoarserLevels:
-    """A plan whose last levels show coarser values.
-
-    plan, places : of `nest_coarser`, over the profile of the records; before : by name, the quasi-identifiers that all
-    records show coarser, and the level at which they do
-    """
-
-    plan: Plan
-    places: Places
-    before: Mapping[str, int] = field(default_factory=lambda: AS_READ)
-
-    @cached_property
-    def as_they_were(self) -> Plan:
-        """The same records where the plan shows them, under the values of level 1."""
-        return as_they_were(self.plan, self.places)
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """What each level shows, as data say it."""
-        return self._said(as_data)
-
-    @property
-    def in_words(self) -> tuple[str, ...]:
-        """The same for people."""
-        return self._said(tr)
-
-    def _said(self, say: Callable[..., str]) -> tuple[str, ...]:
-        sentences = []
-        for heights in self.places.levels.heights:
-            names = (name for name in self.places.profile.quasi_identifiers if name in heights)
-            coarser = [say(AT_LEVEL, name=name, level=self.before.get(name, 0) + heights[name]) for name in names]
-            sentences.append(", ".join(coarser) or say(FINEST))
-        return tuple(sentences)
-
-
-def _unknown() -> CoarserLevels:
-    raise LookupError("made_from")
+def _unknown() -> Any:
+    raise LookupError("what a plan was made from")
 
 
 @dataclass(frozen=True, eq=False)
 class CoarserPlan(Plan):
-    """A plan by what is shown whose last levels show coarser values; made_from : the plan over places."""
+    """A plan by what is shown whose last levels show coarser values.
 
-    made_from: CoarserLevels = field(default_factory=_unknown)
+    in_places, places_shown : the plan of `nest_coarser` that it was made from, over the profile of the records
+    level_before : by name, the quasi-identifiers that all records show coarser, and the level at which they do
+    """
+
+    in_places: Plan = field(default_factory=_unknown)
+    places_shown: Places = field(default_factory=_unknown)
+    level_before: Mapping[str, int] = field(default_factory=_unknown)
 
     @property
     def counted(self) -> Plan:
         """That over places."""
-        return self.made_from.plan
+        return self.in_places
 
     @property
     def profile_of_records(self) -> Profile:
         """See `Plan`."""
-        return self.made_from.places.profile
+        return self.places_shown.profile
 
-    @property
+    @cached_property
     def by_value(self) -> Plan:
         """See `Plan`."""
-        return self.made_from.as_they_were
+        return as_they_were(self.in_places, self.places_shown)
 
     @property
     def values_of_levels(self) -> tuple[str, ...]:
         """See `Plan`."""
-        return self.made_from.values
+        return self._said(as_data)
 
     @property
     def values_in_words(self) -> tuple[str, ...]:
         """See `Plan`."""
-        return self.made_from.in_words
+        return self._said(tr)
 
     @property
     def hierarchies_of_levels(self) -> Mapping[str, Hierarchy]:
         """See `Plan`."""
-        return self.made_from.places.hierarchies
+        return self.places_shown.hierarchies
 
     @property
     def classes_at_levels(self) -> tuple[np.ndarray | None, ...]:
         """See `Plan`."""
-        return self.made_from.places.coarser_class_of
+        return tuple(of if any(node) else None for of, node in zip(self.places_shown.class_of, self.places_shown.nodes))
 
     def all_levels(self, position: int) -> tuple[np.ndarray, np.ndarray]:
         """See `Plan`."""
-        return self.made_from.places.all_levels(position)
+        return self.places_shown.all_levels(position)
 
     def shown_by(self, counted: Plan) -> Plan:
         """See `Plan`."""
-        return as_released(counted, self.made_from.places, self.made_from.before)
+        return as_released(counted, self.places_shown, self.level_before)
+
+    def _said(self, say: Callable[..., str]) -> tuple[str, ...]:
+        """What each level shows."""
+        sentences = []
+        for heights in self.levels.heights:
+            names = (name for name in self.profile.quasi_identifiers if name in heights)
+            coarser = [say(AT_LEVEL, name=name, level=self.level_before.get(name, 0) + heights[name]) for name in names]
+            sentences.append(", ".join(coarser) or say(FINEST))
+        return tuple(sentences)
 
 
-def as_released(plan: Plan, places: Places, before: Mapping[str, int] = AS_READ) -> CoarserPlan:
+def as_released(plan: Plan, places: Places, level_before: Mapping[str, int] = AS_READ) -> CoarserPlan:
     """The same plan over areas and the classes that are shown: it has the same equivalence classes, one for one.
 
     Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
     shown as one are one. Values of two levels are different classes, also where they have the same name.
-    before : as in `CoarserLevels`
+    level_before : as in `CoarserPlan`
     """
     profile, level_of = places.profile, plan.levels_of_cells
     first, classes, categories = _classes_of_all_levels(places)
@@ -137,7 +116,7 @@ def as_released(plan: Plan, places: Places, before: Mapping[str, int] = AS_READ)
     of_cells[cell] = level_of
     shown = replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
     of_plan = {field.name: getattr(shown, field.name) for field in fields(Plan)}
-    return CoarserPlan(**of_plan, made_from=CoarserLevels(plan, places, before))
+    return CoarserPlan(**of_plan, in_places=plan, places_shown=places, level_before=level_before)
 
 
 def as_they_were(plan: Plan, places: Places) -> Plan:

@@ -36,7 +36,7 @@ def coarser_section(account: Account) -> Section:
     heading, plan = tr("Who is shown coarser"), account.plan
     if not isinstance(plan, CoarserPlan):
         return Section(heading)
-    by_value = coarser_by_value(plan.counted, plan.made_from.places)
+    by_value = coarser_by_value(plan.in_places, plan.places_shown)
     share = 100.0 * by_value.coarser / np.maximum(by_value.records, 1)
     columns = (by_value.records, by_value.as_is, by_value.coarser, share, by_value.suppressed)
     rows = list(
@@ -51,7 +51,7 @@ def coarser_sentences(account: Account) -> tuple[str, ...]:
     plan = account.plan
     if not isinstance(plan, CoarserPlan):
         return ()
-    places, values = plan.made_from.places, plan.values_in_words
+    places, values = plan.places_shown, plan.values_in_words
     without = suppress(places.profile, places.levels.crosswalks[-1], plan.k, account.requirement).n_released
     n_more = max(plan.n_released - without, 0)
     own = np.bincount(plan.level[plan.released], plan.records[plan.released], len(places.levels)).astype(np.int64)

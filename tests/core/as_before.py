@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from vbas.core.errors import VbasError
+from vbas.core.nesting.views import CoarserPlan
 
 PINS = bool(os.environ.get("VBAS_PIN"))
 MOST_TOLD = 3
@@ -29,14 +30,8 @@ KEPT = Path(__file__).parent / "as_before"
 # What a thing was made from, how long it took, chance, and what would be said twice: no part of what it says.
 LEFT_OUT = {"ask", "areas", "source", "profile", "seconds", "requirement", "policies", "rng"}
 LEFT_OUT |= {"by_value", "levels", "region_of", "constraints", "variable_bounds", "release", "coarsest_region"}
-LEFT_OUT |= {"made_from", "counted", "profile_of_records", "hierarchies_of_levels", "values_of_levels"}
-LEFT_OUT |= {"values_in_words", "classes_at_levels", "levels_of_cells", "coarser_class_of"}
-# What stands elsewhere by now is told where it was: before which name, and where it stands.
-WHERE_IT_WAS = {
-    "Account": ("seconds", "plan.made_from"),
-    "HeldAgainstCounts": ("n_followed", "plan.made_from"),
-    "CoarserLevels": ("values", "places.levels.coarser"),
-}
+LEFT_OUT |= {"in_places", "places_shown", "level_before", "counted", "profile_of_records", "hierarchies_of_levels"}
+LEFT_OUT |= {"values_of_levels", "values_in_words", "classes_at_levels", "levels_of_cells"}
 
 
 def text_of(value: object) -> str:
@@ -64,9 +59,8 @@ def _parts(value: object) -> Iterator[str]:
             for name, one in vars(kind).items()
             if isinstance(one, (property, cached_property))
         ]
-        before, elsewhere = WHERE_IT_WAS.get(type(value).__name__, ("", ""))
-        named = [path for name in named for path in ((elsewhere, name) if name == before else (name,))]
-        yield from _parts([_at(value, name) for name in named if name not in LEFT_OUT])
+        told = {name: getattr(value, name, None) for name in named if name not in LEFT_OUT}
+        yield from _parts(list(_with_coarser_levels(value, told)))
     elif isinstance(value, Mapping):
         yield "{"
         for key, one in value.items():
@@ -90,11 +84,19 @@ def _parts(value: object) -> Iterator[str]:
         raise TypeError(f"what does {value!r} say?")
 
 
-def _at(value: object, path: str) -> object:
-    """What a path of names leads to, None where it ends before."""
-    for name in path.split("."):
-        value = getattr(value, name, None)
-    return value
+def _with_coarser_levels(value: object, told: Mapping[str, object]) -> Iterator[object]:
+    """What a thing says; what its plan says of coarser levels is told where the thing itself did, before this name."""
+    before = {"Account": "tried", "HeldAgainstCounts": "n_followed"}.get(type(value).__name__)
+    for name, one in told.items():
+        if name == before:
+            plan = getattr(value, "plan", None)
+            yield _coarser_levels(plan) if isinstance(plan, CoarserPlan) else None
+        yield one
+
+
+def _coarser_levels(plan: CoarserPlan) -> list[object]:
+    said = plan.levels.coarser, plan.values_of_levels, plan.values_in_words
+    return [plan.in_places, plan.places_shown, plan.level_before, plan.by_value, *said]
 
 
 def outcome(case: Callable[[], object]) -> object:
