@@ -7,7 +7,7 @@ from dataclasses import replace
 from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
-from qgis.PyQt.QtWidgets import QCheckBox, QProgressBar, QVBoxLayout, QWidget
+from qgis.PyQt.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import Reading
 from ...algorithms.form.usual_layers import (
@@ -23,7 +23,7 @@ from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from ...core.progress import part
 from ...core.records.columns import Column
 from ..explorer.watching import LayerWatch
-from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
 from . import proposing
 from .project_answers import kept_answers
@@ -54,7 +54,7 @@ class DataStep(QWidget):
         self.region_id, self.population = QgsFieldComboBox(), QgsFieldComboBox()
         self.record_region, self.record_count = QgsFieldComboBox(), QgsFieldComboBox()
         self.leave_out, self.several = QCheckBox(tr("Suppress")), QCheckBox()
-        self.said, self.problems, self.bar = wrapped(), wrapped(), QProgressBar()
+        self.said, self.problems, self.bar = wrapped(), wrapped(), thin_bar()
         self._by_hand = self._proposing = False  # whether the fields that join were chosen by the user
         self._columns: Known = {}
         self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
@@ -151,9 +151,6 @@ class DataStep(QWidget):
             ),
         ):
             add_row(layout, text, widget, tip)
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(layout)

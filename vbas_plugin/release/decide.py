@@ -7,15 +7,11 @@ from collections.abc import Mapping
 from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QIcon, QImage, QPixmap
 from qgis.PyQt.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QDialog,
     QHBoxLayout,
-    QHeaderView,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
-    QTableWidget,
     QTableWidgetItem,
     QTextBrowser,
     QToolButton,
@@ -31,7 +27,7 @@ from ...core.language import tr
 from ...core.privacy.rules import NO_RULE
 from ...core.progress import part
 from ...core.report.sign import Signing, printed, said_on
-from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, choice_table, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
 from .small_map import small_maps
 from .state import ReleaseState
@@ -58,8 +54,10 @@ class DecideStep(QWidget):
         self.candidates: list[Candidate] = []
         self._asked: tuple[object, ...] | None = None  # what the candidates are of
         self._worker = Worker(self)
-        self.table, self.about, self.message = QTableWidget(0, 4), wrapped(), wrapped()
-        self.bar, self.cancel = QProgressBar(), QPushButton(tr("Cancel"))
+        headings = [tr("Release"), tr("Lost"), tr("To within"), tr("Regions")]
+        self.table = choice_table(headings, tr("Releases to choose from"), SHOWN_ROWS)
+        self.about, self.message = wrapped(), wrapped()
+        self.bar, self.cancel = thin_bar(), QPushButton(tr("Cancel"))
         self.rule, self.preview = narrow(QComboBox()), QPushButton(tr("The page to sign…"))
         self.maps: list[QToolButton] = []
         self.page = QDialog(self)
@@ -134,23 +132,6 @@ class DecideStep(QWidget):
         self.page.raise_()
 
     def _build(self) -> None:
-        self.table.setHorizontalHeaderLabels([tr("Release"), tr("Lost"), tr("To within"), tr("Regions")])
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column in (LOST, WITHIN, REGIONS):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setWordWrap(True)
-        self.table.setMinimumHeight(SHOWN_ROWS * 3 * self.fontMetrics().height())
-        self.table.setAccessibleName(tr("Releases to choose from"))
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         hint = wrapped(
             tr(
                 "Each row is a release that could be made, with the numbers that its run will give: the records that "

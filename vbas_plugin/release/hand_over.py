@@ -17,7 +17,7 @@ from qgis.core import (
 )
 from qgis.gui import QgsFileWidget
 from qgis.PyQt.QtCore import QUrl, pyqtSignal
-from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN
 from ...algorithms.form.parameters import label_of
@@ -28,7 +28,7 @@ from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
-from ..explorer.widgets import SAID, WRONG, add_row, rows, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, wrapped
 from .earlier_jobs import differing
 from .map_page import keep_template, map_page, text_below
 from .state import ReleaseState
@@ -79,7 +79,7 @@ class HandOverStep(QWidget):
         self.ready: Callable[[], str] = lambda: ""  # a sentence on what has to be done before, empty for nothing
         self.folder, self.register = QgsFileWidget(), QgsFileWidget()
         self.recipient, self.purpose, self.prepared_by = QLineEdit(), QLineEdit(), QLineEdit()
-        self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), QProgressBar()
+        self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), thin_bar()
         self.earlier, self.layout_of_map = QPushButton(tr("An earlier job…")), QPushButton(tr("A page with the map…"))
         self._iface, self._regions = iface, ""
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
@@ -172,9 +172,6 @@ class HandOverStep(QWidget):
             add_row(layout, text, widget, tip)
         for name, line in ((RECIPIENT, self.recipient), (PURPOSE, self.purpose), (PREPARED_BY, self.prepared_by)):
             line.setText(remembered(name) or "")
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         self.links.setOpenExternalLinks(True)
         self.go.setToolTip(tr("Make the release, recount it and write it. If it does not hold, nothing is written."))
         self.earlier.setToolTip(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qgis.PyQt.QtCore import QItemSelectionModel, Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtCore import QItemSelectionModel, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QBrush, QColor
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
@@ -12,7 +12,6 @@ from qgis.PyQt.QtWidgets import (
     QDoubleSpinBox,
     QHeaderView,
     QSpinBox,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -23,7 +22,7 @@ from ...core.preparing.checking import DataChecked
 from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers, what_each_suppresses
 from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, SINGLE, ColumnSummary
 from ..explorer.session import ExplorerState
-from ..explorer.widgets import PassedOver, add_row, narrow, pass_over_these, rows, wrapped
+from ..explorer.widgets import PassedOver, add_row, choice_table, narrow, pass_over_these, rows, wrapped
 from ..explorer.work import Job, Worker
 from .project_answers import keep_answers
 from .state import ReleaseState
@@ -50,7 +49,9 @@ class RolesStep(QWidget):
         self.looked: Callable[[str], ExplorerState | None] = lambda name: None
         self._worker = Worker(self)
         self._shown = 0  # rows that show what is known
-        self.table, self.about = QTableWidget(0, 2), wrapped()
+        headings = [tr("Column"), tr("Role")]
+        self.table = choice_table(headings, tr("Columns of the records and their roles"), SHOWN_ROWS)
+        self.about = wrapped()
         self.coarser, self.different, self.share = narrow(QComboBox()), QSpinBox(), QDoubleSpinBox()
         self._coarser, self._demands = QWidget(), QWidget()
         self._wheel, self._rest = PassedOver(self), QTimer(self)
@@ -97,18 +98,7 @@ class RolesStep(QWidget):
         self._worker.stop()
 
     def _build(self) -> None:
-        self.table.setHorizontalHeaderLabels([tr("Column"), tr("Role")])
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setWordWrap(True)
-        self.table.setMinimumHeight(SHOWN_ROWS * 3 * self.fontMetrics().height())
-        self.table.setAccessibleName(tr("Columns of the records and their roles"))
         self.different.setRange(1, HIGHEST)
         self.different.setValue(self.state.l_diversity)
         self.share.setRange(1.0, 100.0)
