@@ -124,7 +124,7 @@ def nested_table(example: Example) -> Iterator[str]:
         places = places_of(records.profile, with_coarser_values(levels, order), hierarchies)
         plan = nest_coarser(areas, places, K)
         shown = as_released(plan, places)
-        check_where_released(apply(shown, records), places, places.levels, True, places.hierarchies)
+        check_where_released(apply(shown, records), places.profile, places.levels, True, places.hierarchies)
         measures, _ = evaluate(areas, shown)
         coarser = n_released_coarser(plan, places)
         names = ", ".join(f"{name} {level}" for name, level in order) or "none"

@@ -163,7 +163,7 @@ def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str
     places = places_of(records.profile, with_coarser_values(build_levels(areas, records.profile), LAST_LEVELS), coarser)
     plan = nest_coarser(areas, places, K_SIX)
     shown = as_released(plan, places)
-    check_where_released(apply(shown, records), places, places.levels, True, places.hierarchies)
+    check_where_released(apply(shown, records), places.profile, places.levels, True, places.hierarchies)
     return Try("nested levels, coarser values last", evaluate(areas, shown)[0])
 
 

@@ -161,5 +161,5 @@ class RecordSource(Source):
         kept = examine_kept_fields(plan, records)
         release = apply(plan, records, kept, requirement)
         if nested:
-            check_where_released(release, records, plan.levels, whole, plan.hierarchies_of_levels)
+            check_where_released(release, records.profile, plan.levels, whole, plan.hierarchies_of_levels)
         return ReleasedRows(release, kept)

@@ -119,7 +119,7 @@ class LinkedEngineSource(EngineSource):
             raise more_than_k()
         released, whole = released_by(plan), not (requirement.asks_for_values or plan.in_part)
         if nested:
-            check_where_released(released, self.matched, plan.levels, whole, plan.hierarchies_of_levels)
+            check_where_released(released, self.matched.profile, plan.levels, whole, plan.hierarchies_of_levels)
         work = _Work(self, plan, nested, requirement, progress)
         kept, staged = work.released()
         return ReleasedRows(released, kept, staged, tuple(work.rows))

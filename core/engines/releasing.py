@@ -91,24 +91,22 @@ def stage_in_place(
     plan: Plan,
     destination: str,
     nested: bool = False,
-    seed: int = 0,
     progress: Progress = silent,
     requirement: Requirement | None = None,
     split: Records | None = None,
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
-    plan : of the profile of `matched`, or made from one; nested : whether rows say their level; seed : of the classes
-    in which kept fields are looked at where there are many rows; requirement : what is asked of the values of sensitive
-    fields; split : of an update, its records as `updating.counted_records` gives them, split by where they are shown,
-    of whose profile the plan is. What was written is counted once more, in the engine and from its rows alone, and must
-    hold what the plan foretold; what is not published is gone with the engine.
+    plan : of the profile of `matched`, or made from one; nested : whether rows say their level; requirement : what is
+    asked of the values of sensitive fields; split : of an update, its records as `updating.counted_records` gives them,
+    split by where they are shown, of whose profile the plan is. What was written is counted once more, in the engine
+    and from its rows alone, and must hold what the plan foretold; what is not published is gone with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
     in_place, fields = matched.in_place, matched.in_place.fields
     engine = in_place.engine
-    examined = _examined_classes(plan, seed) if fields.kept else None
+    examined = _examined_classes(plan) if fields.kept else None
     shows = showing(in_place, plan)
     if split is None:
         tables = tables_of_plan(matched, plan, examined)
@@ -395,10 +393,10 @@ def _numbers(plan: Plan) -> np.ndarray:
     return plan.levels.numbers(plan.level, plan.region).astype(np.int64)
 
 
-def _examined_classes(plan: Plan, seed: int) -> np.ndarray:
+def _examined_classes(plan: Plan) -> np.ndarray:
     """The equivalence classes whose rows are looked at for their kept fields: all, or enough of them."""
     share = ROWS_LOOKED_AT / max(plan.n_released, 1)
-    return plan.released & (np.random.default_rng(seed).random(len(plan.records)) < share)
+    return plan.released & (np.random.default_rng(0).random(len(plan.records)) < share)
 
 
 def check_members(matched: Matched, plan: Plan, placed: Expression) -> None:

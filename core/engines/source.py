@@ -114,7 +114,7 @@ class EngineSource(Source):
         """
         released, whole = released_by(plan), not (requirement.asks_for_values or plan.in_part)
         if nested:
-            check_where_released(released, self.matched, plan.levels, whole, plan.hierarchies_of_levels)
+            check_where_released(released, self.matched.profile, plan.levels, whole, plan.hierarchies_of_levels)
         staged = stage_in_place(
             self.matched, plan, self.destination, nested, progress=progress, requirement=requirement
         )
@@ -137,7 +137,7 @@ class UpdatedSource(RecordSource):
         """The rows that a plan shows, as of all records. Raises what that raises."""
         matched, released = self.whole.matched, released_by(plan)
         if nested:
-            check_where_released(released, matched, plan.levels, False)
+            check_where_released(released, matched.profile, plan.levels, False)
         staged = stage_in_place(
             matched,
             plan,

@@ -263,7 +263,7 @@ def _released(
     whole = not (requirement.asks_for_values or plan.in_part)
     release = apply(plan, records, kept, requirement)
     if nested:
-        check_where_released(release, records, plan.levels, whole, plan.hierarchies_of_levels)
+        check_where_released(release, records.profile, plan.levels, whole, plan.hierarchies_of_levels)
     return release
 
 

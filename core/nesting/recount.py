@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -24,39 +23,31 @@ from .flattening import flatten
 AS_COUNTED: Mapping[str, Hierarchy] = {}
 
 
-class HasProfile(Protocol):
-    """Records, wherever they are."""
-
-    @property
-    def profile(self) -> Profile:
-        """Their counts by area and class."""
-
-
 def check_where_released(
     release: Release,
-    records: HasProfile,
+    profile: Profile,
     levels: Levels,
     whole: bool = True,
     hierarchies: Mapping[str, Hierarchy] = AS_COUNTED,
 ) -> None:
-    """Compare a release with the records region by region, at every level.
+    """Compare a release with the profile of the records region by region, at every level.
 
     At each level the rows shown there or finer are brought to its regions and values. No region may show more records
     of a class, itself and in the smaller regions within, than live there. whole : every class must be shown within its
     coarsest region with all its records, or with none; hierarchies : of values that levels show coarser.
     Raises PrivacyError where that is not so.
     """
-    nodes = levels.nodes(records.profile.quasi_identifiers)
+    nodes = levels.nodes(profile.quasi_identifiers)
     for target, (crosswalk, node) in enumerate(zip(levels.crosswalks, nodes)):
         if not target or node != nodes[target - 1]:
-            profile, _ = generalise_profile(records.profile, hierarchies, node)
-            by_class = profile.counts.tocsc()
+            at_level, _ = generalise_profile(profile, hierarchies, node)
+            by_class = at_level.counts.tocsc()
             last = len(nodes) - 1 - nodes[::-1].index(node)
-            released_class = _classes_at(release, profile, levels, hierarchies, last)
+            released_class = _classes_at(release, at_level, levels, hierarchies, last)
         region = flatten(levels, release.level, release.region, target)
         there = region >= 0
         rows = release.counts[there], (region[there], released_class[there])
-        released = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, len(profile.classes)))
+        released = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, by_class.shape[1]))
         n_wrong = _wrong(released, by_class, crosswalk, whole and target == len(levels) - 1)
         if n_wrong:
             raise PrivacyError(

@@ -109,7 +109,7 @@ def test_every_equivalence_class_has_k_records_and_only_what_is_too_rare_at_the_
 
 
 def recount(release, places, whole=True):
-    check_where_released(release, places, places.levels, whole, places.hierarchies)
+    check_where_released(release, places.profile, places.levels, whole, places.hierarchies)
 
 
 def values(column):
