@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,8 +70,12 @@ def _classes_at(
     profile : at that level. Raises PrivacyError for values that a level or the records do not have.
     """
     shown = dict(release.fields)
-    for name in levels.coarser:
-        shown[name] = _brought_to(hierarchies[name], shown[name], release.level, levels, name, target)
+    # Where levels differ in what they show, a column has the values of all.
+    for name, categories in zip(profile.quasi_identifiers, profile.categories) if levels.coarser else ():
+        as_it_is = Hierarchy(name, (np.arange(len(categories)),), (categories,))
+        hierarchy = hierarchies[name] if name in levels.coarser else as_it_is
+        heights = [here.get(name, 0) for here in levels.heights[: target + 1]]
+        shown[name] = _brought_to(hierarchy, shown[name], release.level, heights)
     released_class = classes_of(replace(release, fields=shown), profile)
     if (released_class[release.level <= target] < 0).any():
         raise PrivacyError(
@@ -80,25 +84,22 @@ def _classes_at(
     return released_class
 
 
-def _brought_to(
-    hierarchy: Hierarchy, column: Column, level: np.ndarray, levels: Levels, name: str, target: int
-) -> Column:
-    """What rows of a level or a finer one show, as the values of that level; of other rows it is the first of these.
+def _brought_to(hierarchy: Hierarchy, column: Column, level: np.ndarray, heights: Sequence[int]) -> Column:
+    """What rows of some levels show, as the values of the last of these; of other rows it is the first value.
 
-    Raises PrivacyError for a value that its level does not have.
+    heights : of each of these levels, that of its values. Raises PrivacyError for a value that its level does not have.
     """
-    codes, height = np.zeros(len(level), np.int64), levels.heights[target].get(name, 0)
-    for shown_at in range(target + 1):
-        here, own = np.flatnonzero(level == shown_at), levels.heights[shown_at].get(name, 0)
-        above = hierarchy.above(own)
+    codes = np.zeros(len(level), np.int64)
+    for shown_at, own in enumerate(heights):
+        here, above = np.flatnonzero(level == shown_at), hierarchy.above(own)
         fine = {typed(value): code for code, value in enumerate(above.values)}
         used = np.unique(column.codes[here]).tolist()
         if any(typed(column.categories[code]) not in fine for code in used):
             raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
         coarser = np.zeros(len(column.categories), np.int64)
-        coarser[used] = [above.codes[height - own][fine[typed(column.categories[code])]] for code in used]
+        coarser[used] = [above.codes[heights[-1] - own][fine[typed(column.categories[code])]] for code in used]
         codes[here] = coarser[column.codes[here]]
-    return Column(codes, hierarchy.categories[height])
+    return Column(codes, hierarchy.categories[heights[-1]])
 
 
 def _wrong(released: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: Crosswalk, whole: bool) -> int:
