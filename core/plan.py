@@ -292,17 +292,30 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     return plan
 
 
+def with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
+    """The plan with its cells shown at other levels, (m,), SUPPRESSED for none; under one level, shown or not.
+
+    requirement : for the cells of the plan's profile, which says who is behind each equivalence class
+    """
+    if plan.level_of is None:
+        released = np.zeros(len(plan.records), bool)
+        released[plan.equivalence_class_of[level_of >= 0]] = True
+        return replace(plan, released=released)
+    new = plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
+    new = replace(new, in_zones=plan.in_zones, in_part=plan.in_part)
+    if requirement is None or not requirement.members:
+        return new
+    return replace(new, people=requirement.people(new.equivalence_class_of, new.records))
+
+
 def around(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
     """The level at which the cells of some equivalence classes are shown if these are given up, (m,) int8.
 
     equivalence_classes : (L,) bool, not of the coarsest level. Of a plan in zones it is that of the next region around
     that shows the class, or else the coarsest, so that zones stay zones; of another the next level. Other cells stay.
     """
-    equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
-    released = equivalence_class_of != SUPPRESSED
-    before = np.zeros(len(released), np.int8) if plan.level_of is None else plan.level_of
-    level_of = np.where(released, before, SUPPRESSED).astype(np.int8)
-    cells = np.flatnonzero(released & equivalence_classes[equivalence_class_of])
+    level_of, last = plan.levels_of_cells, len(plan.levels) - 1
+    cells = np.flatnonzero((level_of >= 0) & equivalence_classes[plan.equivalence_class_of])
     if not plan.in_zones:
         level_of[cells] += 1
         return level_of

@@ -24,7 +24,7 @@ from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
-from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, with_levels
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..scientific import sparse
@@ -142,7 +142,7 @@ def hold_against_counts(
     level_of, followed, joined = before, 0, False
     while True:
         if not plan.levels.coarser:
-            level_of = _suppressed_by_totals(_with_levels(plan, level_of), tables, ties).levels_of_cells
+            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, ties).levels_of_cells
         cells = _released_cells(plan, level_of, None if requirement is None else requirement.series)
         held, (more, anyway, left, tried) = _mended(cells, tables, _losses(cells, areas, loss), progress, ties)
         followed += more
@@ -155,23 +155,9 @@ def hold_against_counts(
     suppressed = int(records[(level_of == SUPPRESSED) & (before >= 0)].sum())
     if not moved and not suppressed:
         return HeldAgainstCounts(plan, followed, anyway, left, n_tried=tried)
-    new = _with_levels(plan.counted, level_of, requirement)
+    new = with_levels(plan.counted, level_of, requirement)
     new = replace(new, in_zones=new.in_zones and not joined)
     return HeldAgainstCounts(plan.shown_by(new), followed, anyway, left, moved, suppressed, tried)
-
-
-def _with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
-    """The plan with its cells shown at these levels."""
-    if plan.level_of is not None:
-        new = replace(
-            plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
-        )
-        if requirement is None or not requirement.members:
-            return new
-        return replace(new, people=requirement.people(new.equivalence_class_of, new.records))
-    released = np.zeros(len(plan.records), bool)
-    released[plan.equivalence_class_of[level_of >= 0]] = True
-    return replace(plan, released=released)
 
 
 def _released_cells(plan: Plan, level_of: np.ndarray, series: Series | None) -> _ReleasedCells:
@@ -216,7 +202,7 @@ def _holding(plan: Plan, level_of: np.ndarray, requirement: Requirement | None) 
     series = None if requirement is None else requirement.series
     if requirement is not None and series is not None:
         if plan.level_of is None:
-            return keep_together(_with_levels(plan, level_of), requirement).levels_of_cells
+            return keep_together(with_levels(plan, level_of), requirement).levels_of_cells
         return together(plan.profile, plan.levels, level_of, requirement, series)
     if requirement is None or not requirement.asks_for_more or plan.level_of is None:
         return level_of
