@@ -470,7 +470,7 @@ def main(words: list[str]) -> int:
     asked.results = asked.results.absolute()
     listed, results = reasons(), read_results(asked.results)
     breaks = [mutant for mutant in drawn(all_breaks(), asked.drawn, asked.seed) if asked.only in mutant.file]
-    if not asked.summarise:
+    if not asked.tell:
         asked.results.parent.mkdir(parents=True, exist_ok=True)
         with copy_of_the_tree() as tree:
             if not asked.again and not all(file.is_file() for file in asked.reached):

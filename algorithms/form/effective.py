@@ -10,6 +10,7 @@ as the parts of a combination, comes from `settled`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Union
 
@@ -58,7 +59,7 @@ class Effective:
         kinds = {definition.name(): definition.type() for definition in self._definitions}
         labels = {definition.name(): label_of(definition) for definition in self._definitions}
         chosen = [
-            f"{labels[name]} = {_in_short(value)}"
+            f"{labels[name]} = {_shown(value, kinds[name])}"
             for name, value in self.values().items()
             if kinds[name] in ("enum", "number", "boolean", "string") and value != ""
         ]
@@ -76,7 +77,7 @@ class Effective:
                 sentence = tr(
                     "{name} = {shown} has no effect here: it counts only where {where}.",
                     name=name,
-                    shown=_in_short(self._typed(name)),
+                    shown=_shown(self._typed(name), definition.type()),
                     where=_in_words(missing),
                 )
                 sentences.append(" ".join(filter(None, (sentence, self._instead(missing)))))
@@ -148,8 +149,19 @@ class Effective:
         return tr("Here {chosen}.", chosen=all_of(chosen)) if chosen else ""
 
 
-def _in_short(value: object) -> str:
-    return written(f"{value:.15g}") if isinstance(value, float) else str(value)
+def _shown(value: object, kind: str) -> str:
+    """A value in a line of the log; a text that holds more than numbers, such as “nan”, as what it is: typed."""
+    if isinstance(value, float):
+        return written(f"{value:.15g}")
+    typed = kind == "string" and not _are_numbers(str(value))
+    return tr("“{word}”", word=value) if typed else str(value)
+
+
+def _are_numbers(text: str) -> bool:
+    try:
+        return all(math.isfinite(float(word)) for word in text.replace(";", " ").replace(",", " ").split())
+    except ValueError:
+        return False
 
 
 def _in_words(condition: Condition) -> str:

@@ -284,13 +284,15 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north:
         share = grid.percent_below_by_area[i, j]
         failing = int(np.nansum(share > 0))
         texts.append(
-            tr(
-                "With K_INNER = {k_inner:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of "
-                "{n_areas} areas with households.",
+            plural(
+                "With K_INNER = {k_inner:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of {n} "
+                "area with households.",
+                "With K_INNER = {k_inner:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of {n} "
+                "areas with households.",
+                int((grid.households > 0).sum()),
                 k_inner=grid.k_inner[i],
                 k_min=k_min,
                 failing=failing,
-                n_areas=int((grid.households > 0).sum()),
             )
         )
         labels = [

@@ -448,3 +448,20 @@ def test_both_have_an_icon_help_and_help_for_every_parameter(provider):
         assert algorithm.icon().pixmap(24, 24).toImage().pixelColor(9, 3).alpha() > 0
         assert all(p.help() for p in algorithm.parameterDefinitions())
         assert (Path(__file__).parents[2] / "icons" / f"{name}.svg").is_file()
+
+
+@pytest.mark.parametrize("name", ["K_INNER", "K_MIN", "K_OUTER"])
+@pytest.mark.parametrize("text", ["nan", "5,nan", "inf", "ten"])
+def test_a_text_that_is_no_list_of_numbers_is_refused_by_name_and_never_told_as_a_number(audit, name, text):
+    with pytest.raises(QgsProcessingException, match=f"^{name} is “{text}”: write one or more numbers") as refused:
+        audit(**{name: text})
+    (log,) = (line for line in refused.value.said if line.startswith("Settings used: "))
+    assert f" = “{text}” · " in log and f"= {text}" not in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_areas", [1, 2])
+def test_the_page_tells_of_one_area_as_of_one(audit, tmp_path, n_areas):
+    audit(AREAS=make_layer({"name": ["A0", "A1"][:n_areas]}, [square(0, 0), square(1, 0)][:n_areas]))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"of {n_areas} area{'s' * (n_areas > 1)} with households." in page

@@ -371,3 +371,10 @@ def test_the_log_of_a_form_warns_and_goes_on(run, tmp_path):
     assert done.results["N_MASKED"] == 1
     assert idle(done.log) == ["POPULATION"]
     assert "POPULATION" not in table(report.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("5,10; 15", "= 5,10; 15"), ("1e3", "= 1e3"), ("5 nan", "= “5 nan”"), ("-inf", "= “-inf”")]
+)
+def test_numbers_in_a_text_are_told_as_they_are_typed_and_other_words_in_quotation_marks(provider, text, told):
+    assert f"{told} · " in effective("donutaudit", K_OUTER=text).sentence()

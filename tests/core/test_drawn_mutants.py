@@ -75,6 +75,17 @@ def test_reasons_are_of_breaks_that_can_be_drawn():
     assert [key for key in told if key not in breaks] == [] and all(told.values())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("outcome", "ends_with"), [("killed", 0), ("survived", 1)])
+def test_what_is_known_is_told_without_trying_anything(tmp_path, capsys, outcome, ends_with):
+    kept, one = tmp_path / "kept.jsonl", drawing.drawn(drawing.all_breaks(), 1, 1)[0]
+    row = {"key": one.key, "line": "1", "outcome": outcome, "by": "", "tests": "1"}
+    kept.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    known = kept.read_bytes()
+    assert drawing.main(["--drawn", "3", "--seed", "1", "--tell", "--results", str(kept)]) == ends_with
+    assert "1 of 3 drawn are decided" in capsys.readouterr().out and kept.read_bytes() == known
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """A small checkout, and what its tests reach."""

@@ -51,6 +51,7 @@ def test_weights_are_looked_for_from_the_fewest_rows_on(n_rows):
 def test_nothing_is_undecided_where_nothing_was_compared():
     examined = AllExamined(None, (), [], [])
     assert (examined.n_undecided, examined.n_counts, examined.n_persons, examined.n_contradicted) == (0, 0, 0, 0)
+    assert examined.n_compared == 0 and not any(family.tried for family in examined.families)
 
 
 def test_a_certificate_of_classes_tried_no_tables():

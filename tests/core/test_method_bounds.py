@@ -58,6 +58,10 @@ def bounds_by_trial(n_parts, records, k, far):
 @given(st.integers(2, 4), st.integers(2, 9), st.integers(2, 4), st.sampled_from([None, 4, 5, 6, 7, 10, 13, 40]))
 @example(n_parts=2, records=5, k=5, far=None)
 @example(n_parts=2, records=9, k=3, far=13)
+@example(n_parts=2, records=20, k=8, far=13)
+@example(n_parts=2, records=18, k=7, far=10)
+@example(n_parts=2, records=24, k=9, far=40)
+@example(n_parts=2, records=24, k=9, far=7)
 @example(n_parts=3, records=8, k=4, far=7)
 def test_bounds_of_areas_are_those_of_all_origins_that_give_the_release(n_parts, records, k, far):
     records = max(records, k)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from vbas.core.areas import make_areas
+from vbas.core.privacy import margins
 from vbas.core.privacy.count_rows import CountRows, count_tables
 from vbas.core.privacy.margin_programs import fewest_to_add
 from vbas.core.privacy.series import series_of
@@ -39,6 +40,40 @@ def test_the_fewest_records_that_hide_every_total_by_trying_all(seed):
     chosen = fewest_to_add(groups, records, lost, k)
     assert chosen is not None and not (lost & ~chosen).any()
     assert int(records[chosen].sum()) == min(fitting)
+
+
+def pinned(groups, records, suppressed, k):
+    """The suppressed places that hold 1 to k - 1 in all tables of whole numbers with the same totals of them."""
+    at = np.flatnonzero(suppressed)
+    every = np.array(list(product(range(int(records[at].max(initial=0) + records.max()) + 1), repeat=len(at))))
+    for group in groups:
+        for of in np.unique(group[at]):
+            inside = group[at] == of
+            every = every[every[:, inside].sum(axis=1) == records[at][inside].sum()]
+    return set(at[(every.min(axis=0) >= 1) & (every.max(axis=0) < k)].tolist())
+
+
+@pytest.mark.parametrize("rounds", [0, 50])
+def test_totals_tell_of_nobody_also_where_no_program_finds_the_fewest(rounds, monkeypatch):
+    """Without programs the smallest are added: as safe, and seldom the fewest."""
+    monkeypatch.setattr(margins, "MOST_ROUNDS", rounds)
+    added = 0
+    for seed in range(20):
+        rng, k, n = np.random.default_rng(seed), 3, 4
+        records = rng.integers(1, 5, n)
+        lost = rng.random(n) < 0.4
+        groups = [np.unique(rng.integers(0, 2, n), return_inverse=True)[1].reshape(-1) for _ in range(2)]
+        mended = margins._mended(groups, records, lost, k)
+        assert not (lost & ~mended).any() and (lost.any() or not mended.any())
+        for group in groups:
+            for of in range(int(group.max()) + 1):
+                own = mended[group == of]
+                enough = records[mended & (group == of)].sum() >= k and own.sum() >= 2
+                assert not own.any() or own.all() or enough
+        anyway = pinned(groups, records, np.ones(n, bool), k)
+        assert pinned(groups, records, mended, k) <= anyway
+        added += int((mended & ~lost).sum())
+    assert added > 5
 
 
 def test_counts_of_values_as_they_are_are_at_no_coarser_level():

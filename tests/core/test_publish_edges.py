@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
+import stat
 from contextlib import closing
 from dataclasses import replace
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from vbas.core.errors import InputError, VbasError
+from vbas.core.publish import file_place
 from vbas.core.publish.counting import Counting
 from vbas.core.publish.files import DISK, FileSystem
 from vbas.core.publish.geopackage.recounting import _shapes_of_geopackage
@@ -161,3 +164,46 @@ def test_shapes_count_where_they_are_there_and_the_index_finds_them():
             connection.execute("DELETE FROM rtree_a_geom_rowid")
             connection.executemany("INSERT INTO rtree_a_geom_rowid VALUES (?)", [(i,) for i in range(found)])
             assert _shapes_of_geopackage(connection, "a", "geom") == expected
+
+
+class OfAnother(FileSystem):
+    """A folder in which files can be given to nobody, or to no other user."""
+
+    def __init__(self, groups: bool) -> None:
+        self.groups = groups
+        self.asked: list[tuple[int, int]] = []
+
+    def give(self, path, user, group):
+        self.asked.append((user, group))
+        if not self.groups or user != -1:
+            raise PermissionError(1, "not permitted")
+
+
+@pytest.mark.parametrize(
+    ("mode", "with_group", "without"),
+    [
+        (0o664, 0o664, 0o644),
+        (0o660, 0o660, 0o600),
+        (0o666, 0o666, 0o666),
+        (0o600, 0o600, 0o600),
+        (0o670, 0o670, 0o600),
+        (0o647, 0o647, 0o677),
+        (0o604, 0o604, 0o644),
+        (0o631, 0o631, 0o611),
+    ],
+)
+def test_where_a_group_cannot_be_had_its_rights_are_those_of_others(tmp_path, mode, with_group, without):
+    for groups, expected in ((True, with_group), (False, without)):
+        part, files = tmp_path / f"{groups}", OfAnother(groups)
+        part.touch()
+        values = list(part.stat())
+        values[0], values[4], values[5] = stat.S_IFREG | mode, part.stat().st_uid + 1, part.stat().st_gid + 1
+        like = os.stat_result(values)
+        file_place._take_over(part, like, files)
+        assert stat.S_IMODE(part.stat().st_mode) == expected
+        assert files.asked == [(like.st_uid, like.st_gid), (-1, like.st_gid)]
+        own = list(part.stat())
+        own[0] = stat.S_IFREG | mode
+        files.asked.clear()
+        file_place._take_over(part, os.stat_result(own), files)
+        assert stat.S_IMODE(part.stat().st_mode) == mode and not files.asked

@@ -1,0 +1,119 @@
+"""What a release held against published counts says of itself, recounted; and that what it moves is the cheapest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.block import Storeys
+from vbas.core.disclosure.count_tables import own_totals
+from vbas.core.levels import own_regions
+from vbas.core.nesting.losses import MEAN_DISTANCE
+from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.privacy.published_counts import (
+    OF_A_SUPPRESSED_RECORD,
+    _losses,
+    _released_cells,
+    _Work,
+    hold_against_counts,
+)
+
+from .test_published_counts import K, asked_of, by_hand, every_table, fitting, plans, told, town_of
+
+
+def level_of_cells(plan):
+    """The level at which each cell is shown, SUPPRESSED for none."""
+    return np.append(np.where(plan.released, plan.level, SUPPRESSED), SUPPRESSED)[plan.equivalence_class_of]
+
+
+def small_counts(plan) -> int:
+    """How many counts of 1 to k - 1 people are asked about, level by level."""
+    people, regions_of = plan.profile.counts.toarray(), plan.levels.region_of
+    shown = {
+        (int(level), int(region), int(one))
+        for level, region, one, out in zip(plan.level, plan.region, plan.class_of, plan.released)
+        if out
+    }
+    n, n_classes = people.shape
+    areas_are_regions = plan.levels.crosswalks[0].n_regions == n
+    asked = [] if areas_are_regions else [people[[i], one].sum() for i in range(n) for one in range(n_classes)]
+    for level, region_of in enumerate(regions_of):
+        for region in range(int(region_of.max()) + 1):
+            inside = np.flatnonzero(region_of == region)
+            for one in range(n_classes):
+                asked.append(people[inside, one].sum())
+                covered = [any((fine, int(regions_of[fine][i]), one) in shown for fine in range(level)) for i in inside]
+                if any(covered):
+                    asked.append(people[inside[~np.array(covered)], one].sum())
+    return sum(1 <= number < plan.k for number in asked)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_told_of_a_release_that_was_held_is_so_by_counting(seed):
+    areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+    table = own_totals(profile, own_regions(len(areas)), ["sex"])
+    tables = every_table(profile, table)
+    for plan in plans(areas, profile):
+        fractions: list[float] = []
+        held = hold_against_counts(plan, [table], areas, progress=fractions.append)
+        before, after = level_of_cells(plan), level_of_cells(held.plan)
+        records = profile.counts.data
+        assert held.n_suppressed == records[(after == SUPPRESSED) & (before >= 0)].sum()
+        assert held.n_coarser == records[(after > before) & (before >= 0)].sum()
+        assert not ((after >= 0) & (after < before)).any() and not ((before == SUPPRESSED) & (after >= 0)).any()
+        assert fractions and min(fractions) > 0 and fractions[-1] == 1.0
+        if not held.n_suppressed and not held.n_coarser:
+            really, anyway = told(fitting(tables, plan), asked_of(plan), K), told(tables, asked_of(plan), K)
+            assert held.plan is plan and really <= anyway | really
+            assert (held.n_followed, held.n_anyway) == (len(really - anyway), len(really & anyway))
+            assert held.n_left == held.n_followed and held.n_tried == small_counts(plan)
+
+
+@pytest.mark.parametrize(("second", "third"), [(4, 6), (6, 4), (5, 5)])
+def test_the_fewest_records_keep_a_class_company(second, third):
+    """Of four people of the first area three are shown: they go up with those of the area that shows fewer."""
+    areas, plan = by_hand([[3, 1], [second, 4], [third, 4]], [[0, 1], [0, 1], [0, 1]], [0, 0, 0])
+    table = own_totals(plan.profile, own_regions(3), [])
+    held = hold_against_counts(plan, [table], areas)
+    assert (held.n_followed, held.n_anyway, held.n_left, held.n_suppressed) == (1, 0, 0, 0)
+    assert held.n_coarser == 3 + min(second, third)
+    after = level_of_cells(held.plan).tolist()
+    assert after == [1, 1, int(second <= third), 1, int(third < second), 1]
+
+
+@pytest.mark.slow
+def test_nothing_is_suppressed_that_need_not_be():
+    """Of one level, drawn towns: with any one class shown again something has to be suppressed once more."""
+    suppressed = 0
+    for seed in range(6):
+        areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+        table = own_totals(profile, own_regions(len(areas)), ["sex"])
+        plan = suppress(profile, Crosswalk(np.arange(4) // 2, 2), K)
+        held = hold_against_counts(plan, [table], areas)
+        assert not hold_against_counts(held.plan, [table], areas).n_suppressed
+        for one in np.flatnonzero(plan.released & ~held.plan.released):
+            released = held.plan.released | (np.arange(len(plan.released)) == one)
+            again = hold_against_counts(replace(held.plan, released=released), [table], areas)
+            assert again.n_suppressed or again.n_left
+            suppressed += 1
+    assert suppressed > 3
+
+
+def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
+    """Six of the class are shown in the first area, the others around it: two steps, and one where there is more."""
+    areas, plan = by_hand([[6, 4], [2, 4], [2, 4]], [[0, 1], [1, 1], [1, 1]], [0, 0, 0])
+    cells = _released_cells(plan, level_of_cells(plan), None)
+    storeys = Storeys(plan.levels.region_of, [None] * 2, K, False, cells.bounded)
+    tables = [own_totals(plan.profile, own_regions(3), [])]
+    work = _Work(cells, tables, np.arange(2), storeys, _losses(cells, areas, MEAN_DISTANCE), None)
+    suppressed = work._way_without([(1, 0, 0)])
+    assert suppressed.steps == ((1, 0, 0),) * 2 and suppressed.loss == OF_A_SUPPRESSED_RECORD * 10
+    up = work._way_without([(0, 0, 0)])
+    assert up.steps == ((0, 0, 0),) and 0 < up.loss < OF_A_SUPPRESSED_RECORD
+    both = work._way_without([(0, 0, 0), (1, 0, 0)])
+    assert both.steps == (*up.steps, *suppressed.steps) and both.loss == up.loss + suppressed.loss
+    work._do(suppressed)
+    assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()

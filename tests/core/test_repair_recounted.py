@@ -1,0 +1,115 @@
+"""Steps of a repair by themselves: what is taken out, what is given back, how far it is, and in whose words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import publish
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
+from vbas.core.progress import silent
+from vbas.core.releases.aliases import aliases_of
+from vbas.core.releases.examining import Examiner, examine
+from vbas.core.releases.naming import named
+from vbas.core.releases.repair import _Work, as_it_is, on_earlier_regions, repair, without
+from vbas.core.releases.said_words import in_said_words
+
+from .nested_cases import profile_of
+from .test_releases_matching import release, with_values
+
+K = 4
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_classes_taken_out_of_coarsest_regions_join_there_or_go_cell_by_cell(seed):
+    """Four coarsest regions, four classes: what is marked in one of them moves nothing in any other."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = 12, 4
+    counts = rng.integers(0, 4, (n, n_classes))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.random((n, 2)), np.ones(n))
+    profile = profile_of(counts)
+    levels = make_levels(areas, [own_regions(n), Crosswalk(np.arange(n) // 3, 4)])
+    area, class_of = area_of_cells(profile), profile.counts.indices
+    level_of = rng.choice([-1, 0, 1], len(area)).astype(np.int8)
+    plan = plan_by_levels(profile, levels, 1, level_of)
+    marked = (plan.level == 1) & (rng.random(len(plan.level)) < 0.5)
+    taken = {(int(r), int(c)) for r, c, out in zip(plan.region, plan.class_of, marked) if out}
+    expected = []
+    for i, one, level in zip((area // 3).tolist(), class_of.tolist(), level_of.tolist()):
+        finer = ((area // 3 == i) & (class_of == one) & (level_of == 0)).any()
+        is_out = (i, one) in taken
+        expected.append(level if not is_out or level < 0 else 1 if finer else SUPPRESSED)
+    assert taken
+    found = without(plan, marked)
+    assert found.level_of is not None and found.level_of.tolist() == expected
+    none = without(plan, np.zeros_like(marked))
+    assert none.level_of is not None and none.level_of.tolist() == level_of.tolist()
+
+
+def two_releases(seed: int):
+    """A plan of one level that tells something beside an earlier release, and both."""
+    rng = np.random.default_rng(seed)
+    while True:
+        areas = make_areas([f"a{i}" for i in range(6)], rng.random((6, 2)), np.ones(6))
+        profile = profile_of(rng.integers(0, 7, (6, 1)))
+        first, second = (
+            suppress(profile, Crosswalk(np.sort(rng.permutation([0, 1, 2, *rng.integers(0, 3, 3)])), 3), K)
+            for _ in range(2)
+        )
+        earlier = [publish(first, areas, "earlier")]
+        if examine(publish(second, areas), earlier).n_counts:
+            return areas, second, earlier
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_repair_says_how_far_it_is_wherever_it_is(seed):
+    areas, plan, earlier = two_releases(seed)
+    fractions: list[float] = []
+    work = _Work(areas, "", (), {}, as_it_is, Examiner(earlier), fractions.append, None, None, None)
+    cheapest = work.cheapest(plan)
+    assert fractions[:2] == [0.0, 1 / 200] and (cheapest.released <= plan.released).all()
+    fractions.clear()
+    again, _, found = work.until_nothing_is_disclosed(plan, False)
+    assert fractions[0] == 0.0 and fractions == sorted(fractions) and not found.n_to_mend
+    assert again.n_released <= cheapest.n_released  # the smallest first is not the fewest in all
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed):
+    areas, plan, earlier = two_releases(seed)
+    done = repair(plan, areas, earlier)
+    examiner = Examiner(earlier)
+    work = _Work(areas, "", (), {}, as_it_is, examiner, silent, None, None, None)
+    assert done.before.n_to_mend and not done.after.n_to_mend and done.n_coarser == 0
+    assert done.n_suppressed == plan.n_released - done.plan.n_released > 0
+    for one in np.flatnonzero(plan.released & ~done.plan.released):
+        released = done.plan.released | (np.arange(len(plan.released)) == one)
+        published = work.published(replace(plan, released=released), False)
+        assert examiner.examine(published).n_to_mend
+
+
+def test_an_earlier_geography_is_that_of_the_last_release_of_these_areas():
+    areas, plan, _ = two_releases(0)
+    others = make_areas([f"b{i}" for i in range(6)], areas.points, np.ones(6))
+    first, last = (Crosswalk(np.array(of), 2) for of in ([0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]))
+    releases = [publish(suppress(plan.profile, of, K), areas, "r") for of in (first, last)]
+    elsewhere = publish(suppress(plan.profile, first, K), others, "r")
+    found = on_earlier_regions(plan, areas, [*releases, elsewhere])
+    assert found is not None and found.crosswalk.region_of.tolist() == last.region_of.tolist()
+    assert on_earlier_regions(plan, areas, [elsewhere]) is None and on_earlier_regions(plan, areas, []) is None
+
+
+def test_values_of_older_releases_become_those_of_the_newest_and_no_others():
+    older = with_values(release(2, title="r1"), "sex", {"M": "1", "F": "2"})
+    newest = release(3, title="r2")
+    aliases = aliases_of([("sex", "sex: 1=M; 2=F")], ["sex", "age"])
+    naming = named([older, newest], aliases)
+    at = older.quasi_identifiers.index("sex")
+    assert sorted(older.categories[at].tolist()) == ["1", "2"]
+    assert sorted(in_said_words(0, naming, aliases).categories[at].tolist()) == ["F", "M"]
+    assert in_said_words(1, naming, aliases) is naming.releases[1]
