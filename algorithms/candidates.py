@@ -67,7 +67,7 @@ def wanted_candidates(choices: Choices, n_sites: int, rule: str = NO_RULE) -> li
     followed = {} if rule == NO_RULE else {"RULE": rule}
     single = replace(choices, nested=False).parameters(n_sites)
     within = {name: value for name, value in single.items() if name != "N_SITES"}
-    favour = choices.favour if choices.favour in RECOMMENDED else "all-rounder"
+    combination = choices.combination if choices.combination in RECOMMENDED else "all-rounder"
     looked_at = (
         tr("Nested levels from the regions you looked at") if choices.nested else tr("The regions you looked at")
     )
@@ -79,7 +79,7 @@ def wanted_candidates(choices: Choices, n_sites: int, rule: str = NO_RULE) -> li
         ),
         Wanted(
             tr("Nested levels from the areas on"),
-            {"K": choices.k, "COMBINATION": favour, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
+            {"K": choices.k, "COMBINATION": combination, "RELEASE": NESTED, "FINEST": AREAS, **_disclosure()},
         ),
     ]
     return [replace(candidate, parameters={**candidate.parameters, **followed}) for candidate in wanted]
@@ -107,7 +107,7 @@ def candidates_of(
         except (VbasError, QgsProcessingException) as error:
             candidates.append(Candidate(candidate.title, candidate.parameters, problem=reading.problem(error)))
             continue
-        by_area = evaluate_by_area(account.areas, account.by_value)
+        by_area = evaluate_by_area(account.areas, account.plan.by_value)
         page = previewed(account, Signing(made_by=made_by()), now())
         candidates.append(
             Candidate(
@@ -136,7 +136,7 @@ def _sentences(account: Account) -> list[str]:
     ]
     if len(account.levels) > 1:
         sentences.append(plural("{n} level.", "{n} levels.", len(account.levels)))
-    worst = worst_group(evaluate_by_value(account.areas, account.by_value), account.ask.k)
+    worst = worst_group(evaluate_by_value(account.areas, account.plan.by_value), account.ask.k)
     if measures.n_suppressed and worst is not None:
         sentences.append(worst.sentence(measures.suppression_percent))
     return [*sentences, *_lost_for_research(account), *(policy.sentence for policy in policies())]
@@ -144,7 +144,7 @@ def _sentences(account: Account) -> list[str]:
 
 def _lost_for_research(account: Account) -> list[str]:
     """What whoever works with the release does without."""
-    half, most = people_shown(account.areas, account.by_value, (0.5, 0.9))
+    half, most = people_shown(account.areas, account.plan.by_value, (0.5, 0.9))
     people = float(account.areas.population.mean())
     sentences = [
         tr(

@@ -55,19 +55,19 @@ MAIN = "vbas:anonymize"
 class Choices:
     """What is chosen once for all numbers of regions.
 
-    k : the smallest class allowed; favour : a key of RECOMMENDED, or CUSTOM; site_location, aggregation : the
+    k : the smallest class allowed; combination : a key of RECOMMENDED, or CUSTOM; site_location, aggregation : the
     approaches, for CUSTOM; nested : whether a release has nested levels, the finest of them the regions
     """
 
     k: int
-    favour: str
+    combination: str
     site_location: str = ""
     aggregation: str = ""
     nested: bool = False
 
     def parameters(self, n_sites: int) -> dict[str, object]:
         """What the main algorithm is given to make so many regions."""
-        chosen = RECOMMENDED.get(self.favour, self)
+        chosen = RECOMMENDED.get(self.combination, self)
         values: dict[str, object] = {
             "K": self.k,
             "COMBINATION": CUSTOM,
@@ -185,11 +185,11 @@ class Reading:
         records = records_of(form.job, layer.areas, form.whole("K"))
         return ExplorerData(layer, populated(layer, records), records)
 
-    def settings(self, favour: str = CUSTOM) -> Settings:
+    def settings(self, combination: str = CUSTOM) -> Settings:
         """The choices. Raises VbasError for those that do not go together."""
         form = self._form(QgsProcessingFeedback(), spelled=False)
         configuration = configuring.configuration_of(form.job)
-        number = RECOMMENDED[favour].site_number if favour in RECOMMENDED else Configuration.site_number
+        number = RECOMMENDED[combination].site_number if combination in RECOMMENDED else Configuration.site_number
         options = level_options_of(
             form.job, configuration.site_location, configuration.aggregation, configuration.aggregation_options
         )
@@ -233,8 +233,8 @@ def regions_shown(
         levels = build_levels(areas, records.profile, aggregation.crosswalk, settings.levels, step)
     account = rate(areas, records, levels, settings.ask, aggregation.sites, part(progress, 0.5, 0.7))
     shapes = regions.level_shapes(layer, levels, part(progress, 0.7, 1.0))
-    table = regions.audit_table(layer, levels if settings.nested else aggregation.crosswalk, shapes, account.audit)
-    lost = evaluate_by_value(account.areas, account.by_value)
+    table = regions.audit_table(layer, levels, settings.nested, shapes, account.audit)
+    lost = evaluate_by_value(account.areas, account.plan.by_value)
     return Shown(n_sites, levels, account.measures, account.audit, table, lost)
 
 

@@ -76,8 +76,7 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     if account.ask.earlier is not None:
         by = form.text("PREPARED_BY") if form.has("PREPARED_BY") else ""
         entry = add_to_register(form, account, by, content_of(tables()))
-    if account.coarser is not None:
-        form.info(*coarser_sentences(account.coarser, account.requirement))
+    form.info(*coarser_sentences(account))
     if form.outputs.wanted(RELEASED_TABLES):
         add_released_tables(form, account)
     if account.rows is not None and account.rows.staged is None and form.outputs.wanted("RELEASED_RECORDS"):
@@ -167,16 +166,16 @@ def _add_regions(
 ) -> None:
     """Write what describes the regions."""
     wanted, add = form.outputs.wanted, form.outputs.add
-    of = account.levels if account.nested else account.levels.crosswalks[0]
+    levels, nested = account.levels, account.nested
     if wanted("RELEASED_REGIONS"):
-        values = () if account.coarser is None else account.coarser.values
         # Of a plan that nothing was released by, no counts go out: another run may show other classes.
         audit = None if account.rows is None else account.audit
-        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, audit, values=values))
+        values = account.plan.values_of_levels
+        add("RELEASED_REGIONS", regions.regions_table(layer, levels, nested, shapes, audit, values))
     if wanted("CROSSWALK"):
-        add("CROSSWALK", regions.crosswalk_table(layer, of))
+        add("CROSSWALK", regions.crosswalk_table(layer, levels, nested))
     if wanted("REGION_AUDIT"):
-        add("REGION_AUDIT", regions.audit_table(layer, of, shapes, account.audit))
+        add("REGION_AUDIT", regions.audit_table(layer, levels, nested, shapes, account.audit))
     if aggregation is not None:
         regions.add_sites(form, layer, aggregation)
     elif wanted("SITE_POINTS") or wanted("VORONOI"):

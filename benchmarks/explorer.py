@@ -57,7 +57,7 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, ExplorerData]], ru
     for nested in (False, True):
         choices = Choices(5, "all-rounder", nested=nested)
         reading, explorer_data = look(choices)
-        settings = reading.settings(choices.favour)
+        settings = reading.settings(choices.combination)
         lines.append(
             (
                 settings,

@@ -21,14 +21,16 @@ from vbas.core.generalising import HierarchyTable, generalise_records, hierarchy
 from vbas.core.generalising.hierarchies import Hierarchy, records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
-from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser import nest_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.recount import check_where_released
 from vbas.core.nesting.views import as_released, n_released_coarser
 from vbas.core.plan import suppress
 from vbas.core.records.coarsened import Coarsened
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
+from vbas.core.release import apply
 
 K = 5
 QUASI_IDENTIFIERS = ("age_group", "sex", "ethnicity", "household_income", "marital_status", "education")
@@ -121,8 +123,9 @@ def nested_table(example: Example) -> Iterator[str]:
         records, hierarchies = with_values_as_text(example.records, example.hierarchies, list(dict(order)), areas)
         places = places_of(records.profile, with_coarser_values(levels, order), hierarchies)
         plan = nest_coarser(areas, places, K)
-        check_coarser(release_coarser(plan, places, records), places)
-        measures, _ = evaluate(areas, as_released(plan, places))
+        shown = as_released(plan, places)
+        check_where_released(apply(shown, records), places.profile, places.levels, True, places.hierarchies)
+        measures, _ = evaluate(areas, shown)
         coarser = n_released_coarser(plan, places)
         names = ", ".join(f"{name} {level}" for name, level in order) or "none"
         yield (

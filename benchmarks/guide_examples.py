@@ -22,15 +22,17 @@ from vbas.core.generalising import generalise_records, hierarchy_rule
 from vbas.core.generalising.hierarchies import Hierarchy, records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
-from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser import nest_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import nest
+from vbas.core.nesting.recount import check_where_released
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import Plan, suppress
 from vbas.core.privacy.requirement import Requirement, measure
 from vbas.core.records.matching import Records, match_records, requirement_of
 from vbas.core.records.table import RecordTable
+from vbas.core.release import apply
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
 from vbas.core.synthetic.city import SENSITIVE
@@ -160,8 +162,9 @@ def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str
     records, coarser = with_values_as_text(records, hierarchies, list(dict(LAST_LEVELS)), areas)
     places = places_of(records.profile, with_coarser_values(build_levels(areas, records.profile), LAST_LEVELS), coarser)
     plan = nest_coarser(areas, places, K_SIX)
-    check_coarser(release_coarser(plan, places, records), places)
-    return Try("nested levels, coarser values last", evaluate(areas, as_released(plan, places))[0])
+    shown = as_released(plan, places)
+    check_where_released(apply(shown, records), places.profile, places.levels, True, places.hierarchies)
+    return Try("nested levels, coarser values last", evaluate(areas, shown)[0])
 
 
 def hierarchies_of(records: Records) -> dict[str, Hierarchy]:

@@ -78,7 +78,7 @@ def by_steps(areas: dict[str, Any], people: pd.DataFrame, nested: bool) -> tuple
         levels, sites = Levels((run.aggregation.crosswalk,)), run.aggregation.sites
     account = anonymise(places, records, levels, Ask(k=5), sites)
     release = account.release
-    numbers = release.numbers(account.levels.crosswalks)
+    numbers = account.levels.numbers(release.level, release.region)
     columns = [column.categories[column.codes[release.rows]] for column in release.fields.values()]
     return account.measures.n_suppressed, list(zip(release.level[release.rows], numbers[release.rows], *columns))
 

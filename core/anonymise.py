@@ -30,7 +30,7 @@ from .nesting.decoys import LEAST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.series import check_series
-from .nesting.views import CoarserLevels, as_released
+from .nesting.views import as_released
 from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE, check_choice
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
@@ -210,8 +210,6 @@ class Account:
         Sentences on what others publish and on earlier releases.
     published : Published, optional
         What the register of releases is to keep of this one.
-    coarser : CoarserLevels, optional
-        What the plan was made from, where its last levels show coarser values.
     seconds : mapping of str to float
         By step.
     tried : tuple of Family
@@ -246,7 +244,6 @@ class Account:
     weights: str = ""
     notes: tuple[str, ...] = ()
     published: Published | None = None
-    coarser: CoarserLevels | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     tried: tuple[Family, ...] = ()
     policies: tuple[Policy, ...] = ()
@@ -277,19 +274,13 @@ class Account:
     @property
     def no_small_count(self) -> bool:
         """Whether the release was made so that no count below k follows, also for somebody who knows the method."""
-        plan = self.plan if self.coarser is None else self.coarser.plan
-        return self.ask.disclosure == NO_SMALL_COUNT and plan.in_zones
+        return self.ask.disclosure == NO_SMALL_COUNT and self.plan.counted.in_zones
 
     @property
     def smallest(self) -> int | None:
         """Records of the smallest released class, recounted; None where nothing is released."""
         names = self.plan.profile.quasi_identifiers
         return None if self.rows is None else smallest_class(self.rows.release, len(names))
-
-    @property
-    def by_value(self) -> Plan:
-        """The plan by which is said who loses what: under the values of level 1."""
-        return self.plan if self.coarser is None else self.coarser.as_they_were
 
 
 def anonymise(
@@ -377,19 +368,17 @@ def anonymise(
             part(progress, 0.0, PLANNED),
         )
         ask = replace(ask, earlier=replace(ask.earlier, action=REPAIR, updated=carried.positions))
-        at_hand, requirement, plan, coarser = carried.source, carried.requirement, carried.plan, None
+        at_hand, requirement, plan = carried.source, carried.requirement, carried.plan
     else:
-        at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
+        at_hand, requirement, plan = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
-    plan, coarser, held = _held_against_published(
-        plan, coarser, areas, at_hand, requirement, ask, log, lambda _: progress(PLANNED)
-    )
+    plan, held = _held_against_published(plan, areas, at_hand, requirement, ask, log, lambda _: progress(PLANNED))
     clock.has_taken(PUBLISHED_ALREADY)
-    rows = at_hand.release(plan, coarser, nested, requirement, part(progress, PLANNED, 1.0))
+    rows = at_hand.release(plan, nested, requirement, part(progress, PLANNED, 1.0))
     if requirement.series is not None and not requirement.asks_for_values:
         check_series(rows.release, at_hand.profile, requirement.series, plan.levels)
     clock.has_taken(ROWS)
-    counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
+    counted = plan.counted  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
     protection = measure(requirement, counted.equivalence_class_of, len(counted.records)) if asked else Protection({})
     counted_rows = at_hand.counted_rows()
@@ -430,7 +419,6 @@ def anonymise(
         weights,
         (*said, *held.notes),
         published,
-        coarser,
         clock.seconds,
         held.tried,
         policies,
@@ -476,16 +464,15 @@ def rate(
     3 5 62.5
     """
     _refuse_periods(levels, ask)
-    at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, progress)
+    at_hand, requirement, plan = _planned(areas, source, levels, ask, progress)
     measures, audit = _measured(areas, plan, sites, ask.is_nested(levels), at_hand.n_unmatched)
-    return Account(ask, areas, at_hand, plan, requirement, measures, audit, coarser=coarser)
+    return Account(ask, areas, at_hand, plan, requirement, measures, audit)
 
 
 def _planned(
     areas: Areas, source: Source | Records, levels: Levels, ask: Ask, progress: Progress
-) -> tuple[Source, Requirement, Plan, CoarserLevels | None]:
-    """The records as they are shown, what is asked of them, the plan by what is shown, and what that was made from
-    where the last levels show coarser values."""
+) -> tuple[Source, Requirement, Plan]:
+    """The records as they are shown, what is asked of them, and the plan by what is shown."""
     at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
     hierarchies = ask.hierarchies
     if levels.coarser:
@@ -495,16 +482,16 @@ def _planned(
     if ask.the_same_in_all:
         requirement = with_series(requirement, at_hand.profile, ask.period)
     if not levels.coarser and not ask.is_nested(levels):
-        return at_hand, requirement, suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement), None
+        return at_hand, requirement, suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
     conditions, ties = ask.conditions(areas.population), ties_of(ask.ties)
     if levels.coarser:
         places = places_of(at_hand.profile, levels, hierarchies)
         at_hand.check_no_area_released(places, areas)
         plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties, conditions)
         before = {name: column.level for name, column in at_hand.values().coarsened.items()}
-        return at_hand, requirement, as_released(plan, places), CoarserLevels(plan, places, before)
+        return at_hand, requirement, as_released(plan, places, before)
     plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions)
-    return at_hand, requirement, plan, None
+    return at_hand, requirement, plan
 
 
 def _refuse_with_update(levels: Levels, ask: Ask) -> None:
@@ -542,18 +529,17 @@ class _Held:
 
 def _held_against_published(
     plan: Plan,
-    coarser: CoarserLevels | None,
     areas: Areas,
     source: Source,
     requirement: Requirement,
     ask: Ask,
     log: Log,
     progress: Progress,
-) -> tuple[Plan, CoarserLevels | None, _Held]:
-    """The plan, from which nothing below k was found to follow with counts and releases that are published already;
-    what it was made from; and what is known of that. Nobody knows how long it takes: progress begins anew."""
+) -> tuple[Plan, _Held]:
+    """The plan, from which nothing below k was found to follow with counts and releases that are published already; and
+    what is known of that. Nobody knows how long it takes: progress begins anew."""
     if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
-        return plan, coarser, _Held((), ())
+        return plan, _Held((), ())
     table, profile = source.values(), source.profile
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = TablesBeside(
@@ -564,11 +550,11 @@ def _held_against_published(
         ask.ties,
         progress,
     )
-    in_zones = coarser is None and ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
+    in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
     people = areas.population if in_zones else None
-    plan, coarser, notes, tried = hold_beside_and_together(plan, coarser, beside, people, log)
+    plan, notes, tried = hold_beside_and_together(plan, beside, people, log)
     if ask.earlier is None:
-        return plan, coarser, _Held(notes, tried)
+        return plan, _Held(notes, tried)
     held = held_against_earlier(
         plan,
         areas,
@@ -576,14 +562,14 @@ def _held_against_published(
         source.sensitive_values(requirement),
         requirement,
         ask.earlier,
-        lambda plan: hold_beside_and_together(plan, None, beside, people, log, moved=True)[0],
+        lambda plan: hold_beside_and_together(plan, beside, people, log, moved=True)[0],
         ask.ties,
         log,
         [published_table(counts, areas, ask.k) for counts in beside.tables],
         progress,
         source.rows_beside(),
     )
-    return held.plan, coarser, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
+    return held.plan, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
 
 
 def _measured(

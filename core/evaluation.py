@@ -349,11 +349,9 @@ def evaluate(
 def records_by_level(plan: Plan) -> np.ndarray:
     """The records of each area that are shown at each level, (levels + 1, n) int64; the last row: suppressed."""
     counts, n_rows = plan.profile.counts, len(plan.levels) + 1
-    sums = np.zeros((n_rows, counts.shape[0]))
+    sums, level_of = np.zeros((n_rows, counts.shape[0])), plan.levels_of_cells
     for cells in stretches(counts.nnz):
-        released = plan.equivalence_class_of[cells] != SUPPRESSED
-        level = np.zeros(len(released)) if plan.level_of is None else plan.level_of[cells]
-        row = np.where(released, level, n_rows - 1).astype(np.int64)
+        row = np.where(level_of[cells] >= 0, level_of[cells], n_rows - 1).astype(np.int64)
         key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
         sums += np.bincount(key, counts.data[cells], sums.size).reshape(sums.shape)
     return sums.astype(np.int64)

@@ -55,6 +55,10 @@ class Levels:
         """The quasi-identifiers that some level shows coarser, in the order in which they are given up."""
         return tuple(dict.fromkeys(name for heights in self.heights for name in heights))
 
+    def nodes(self, names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """Of each level, how high each of these quasi-identifiers is shown in its hierarchy: 0 as it is."""
+        return tuple(tuple(here.get(name, 0) for name in names) for here in self.heights)
+
     def __len__(self) -> int:
         return len(self.crosswalks)
 
@@ -62,6 +66,29 @@ class Levels:
     def region_of(self) -> list[np.ndarray]:
         """Of each level, the region of each area, (n,) int64."""
         return [crosswalk.region_of for crosswalk in self.crosswalks]
+
+    def first_regions(self) -> np.ndarray:
+        """How many regions come before those of each level, and how many there are of all, (L + 1,) int64."""
+        return np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.crosswalks)])
+
+    def numbers(self, level: np.ndarray, region: np.ndarray) -> np.ndarray:
+        """The public numbers of some regions; level, region : (R,) 0-based. Returns (R,) of the smallest type."""
+        most = max(int(np.abs(crosswalk.numbers).max(initial=0)) for crosswalk in self.crosswalks)
+        numbers = np.zeros(len(region), np.min_scalar_type(-most - 1))
+        for at, crosswalk in enumerate(self.crosswalks):
+            here = level == at
+            numbers[here] = crosswalk.numbers[region[here]]
+        return numbers
+
+    def regions(self, level: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """The position among those of its level of each region by its public number, (R,) int64; LEFT_OUT for a level
+        or number that there is not."""
+        position = np.full(len(level), LEFT_OUT)
+        for at, crosswalk in enumerate(self.crosswalks):
+            here, order = np.flatnonzero(level == at), np.argsort(crosswalk.numbers)
+            place = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order).clip(max=len(order) - 1)]
+            position[here] = np.where(crosswalk.numbers[place] == number[here], place, LEFT_OUT)
+        return position
 
     def parents(self, level: int) -> np.ndarray:
         """The region of the next level that holds each region of this one, (n_regions,) int64; none for the last."""

@@ -7,9 +7,10 @@ It is small compared with the records: whoever holds them, in arrays or a databa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,11 @@ from .parameters import K
 from .privacy.requirement import Requirement
 from .privacy.series import whole_series
 from .profile import Profile
-from .records.columns import looked_up
+from .records.columns import Column, looked_up, smallest_integers
 from .scientific import sparse
+
+if TYPE_CHECKING:
+    from .generalising.hierarchies import Hierarchy
 
 SUPPRESSED = -1
 CELLS_AT_ONCE = 1 << 18  # of a profile that is gone through, so that nothing of its size is held as 64 bits
@@ -30,6 +34,8 @@ EVERY_CELL = slice(None)
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The equivalence classes of a profile under nested levels of regions, or under one, and where each cell is shown.
+
+    All levels show the values that records were counted by, but for those of `nesting.views.CoarserPlan`.
 
     profile, levels : what the plan was made from; k : the minimum of records behind every equivalence class in use
     level, region, class_of, records : (L,) int64, of each equivalence class, ordered by level, region, class: its level
@@ -54,6 +60,65 @@ class Plan:
     people: np.ndarray | None = None
     in_zones: bool = False
     in_part: bool = False
+
+    @property
+    def counted(self) -> Plan:
+        """The plan over the cells that records were counted in, which has these equivalence classes, one for one."""
+        return self
+
+    @property
+    def profile_of_records(self) -> Profile:
+        """The profile that records were counted in, whose classes are shown as they are or coarser."""
+        return self.profile
+
+    @property
+    def by_value(self) -> Plan:
+        """The same records where the plan shows them, under the values of level 1: for what is said by value."""
+        return self
+
+    @property
+    def values_of_levels(self) -> tuple[str, ...]:
+        """What each level shows of the quasi-identifiers, as data say it; none where all levels show the same."""
+        return ()
+
+    @property
+    def values_in_words(self) -> tuple[str, ...]:
+        """The same for people."""
+        return ()
+
+    @property
+    def hierarchies_of_levels(self) -> Mapping[str, Hierarchy]:
+        """By quasi-identifier, how its values become coarser from level to level."""
+        return {}
+
+    @property
+    def classes_at_levels(self) -> tuple[np.ndarray | None, ...]:
+        """Of each level, the class there of each class that records were counted in, (C,); None where it is itself."""
+        return (None,) * len(self.levels)
+
+    def all_levels(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """Every value of a quasi-identifier that some level shows, in the order of every column, the missing one last;
+        and the position among them of what each level shows for each value that records have, (L, n_values)."""
+        categories = self.profile.categories[position]
+        return categories, np.tile(np.arange(len(categories)), (len(self.levels), 1))
+
+    def shown(self, columns: Mapping[str, Column], level: np.ndarray) -> Mapping[str, Column]:
+        """The quasi-identifiers of rows as their levels show them; level : (N,), SUPPRESSED for those that are not."""
+        shown = dict(columns)
+        for position, (name, column) in enumerate(columns.items()):
+            if name in self.levels.coarser:
+                categories, codes = self.all_levels(position)
+                shown[name] = Column(smallest_integers(codes, len(categories))[level, column.codes], categories)
+        return shown
+
+    def shown_by(self, counted: Plan) -> Plan:
+        """What another plan over the same cells shows; see `counted`."""
+        return counted
+
+    @property
+    def levels_of_cells(self) -> np.ndarray:
+        """The level at which each cell is shown, (m,) int8, SUPPRESSED for none."""
+        return np.append(self.level, SUPPRESSED).astype(np.int8)[self.equivalence_class_of]
 
     @property
     def sizes(self) -> np.ndarray:
@@ -93,7 +158,7 @@ class Plan:
 
     def _keys(self) -> np.ndarray:
         """A number for each equivalence class, (L,) int64, ascending."""
-        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
+        first = self.levels.first_regions()
         return (first[self.level] + self.region) * _n_classes(self.profile) + self.class_of
 
     def _equivalence_classes(self, level_of: np.ndarray, released: np.ndarray) -> np.ndarray:
@@ -227,17 +292,30 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     return plan
 
 
+def with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
+    """The plan with its cells shown at other levels, (m,), SUPPRESSED for none; under one level, shown or not.
+
+    requirement : for the cells of the plan's profile, which says who is behind each equivalence class
+    """
+    if plan.level_of is None:
+        released = np.zeros(len(plan.records), bool)
+        released[plan.equivalence_class_of[level_of >= 0]] = True
+        return replace(plan, released=released)
+    new = plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
+    new = replace(new, in_zones=plan.in_zones, in_part=plan.in_part)
+    if requirement is None or not requirement.members:
+        return new
+    return replace(new, people=requirement.people(new.equivalence_class_of, new.records))
+
+
 def around(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
     """The level at which the cells of some equivalence classes are shown if these are given up, (m,) int8.
 
     equivalence_classes : (L,) bool, not of the coarsest level. Of a plan in zones it is that of the next region around
     that shows the class, or else the coarsest, so that zones stay zones; of another the next level. Other cells stay.
     """
-    equivalence_class_of, last = plan.equivalence_class_of, len(plan.levels) - 1
-    released = equivalence_class_of != SUPPRESSED
-    before = np.zeros(len(released), np.int8) if plan.level_of is None else plan.level_of
-    level_of = np.where(released, before, SUPPRESSED).astype(np.int8)
-    cells = np.flatnonzero(released & equivalence_classes[equivalence_class_of])
+    level_of, last = plan.levels_of_cells, len(plan.levels) - 1
+    cells = np.flatnonzero((level_of >= 0) & equivalence_classes[plan.equivalence_class_of])
     if not plan.in_zones:
         level_of[cells] += 1
         return level_of

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .crosswalk import Crosswalk
 from .errors import PrivacyError
 from .language import plural, tr
 from .plan import SUPPRESSED, Plan, of_rows
@@ -57,15 +56,6 @@ class Release:
         """The position in the arrays of each row that is given, (n,) int64."""
         return np.arange(len(self.region)) if self.counted else np.repeat(np.arange(len(self.region)), self.counts)
 
-    def numbers(self, crosswalks: Sequence[Crosswalk]) -> np.ndarray:
-        """The number of the region of each row, (R,) of the smallest type; crosswalks : of the levels."""
-        most = max(int(np.abs(crosswalk.numbers).max(initial=0)) for crosswalk in crosswalks)
-        numbers = np.zeros(len(self.region), np.min_scalar_type(-most - 1))
-        for level, crosswalk in enumerate(crosswalks):
-            here = self.level == level
-            numbers[here] = crosswalk.numbers[self.region[here]]
-        return numbers
-
     @property
     def n_records(self) -> int:
         """Number of records released."""
@@ -83,7 +73,7 @@ def apply(
     Parameters
     ----------
     plan : Plan
-        Of the profile of these records.
+        Of the profile of these records, or made from one.
     records : Records
         N rows.
     kept : sequence of KeptField, optional
@@ -120,12 +110,12 @@ def apply(
         refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     n_regions = max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)
     level, region = (
-        of_rows(of_rows(smallest_integers(of_class, n), plan.equivalence_class_of), records.cell_of)
+        of_rows(of_rows(smallest_integers(of_class, n), plan.counted.equivalence_class_of), records.cell_of)
         for of_class, n in ((plan.level, len(plan.levels)), (plan.region, n_regions))
     )
     if table.counts is not None:
         level[table.counts <= 0] = SUPPRESSED
-    fields = {**table.quasi_identifiers, **table.kept}
+    fields = {**plan.shown(table.quasi_identifiers, level), **table.kept}
     values_count = requirement is not None and requirement.asks_for_values
     # Codes follow the sorted categories, so their order is that of the values shown.
     (level, region, *codes), counts, shown_as = different_rows(

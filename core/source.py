@@ -13,10 +13,9 @@ from .disclosure.row_values import rows_beside
 from .disclosure.values import KeptValues, kept_values
 from .generalising.hierarchies import Hierarchy
 from .generalising.texts import with_values_as_text
-from .nesting.coarser import check_coarser, check_no_area_released, examine_coarser, release_coarser
+from .nesting.coarser import check_no_area_released
 from .nesting.coarser_places import Places
 from .nesting.recount import check_where_released
-from .nesting.views import CoarserLevels
 from .plan import SUPPRESSED, Plan, area_of_cells
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields
@@ -95,18 +94,8 @@ class Source(Protocol):
     def updated(self, split: Records) -> Source:
         """The records as an update shows them; split : what became of `to_update`, split by where they are shown."""
 
-    def release(
-        self,
-        plan: Plan,
-        coarser: CoarserLevels | None,
-        nested: bool,
-        requirement: Requirement,
-        progress: Progress = silent,
-    ) -> ReleasedRows:
-        """The rows that a plan shows, counted once more by themselves and against the records.
-
-        plan : by region and what is shown; coarser : what it was made from where its last levels show coarser values
-        """
+    def release(self, plan: Plan, nested: bool, requirement: Requirement, progress: Progress = silent) -> ReleasedRows:
+        """The rows that a plan shows, counted once more by themselves and against the records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,23 +155,11 @@ class RecordSource(Source):
         """Those."""
         return RecordSource(split)
 
-    def release(
-        self,
-        plan: Plan,
-        coarser: CoarserLevels | None,
-        nested: bool,
-        requirement: Requirement,
-        progress: Progress = silent,
-    ) -> ReleasedRows:
+    def release(self, plan: Plan, nested: bool, requirement: Requirement, progress: Progress = silent) -> ReleasedRows:
         """The rows that a plan shows, recounted. Raises InputError and PrivacyError as `apply` does."""
         records, whole = self.records, not (requirement.asks_for_values or plan.in_part)
-        if coarser is not None:
-            kept = examine_coarser(coarser.plan, coarser.places, records)
-            release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
-            check_coarser(release, coarser.places, whole)
-            return ReleasedRows(release, kept)
-        kept = examine_kept_fields(plan, records) if records.table.kept else []
+        kept = examine_kept_fields(plan, records)
         release = apply(plan, records, kept, requirement)
         if nested:
-            check_where_released(release, records, plan.levels, whole)
+            check_where_released(release, records.profile, plan.levels, whole, plan.hierarchies_of_levels)
         return ReleasedRows(release, kept)

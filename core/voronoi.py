@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
+from .elementary import axes
 from .scientific import spatial
 
 LARGEST_OVERLAP = 1e-6  # of the faces of a diagram, as a share of its surface
@@ -28,6 +29,28 @@ def mean_centres(points: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.
     """
     sizes = np.maximum(np.bincount(group_of, minlength=n_groups), 1)
     return np.column_stack([np.bincount(group_of, points[:, axis], n_groups) / sizes for axis in (0, 1)])
+
+
+def halves(
+    points: np.ndarray, group_of: np.ndarray, centres: np.ndarray, rounds: int, turn: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each group in two around two middles, as in Lloyd's k-means, begun along the axis in which points spread most.
+
+    points : (n, 2); group_of : (n,), 0..m - 1; centres : (m, 2) of the groups; rounds : of moving the two middles;
+    turn : (m,) by how much of its length each axis is turned.
+    Returns the half of each point, (n,): twice its group, and one more for the far half; the middles, (2m, 2).
+    """
+    n_groups, offsets = len(centres), points - centres[group_of]
+    x, y = offsets.T
+    axis = axes(*(np.bincount(group_of, values, n_groups) for values in (x * x, x * y, y * y)))
+    line = axis + turn[:, None] * np.column_stack([-axis[:, 1], axis[:, 0]])
+    side = (offsets * line[group_of]).sum(axis=1) > 0
+    for _ in range(rounds):
+        middles = mean_centres(points, 2 * group_of + side, 2 * n_groups)
+        near, far = (points - middles[2 * group_of + half] for half in (1, 0))
+        side = (near * near).sum(axis=1) < (far * far).sum(axis=1)
+    half_of = 2 * group_of + side
+    return half_of, mean_centres(points, half_of, 2 * n_groups)
 
 
 def weighted_centres(points: np.ndarray, weights: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.ndarray:

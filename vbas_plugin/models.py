@@ -71,7 +71,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         for step in self.childAlgorithms().values():
             step.setDescription(tr(step.description()))
             self.setChildAlgorithm(step)
-        self.setHelpContent({part: _told(part, tr(text)) for part, text in self.helpContent().items()})
+        self.setHelpContent({part: _help_text(part, tr(text)) for part, text in self.helpContent().items()})
         for output in self.outputDefinitions():
             output.setDescription(tr(output.description()))
         name_pages(self)
@@ -166,7 +166,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         return tr("Regions, {k}, {given}, step by step", k=k, given=inputs.text("COMBINATION"))
 
 
-def _told(part: str, text: str) -> str:
+def _help_text(part: str, text: str) -> str:
     """A text of a model, with the fields where it is that of a table."""
     table = table_of(part, text)
     return text if table is None else table.about

@@ -11,6 +11,7 @@ from ...core.crosswalk import LEFT_OUT, Crosswalk
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import as_data, plural, tr
+from ...core.levels import Levels
 from ...core.report.mending import failing_sentence, mending_report, mending_sentences
 from ...core.tables.cells import FAILING, MENDED, MOVES
 from ..form import parameters as shared
@@ -121,7 +122,7 @@ class MendPartition(VbasAlgorithm):
         )
         if mending is not None:
             form.outputs.add("MOVES", _moves_table(layer, cells, mending, shapes))
-            form.outputs.add("MENDED", crosswalk_table(layer, mending.crosswalk, MENDED))
+            form.outputs.add("MENDED", crosswalk_table(layer, Levels((mending.crosswalk,)), False, MENDED))
         form.outputs.add_text(
             "REPORT",
             lambda: mending_report(

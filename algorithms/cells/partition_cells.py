@@ -11,6 +11,7 @@ from ...core.cells.partition import Partition, leave_out_branching
 from ...core.cells.units import FallBack, Units, fall_back, make_units, within_units
 from ...core.drawing import dissolve
 from ...core.language import as_data, plural, tr
+from ...core.levels import Levels
 from ...core.report.partition import UnitsUsed, official_areas, partition_report
 from ...core.tables.cells import CELL_CROSSWALK
 from ..form import parameters as shared
@@ -139,6 +140,7 @@ def _add_tables(
         drawn = dissolve(shapes, levels.crosswalks[0])
         planar = shapes if layer.are_points else layer.planar_shapes
         described = describe_groups(cells, minimums, levels.crosswalks[0], planar)
-    form.outputs.add("CROSSWALK", crosswalk_table(layer, levels or partition.crosswalk, CELL_CROSSWALK))
+    of_cells = levels or Levels((partition.crosswalk,))
+    form.outputs.add("CROSSWALK", crosswalk_table(layer, of_cells, levels is not None, CELL_CROSSWALK))
     form.outputs.add("GROUPS", groups.groups_table(layer, cells, described, drawn, rest_of))
     form.outputs.add("LEFT_OUT", groups.left_out_table(layer, cells, partition, shapes, levels))

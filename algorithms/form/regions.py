@@ -11,7 +11,7 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core import drawing
 from ...core.aggregation import Aggregation
 from ...core.areas import Areas
-from ...core.arrays import to_list
+from ...core.arrays import objects, to_list
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, pieces
 from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
@@ -19,17 +19,18 @@ from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.progress import Progress
+from ...core.records.columns import Column
+from ...core.tables.of_levels import crosswalk_columns, region_columns
 from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
 from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
-from ..layers.reading.crosswalks import LEVEL, NUMBER, has_levels, read_levels
+from ..layers.reading.crosswalks import NUMBER, has_levels, read_levels
 from ..layers.shapes.areas import AreaLayer
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, TableColumn, filled
 from .form import Form, FormJob
 from .parameters import POINTS, field, sink, source
 
-PARENT = "vbas_parent"
 NUMBERS = {
     "N_SITES": tr("Regions"),
     "N_RECORDS": tr("Records"),
@@ -111,11 +112,6 @@ def region_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     yield from site_outputs()
 
 
-def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) -> np.ndarray:
-    """The dissolved regions in the CRS of REGIONS."""
-    return level_shapes(layer, Levels((crosswalk,)), progress)[0]
-
-
 def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
     """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
     drawn = drawing.level_shapes(layer.drawn_as, levels, progress)
@@ -123,51 +119,32 @@ def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[n
 
 
 def crosswalk_table(
-    layer: AreaLayer | PopulatedLayer, regions: Crosswalk | Levels, table: OutputTable = CROSSWALK
+    layer: AreaLayer | PopulatedLayer, levels: Levels, nested: bool, table: OutputTable = CROSSWALK
 ) -> Table:
     """A row per area or cell, in the order of the layer, with its region, or that at each level."""
-    levels, nested = _levels(regions)
-    columns: dict[str, TableColumn] = {}
-    for level, crosswalk in enumerate(levels.crosswalks):
-        numbers = [*crosswalk.numbers.tolist(), None]  # the last, -1, is that of areas that are left out
-        name = f"{NUMBER}_{level + 1}" if nested else NUMBER
-        columns[name] = [numbers[region] for region in to_list(crosswalk.region_of)]
+    columns = {name: _values(column) for name, column in crosswalk_columns(levels, nested).items()}
     return filled(table, columns, own=[(layer.id_field, layer.identifiers)], nested=nested)
 
 
 def regions_table(
     layer: AreaLayer,
-    regions: Crosswalk | Levels,
-    shapes: np.ndarray | list[np.ndarray],
+    levels: Levels,
+    nested: bool,
+    shapes: list[np.ndarray],
     audit: RegionAudit | None = None,
-    names: Sequence[object] | None = None,
     values: Sequence[str] = (),
 ) -> Table:
     """RELEASED_REGIONS: the regions, of all levels the finest first; with what is released where that is known.
 
-    shapes : of the regions, or of those of each level; names : of regions that have names, which levels know themselves
-    values : what each level shows of the quasi-identifiers, where levels differ in that
+    shapes : of the regions of each level; values : as for `region_columns`
     """
-    levels, _ = _levels(regions)
-    values_of_regions = [of for of, crosswalk in zip(values, levels.crosswalks) for _ in range(crosswalk.n_regions)]
-    if any(of is not None for of in levels.names):
-        each = zip(levels.names, levels.crosswalks)
-        names = [name for of, crosswalk in each for name in ([None] * crosswalk.n_regions if of is None else of)]
-    called = None if names is None else [None if name is None else str(name) for name in names]
-    return _table(
-        RELEASED_REGIONS, layer, regions, shapes, audit, {"name": called, "vbas_values": values_of_regions or None}
-    )
+    return _table(RELEASED_REGIONS, layer, levels, nested, shapes, audit, {}, values)
 
 
-def audit_table(
-    layer: AreaLayer,
-    regions: Crosswalk | Levels,
-    shapes: np.ndarray | list[np.ndarray],
-    audit: RegionAudit,
-) -> Table:
+def audit_table(layer: AreaLayer, levels: Levels, nested: bool, shapes: list[np.ndarray], audit: RegionAudit) -> Table:
     """REGION_AUDIT: what the regions cost; of several levels who is shown in each region, and who elsewhere."""
-    drawn = np.concatenate(_by_level(shapes))
-    outlines, levels = layer.outlines_of(drawn), _levels(regions)[0]
+    drawn = np.concatenate(shapes)
+    outlines = layer.outlines_of(drawn)
     columns: dict[str, TableColumn | None] = {
         "parts": pieces(drawn),
         "area_hull": outlines.area_hull,
@@ -178,7 +155,7 @@ def audit_table(
     if areas is not None:
         of_level = [of_areas(areas, crosswalk) for crosswalk in levels.crosswalks]
         columns.update({name: np.concatenate([of[name] for of in of_level]) for name in OF_AREAS})
-    return _table(REGION_AUDIT, layer, regions, shapes, audit, columns)
+    return _table(REGION_AUDIT, layer, levels, nested, shapes, audit, columns)
 
 
 def warn_of_elongated(form: Form, layer: AreaLayer, crosswalk: Crosswalk, population: np.ndarray | None) -> None:
@@ -191,45 +168,26 @@ def warn_of_elongated(form: Form, layer: AreaLayer, crosswalk: Crosswalk, popula
 def _table(
     table: OutputTable,
     layer: AreaLayer,
-    regions: Crosswalk | Levels,
-    shapes: np.ndarray | list[np.ndarray],
+    levels: Levels,
+    nested: bool,
+    shapes: list[np.ndarray],
     audit: RegionAudit | None,
     columns: Mapping[str, TableColumn | None],
+    values: Sequence[str] = (),
 ) -> Table:
     """A row per region, level after level: where it stands, how large it is, and what is measured of it."""
-    levels, nested = _levels(regions)
-    crosswalks, drawn = levels.crosswalks, _by_level(shapes)
-    surfaces = [_square_metres(layer, crosswalk, of) for crosswalk, of in zip(crosswalks, drawn)]
-    own_columns: dict[str, TableColumn] = {
-        NUMBER: np.concatenate([crosswalk.numbers for crosswalk in crosswalks]),
-        "areas": np.concatenate(
-            [crosswalk.totals(np.ones(len(crosswalk.region_of))) for crosswalk in crosswalks]
-        ).astype(np.int64),
-        "area_km2": np.concatenate(surfaces) / 1e6,
+    surfaces = [_square_metres(layer, crosswalk, of) for crosswalk, of in zip(levels.crosswalks, shapes)]
+    described = region_columns(levels, nested, values)
+    own_columns: dict[str, TableColumn | None] = {
+        name: _values(column) for name, column in described.items() if table.alias_of(name)
     }
-    if nested:
-        above = [[*crosswalk.numbers.tolist(), None] for crosswalk in crosswalks[1:]] + [[None]]
-        own_columns[LEVEL] = np.repeat(np.arange(len(levels)) + 1, [crosswalk.n_regions for crosswalk in crosswalks])
-        own_columns[PARENT] = [
-            own_numbers[parent] for i, own_numbers in enumerate(above) for parent in to_list(levels.parents(i))
-        ]
-    return filled(
-        table,
-        {**own_columns, **columns},
-        audit,
-        nested=nested,
-        shapes=np.concatenate(drawn),
-        crs=layer.crs,
-    )
+    own_columns |= {"area_km2": np.concatenate(surfaces) / 1e6, **columns}
+    return filled(table, own_columns, audit, nested=nested, shapes=np.concatenate(shapes), crs=layer.crs)
 
 
-def _levels(regions: Crosswalk | Levels) -> tuple[Levels, bool]:
-    """The regions as levels, and whether they are levels of a nested release."""
-    return (regions, True) if isinstance(regions, Levels) else (Levels((regions,)), False)
-
-
-def _by_level(shapes: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
-    return shapes if isinstance(shapes, list) else [shapes]
+def _values(column: Column) -> list[object]:
+    """The value of each row."""
+    return to_list(column.categories[column.codes])
 
 
 def _square_metres(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> np.ndarray:
@@ -265,10 +223,11 @@ def add_aggregation(
     form.info(*aggregation.notes)
     crosswalk = aggregation.crosswalk
     warn_of_elongated(form, layer, crosswalk, layer.areas.population if layer.has_population else None)
-    form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
+    levels = Levels((crosswalk,), (None if names is None else objects(names),))
+    form.outputs.add("CROSSWALK", crosswalk_table(layer, levels, False))
     if form.outputs.wanted("RELEASED_REGIONS"):
-        shapes = region_shapes(layer, crosswalk, form.progress(70, 95))
-        form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
+        shapes = level_shapes(layer, levels, form.progress(70, 95))
+        form.outputs.add("RELEASED_REGIONS", regions_table(layer, levels, False, shapes))
     add_sites(form, layer, aggregation)
     compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
     values: dict[str, object] = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}

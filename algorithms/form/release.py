@@ -66,7 +66,7 @@ def ties() -> QgsProcessingParameterDefinition:
 def release_table(form: Form, account: Account, release: Release) -> tuple[Table, SecondCount]:
     """RELEASED_RECORDS of records in arrays, and what it is recounted by: level, region and quasi-identifiers make a
     class."""
-    numbers = release.numbers(account.levels.crosswalks)
+    numbers = account.levels.numbers(release.level, release.region)
     front = {LEVEL: release.level + 1} if account.nested else {}
     places = {**front, NUMBER: numbers}
     coarsened = {*account.source.values().coarsened, *account.levels.coarser}

@@ -195,8 +195,7 @@ class Planted:
 
     def release(self, plan: Plan) -> Reading:
         """A release, each record spread over the areas of its region by people."""
-        level_of = np.zeros(len(plan.equivalence_class_of), np.int64) if plan.level_of is None else plan.level_of
-        return self.shown_at(plan.levels, np.where(plan.equivalence_class_of >= 0, level_of, SUPPRESSED))
+        return self.shown_at(plan.levels, plan.levels_of_cells)
 
     def shown_at(self, levels: Levels, level_of: np.ndarray) -> Reading:
         """Each cell of the profile at a level of its own, (m,), or not at all."""

@@ -42,11 +42,7 @@ class ReleasedRows:
 
     def numbers(self, at: np.ndarray) -> np.ndarray:
         """The numbers that the regions of the rows at these positions have in the release, int64."""
-        numbers = np.empty(len(at), np.int64)
-        for level, crosswalk in enumerate(self.levels.crosswalks):
-            here = self.level[at] == level
-            numbers[here] = crosswalk.numbers[self.region[at[here]]]
-        return numbers
+        return self.levels.numbers(self.level[at], self.region[at]).astype(np.int64)
 
     def column(self, name: str) -> Column:
         """A field of the release. Raises InputError for one that there is not."""
@@ -91,13 +87,7 @@ def positions(levels: Levels, level: np.ndarray, number: np.ndarray) -> np.ndarr
 
     level : (R,) 0-based; number : (R,) the region's number there. Raises InputError for one that is not there.
     """
-    position = np.full(len(level), -1)
-    for own_level, crosswalk in enumerate(levels.crosswalks):
-        here = level == own_level
-        order = np.argsort(crosswalk.numbers)
-        at = np.searchsorted(crosswalk.numbers[order], number[here]).clip(max=crosswalk.n_regions - 1)
-        known = crosswalk.numbers[order][at] == number[here]
-        position[np.flatnonzero(here)[known]] = order[at[known]]
+    position = levels.regions(level, number)
     lost = position < 0
     if lost.any():
         raise InputError(

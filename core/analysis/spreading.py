@@ -187,7 +187,7 @@ def spread(rows: ReleasedRows, leave_out: str = NONE, quasi_identifiers: Sequenc
     members = sparse.vstack([crosswalk.membership() for crosswalk in rows.levels.crosswalks], format="csr").astype(
         float
     )
-    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in rows.levels.crosswalks)])
+    first = rows.levels.first_regions()
     place = first[rows.level] + rows.region
     if leave_out == NONE or not len(rows):
         used, profile_of = np.unique(place, return_inverse=True)
@@ -223,7 +223,7 @@ def _possible(
 ) -> sparse.csr_matrix:
     """The areas that each class of a region may live in, (Q, n) of 0 and 1; place, class_of : (Q,)."""
     levels, plain = rows.levels, len(without_last_repeats(rows.levels))
-    sizes = np.cumsum([0, *(crosswalk.n_regions for crosswalk in levels.crosswalks)])
+    sizes = levels.first_regions()
     level = np.searchsorted(sizes, place, side="right") - 1
     if leave_out == AT_LEVEL_1 and levels.crosswalks[0].n_regions < (levels.crosswalks[0].region_of >= 0).sum():
         raise InputError(

@@ -168,17 +168,20 @@ class Block:
             around, its = int(self.parent[target][around]), self.group_above(target, its)
             target += 1
         self.stronger |= self.storeys.zones and not self.released[target][around, its]
-        records = int(self.released[level][region, group])
-        area, class_of = self._cells(level, region, group)
-        self._set(changes, self.level_of, (area, class_of), target)
-        self._set(changes, self.released[level], (region, group), 0)
-        self._set(changes, self.released[target], (around, its), int(self.released[target][around, its]) + records)
-        at, of = region, group
-        for between in range(level, target):
-            self._know(changes, between, at, of, int(self.families[between].low[at, of]) - records)
-            at, of = int(self.parent[between][at]), self.group_above(between, of)
+        self._join(changes, level, region, group, target)
         self._know(changes, target, around, its, int(self.families[target].low[around, its]))
         return changes
+
+    def _join(self, changes: list[Change], level: int, region: int, group: int, target: int) -> None:
+        """Show what an equivalence class shows at a higher level, with what is there."""
+        records = int(self.released[level][region, group])
+        self._set(changes, self.level_of, self._cells(level, region, group), target)
+        self._set(changes, self.released[level], (region, group), 0)
+        for between in range(level, target):
+            self._know(changes, between, region, group, int(self.families[between].low[region, group]) - records)
+            region, group = int(self.parent[between][region]), self.group_above(between, group)
+        before = int(self.released[target][region, group])
+        self._set(changes, self.released[target], (region, group), before + records)
 
     def _suppressed(self, region: int, group: int) -> list[Change]:
         """Suppress a class of a region of the last level; where smaller regions show some of it, show all here."""
@@ -190,19 +193,9 @@ class Block:
             of = self.groups_at(level, last) == group
             for own, its in zip(*np.nonzero(self.released[level] * at[:, None] * of)):
                 finer = True
-                records = int(self.released[level][own, its])
-                area, class_of = self._cells(level, int(own), int(its))
-                self._set(changes, self.level_of, (area, class_of), last)
-                self._set(changes, self.released[level], (own, its), 0)
-                total = int(self.released[last][region, group])
-                self._set(changes, self.released[last], (region, group), total + records)
-                here, there = int(own), int(its)
-                for between in range(level, last):
-                    self._know(changes, between, here, there, int(self.families[between].low[here, there]) - records)
-                    here, there = int(self.parent[between][here]), self.group_above(between, there)
+                self._join(changes, level, int(own), int(its), last)
         if not finer:
-            area, class_of = self._cells(last, region, group)
-            self._set(changes, self.level_of, (area, class_of), SUPPRESSED)
+            self._set(changes, self.level_of, self._cells(last, region, group), SUPPRESSED)
             self._set(changes, self.released[last], (region, group), 0)
             self._know(changes, last, region, group, 0)
         return changes

@@ -72,7 +72,7 @@ class _Index:
 
     def __init__(self, released: ReleasedClasses, people: np.ndarray) -> None:
         self.released, self.levels = released, released.levels
-        self._first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in released.levels.crosswalks)])
+        self._first = released.levels.first_regions()
         self._n_classes = int(released.class_of.max(initial=-1)) + 1
         keys = self._key(released.level, released.region, released.class_of)
         self._order = np.argsort(keys, kind="stable")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..nesting.coarser import examine_coarser_rows
-from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_rows
@@ -17,27 +15,20 @@ from .in_place import InPlace, Matched
 NOT_LOOKED_AT = -1
 
 
-def examined_in_place(
-    matched: Matched, plan: Plan, coarser: CoarserLevels | None, placed: Expression
-) -> list[KeptField]:
-    """Look at every kept field, as `examine_kept_fields` or `examine_coarser` does.
+def examined_in_place(matched: Matched, plan: Plan, placed: Expression) -> list[KeptField]:
+    """Look at every kept field, as `examine_kept_fields` does.
 
-    plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their
-    equivalence class
+    placed : the rows, of which those are read whose l_look is their equivalence class
     """
     in_place = matched.in_place
     kept = [f"k{i}" for i in range(len(in_place.fields.kept))]
-    named = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
-    fine = {name: f"o_{named[name]}" for name in in_place.coarsened}
-    coarser_columns = {name: f"c_{key}" for name, key in named.items()} if coarser is not None else {}
+    fine, codes = columns_looked_at(in_place)
     coded = {key: f"c_{key}" for key in in_place.kept_values}
     looked_at = placed.filter(placed.l_look != NOT_LOOKED_AT).select(
-        "c_a", "l_look", *(coded.get(key, key) for key in kept), *fine.values(), *coarser_columns.values()
+        "c_a", "l_look", *(coded.get(key, key) for key in kept), *fine.values(), *codes.values()
     )
     batches = list(in_place.engine.fetch(looked_at))
-    numbers = {
-        name: whole_numbers(batches, name) for name in ("c_a", "l_look", *fine.values(), *coarser_columns.values())
-    }
+    numbers = {name: whole_numbers(batches, name) for name in ("c_a", "l_look", *fine.values(), *codes.values())}
     columns = {}
     for key, name in zip(kept, in_place.fields.kept):
         if key in coded:
@@ -47,10 +38,15 @@ def examined_in_place(
             columns[name] = encoded(batches, key)
     area, equivalence_class = matched.area_of[numbers["c_a"]], numbers["l_look"]
     originals = {name: numbers[key] for name, key in fine.items()}
-    if coarser is None:
-        return examine_rows(plan, equivalence_class, area, columns, originals)
-    quasi = {name: categories_of(in_place, i, numbers[key]) for i, (name, key) in enumerate(coarser_columns.items())}
-    return examine_coarser_rows(coarser.plan, coarser.places, equivalence_class, area, columns, quasi, originals)
+    quasi = {name: categories_of(in_place, i, numbers[key]) for i, (name, key) in enumerate(codes.items())}
+    return examine_rows(plan, equivalence_class, area, columns, quasi, originals)
+
+
+def columns_looked_at(in_place: InPlace) -> tuple[dict[str, str], dict[str, str]]:
+    """By quasi-identifier, the columns of its values as they were read, where all rows show them coarser, and of the
+    values that rows were counted by, as codes."""
+    quasi = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
+    return {name: f"o_{quasi[name]}" for name in in_place.coarsened}, {name: f"c_{key}" for name, key in quasi.items()}
 
 
 def categories_of(in_place: InPlace, position: int, code: np.ndarray) -> np.ndarray:

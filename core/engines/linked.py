@@ -30,12 +30,10 @@ from ..linked.tables import (
 )
 from ..linked.withholding import withhold
 from ..log import QUIET, Log
-from ..nesting.coarser import check_coarser, examine_coarser_rows
 from ..nesting.recount import check_where_released
-from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
-from ..privacy.kept_fields import ROWS_LOOKED_AT, examine_values, refuse_kept_fields
+from ..privacy.kept_fields import ROWS_LOOKED_AT, examine_rows, refuse_kept_fields
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, column_from_values
@@ -45,7 +43,7 @@ from . import linked_steps, steps
 from .dictionaries import kept_dictionary
 from .duckdb_files import WRITTEN
 from .engine import Engine, Expression
-from .examining import categories_of, encoded, whole_numbers
+from .examining import categories_of, columns_looked_at, encoded, whole_numbers
 from .in_place import Matched
 from .linked_asked import People, holders_in_place, requirement_of_groups
 from .profiling import size_of
@@ -112,14 +110,7 @@ class LinkedEngineSource(EngineSource):
         """None. Raises InputError."""
         raise linked_in_update()
 
-    def release(
-        self,
-        plan: Plan,
-        coarser: CoarserLevels | None,
-        nested: bool,
-        requirement: Requirement,
-        progress: Progress = silent,
-    ) -> ReleasedRows:
+    def release(self, plan: Plan, nested: bool, requirement: Requirement, progress: Progress = silent) -> ReleasedRows:
         """The persons as a plan shows them, and the rows of their tables, written and counted in the engine, and seen
         by nobody yet. Raises InputError, PrivacyError and EngineError."""
         asks = requirement.l_diversity > 1 or requirement.max_share < 100
@@ -127,11 +118,9 @@ class LinkedEngineSource(EngineSource):
         if self.rows_known == ONE_ROW and (requirement.asks_for_more or of_tables):
             raise more_than_k()
         released, whole = released_by(plan), not (requirement.asks_for_values or plan.in_part)
-        if coarser is not None:
-            check_coarser(released, coarser.places, whole)
-        elif nested:
-            check_where_released(released, self.matched, plan.levels, whole)
-        work = _Work(self, plan, coarser, nested, requirement, progress)
+        if nested:
+            check_where_released(released, self.matched.profile, plan.levels, whole, plan.hierarchies_of_levels)
+        work = _Work(self, plan, nested, requirement, progress)
         kept, staged = work.released()
         return ReleasedRows(released, kept, staged, tuple(work.rows))
 
@@ -206,12 +195,11 @@ class _Work:
         self,
         source: LinkedEngineSource,
         plan: Plan,
-        coarser: CoarserLevels | None,
         nested: bool,
         requirement: Requirement,
         progress: Progress,
     ) -> None:
-        self.source, self.plan, self.coarser, self.nested, self.progress = source, plan, coarser, nested, progress
+        self.source, self.plan, self.nested, self.progress = source, plan, nested, progress
         self.requirement = requirement
         self.asks_of_values = requirement.l_diversity > 1 or requirement.max_share < 100
         self.matched: Matched = source.matched
@@ -224,8 +212,8 @@ class _Work:
     def released(self) -> tuple[list[KeptField], StagedInPlace]:
         """What the kept fields tell, and what was written."""
         engine, plan = self.engine, self.plan
-        shows = showing(self.in_place, plan, self.coarser)
-        places = tables_of_plan(self.matched, plan, self.coarser, np.ones(len(plan.records), bool))
+        shows = showing(self.in_place, plan)
+        places = tables_of_plan(self.matched, plan, np.ones(len(plan.records), bool))
         placed = steps.placed(self.in_place.rows, *places, False)
         self._check_classes(shows.of(steps.placed(self.in_place.with_others, *places, False)))
         self.everybody = engine.keep("vbas_everybody", linked_steps.everybody(self.in_place.rows))
@@ -391,9 +379,7 @@ class _Work:
         drawn = np.random.default_rng(0).random(n_groups) < ROWS_LOOKED_AT / most
         looked_at = self.engine.upload("vbas_looked_at", {"l_known_group": np.flatnonzero(drawn)})
         some = keyed.semi_join(looked_at, keyed.known_group == looked_at.l_known_group)
-        quasi = dict(zip(in_place.fields.quasi_identifiers, in_place.quasi))
-        fine = {name: f"o_{quasi[name]}" for name in in_place.coarsened}
-        codes = {name: f"c_{key}" for name, key in quasi.items()} if self.coarser is not None else {}
+        fine, codes = columns_looked_at(in_place)
         theirs = placed.select(
             **{"i_p": linked_steps.as_key(placed.p)},
             **{name: placed[name] for name in (*own, *fine.values(), *codes.values())},
@@ -432,7 +418,6 @@ class _Work:
     ) -> list[KeptField]:
         """Look at fields of rows that were read; before : how the fields of their persons begin; once : each value of a
         person"""
-        plan, coarser, in_place = self.plan, self.coarser, self.in_place
         number, e, group, c_a = (
             whole_numbers(batches, before + name) for name in ("number", "e", "known_group", "c_a")
         )
@@ -444,19 +429,12 @@ class _Work:
         beside = {name: values[rows] for name, values in known.items()}
         e, group, area = e[rows], group[rows], self.matched.area_of[c_a[rows]]
         originals = {name: whole_numbers(batches, before + key)[rows] for name, key in fine.items()}
-        if coarser is not None:
-            quasi = {
-                name: categories_of(in_place, i, whole_numbers(batches, before + key)[rows])
-                for i, (name, key) in enumerate(codes.items())
-            }
-            own = replace(coarser.plan, k=self.k)
-            return examine_coarser_rows(own, coarser.places, e, area, columns, {**quasi, **beside}, originals, group)
-        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
-        region = first[plan.level[e]] + plan.region[e]
-        of_class = plan.profile.classes[plan.class_of[e]]
-        quasi = {name: of_class[:, i] for i, name in enumerate(plan.profile.quasi_identifiers)}
-        coarsened = {name: (quasi[name], original) for name, original in originals.items()}
-        return examine_values(group, region, area, columns, {**quasi, **beside}, self.k, coarsened)
+        quasi = {
+            name: categories_of(self.in_place, i, whole_numbers(batches, before + key)[rows])
+            for i, (name, key) in enumerate(codes.items())
+        }
+        own = replace(self.plan, k=self.k)
+        return examine_rows(own, e, area, columns, {**quasi, **beside}, originals, group)
 
     def _staged(self, shows: Showing, placed: Expression, keyed: Expression, tables: Sequence[_Table]) -> StagedInPlace:
         """Write the persons and the rows of their tables, and count them once more as they were written."""
@@ -577,10 +555,7 @@ def _rows_read(engine: Engine, written: Expression, in_place: RowsInPlace, plan:
     batches = list(engine.fetch(written))
     number = whole_numbers(batches, "vbas_region")
     level = whole_numbers(batches, "vbas_level") - 1 if nested else np.zeros(len(number), np.int64)
-    region = np.zeros(len(number), np.int64)
-    for position, crosswalk in enumerate(plan.levels.crosswalks):
-        here, order = level == position, np.argsort(crosswalk.numbers)
-        region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+    region = plan.levels.regions(level, number)
     fields = {name: encoded(batches, name) for name in in_place.fields}
     return replace(
         in_place, level=level, region=region, person=whole_numbers(batches, PERSON), fields=fields, read=None

@@ -11,7 +11,6 @@ from .. import counted
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import plural, tr
-from ..nesting.views import CoarserLevels
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
@@ -28,7 +27,7 @@ from .engine import Engine, EngineError, Expression
 from .examining import NOT_LOOKED_AT, examined_in_place, whole_numbers
 from .in_place import InPlace, Matched
 from .profiling import FEW_VALUES, code_of_values, size_of
-from .showing import Showing, equivalence_classes_of_cells, showing
+from .showing import Showing, showing
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,7 @@ class StagedInPlace:
         weights = np.concatenate([*counts, np.empty(0, np.int64)])
         shown_columns = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
         level = _whole(shown_columns.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)
-        number, region = _whole(shown_columns.pop("vbas_region")), np.zeros(len(rows), np.int64)
-        for position, crosswalk in enumerate(plan.levels.crosswalks):
-            here, order = level == position, np.argsort(crosswalk.numbers)
-            region[here] = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order)]
+        region = plan.levels.regions(level, _whole(shown_columns.pop("vbas_region")))
         records_of = np.bincount(row_of, weights, len(rows)).astype(np.int64)
         return Release(level, region, shown_columns, records_of, counted=bool(fields.count))
 
@@ -95,29 +91,25 @@ def stage_in_place(
     plan: Plan,
     destination: str,
     nested: bool = False,
-    seed: int = 0,
     progress: Progress = silent,
-    coarser: CoarserLevels | None = None,
     requirement: Requirement | None = None,
     split: Records | None = None,
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
-    plan : of the profile of `matched`, or where its last levels show coarser values `as_released`, and `coarser` what
-    it was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at
-    where there are many rows; requirement : what is asked of the values of sensitive fields; split : of an update, its
-    records as `updating.counted_records` gives them, split by where they are shown, of whose profile the plan is. What
-    was written is counted once more, in the engine and from its rows alone, and must hold what the plan foretold; what
-    is not published is gone with the engine.
+    plan : of the profile of `matched`, or made from one; nested : whether rows say their level; requirement : what is
+    asked of the values of sensitive fields; split : of an update, its records as `updating.counted_records` gives them,
+    split by where they are shown, of whose profile the plan is. What was written is counted once more, in the engine
+    and from its rows alone, and must hold what the plan foretold; what is not published is gone with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
     in_place, fields = matched.in_place, matched.in_place.fields
     engine = in_place.engine
-    examined = _examined_classes(plan, seed) if fields.kept else None
-    shows = showing(in_place, plan, coarser)
+    examined = _examined_classes(plan) if fields.kept else None
+    shows = showing(in_place, plan)
     if split is None:
-        tables = tables_of_plan(matched, plan, coarser, examined)
+        tables = tables_of_plan(matched, plan, examined)
         placed, all_placed = (
             steps.placed(rows, *tables, bool(fields.count)) for rows in (in_place.rows, in_place.with_others)
         )
@@ -125,7 +117,7 @@ def stage_in_place(
         placed = all_placed = _placed_in_part(matched, plan, split, examined)
     if engine.packs:
         placed = _packed(in_place, placed)
-    kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
+    kept = examined_in_place(matched, plan, placed) if fields.kept else []
     refuse_kept_fields(kept)
     with_others = shows.of(all_placed)
     check_members(matched, plan, with_others)
@@ -253,9 +245,7 @@ def counted_once_more(
     return levels, rows
 
 
-def tables_of_plan(
-    matched: Matched, plan: Plan, coarser: CoarserLevels | None, examined: np.ndarray | None
-) -> tuple[Expression, Expression]:
+def tables_of_plan(matched: Matched, plan: Plan, examined: np.ndarray | None) -> tuple[Expression, Expression]:
     """The places of the areas and the equivalence classes that are shown, in the engine, for `steps.placed`.
 
     examined : (L,) the equivalence classes whose rows are looked at; None where nothing is kept
@@ -263,7 +253,7 @@ def tables_of_plan(
     upload = matched.in_place.engine.upload
     return (
         upload("vbas_places", _places(matched, plan)),
-        upload("vbas_plan", _equivalence_classes(matched, plan, coarser, examined)),
+        upload("vbas_plan", _equivalence_classes(matched, plan, examined)),
     )
 
 
@@ -347,9 +337,7 @@ def _places(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
     return {"p_a": there.astype(np.int32), "p_place": place[there].astype(np.int32)}
 
 
-def _equivalence_classes(
-    matched: Matched, plan: Plan, coarser: CoarserLevels | None, examined: np.ndarray | None
-) -> dict[str, np.ndarray]:
+def _equivalence_classes(matched: Matched, plan: Plan, examined: np.ndarray | None) -> dict[str, np.ndarray]:
     """The equivalence class of each place and class that is shown: of cells in a nested plan, else of regions.
 
     examined : (L,) the equivalence classes whose rows are examined; None where nothing is kept. A nested plan has a
@@ -367,7 +355,7 @@ def _equivalence_classes(
             "l_key": keys[plan.class_of[equivalence_class]],
             **released,
         }
-    profile, equivalence_class_of = equivalence_classes_of_cells(plan, coarser)
+    profile, equivalence_class_of = plan.profile_of_records, plan.counted.equivalence_class_of
     kinds = {"l_place": np.dtype(np.int32), "l_key": keys.dtype}
     kinds.update({name: values.dtype for name, values in of_equivalence_classes.items()})
     n_released, stop = int(np.count_nonzero(equivalence_class_of != SUPPRESSED)), 0
@@ -402,17 +390,13 @@ def _expected(plan: Plan, shows: Showing) -> dict[str, np.ndarray]:
 
 def _numbers(plan: Plan) -> np.ndarray:
     """The public number of each equivalence class's region, (L,) int64."""
-    numbers = np.zeros(len(plan.records), np.int64)
-    for level, crosswalk in enumerate(plan.levels.crosswalks):
-        here = plan.level == level
-        numbers[here] = crosswalk.numbers[plan.region[here]]
-    return numbers
+    return plan.levels.numbers(plan.level, plan.region).astype(np.int64)
 
 
-def _examined_classes(plan: Plan, seed: int) -> np.ndarray:
+def _examined_classes(plan: Plan) -> np.ndarray:
     """The equivalence classes whose rows are looked at for their kept fields: all, or enough of them."""
     share = ROWS_LOOKED_AT / max(plan.n_released, 1)
-    return plan.released & (np.random.default_rng(seed).random(len(plan.records)) < share)
+    return plan.released & (np.random.default_rng(0).random(len(plan.records)) < share)
 
 
 def check_members(matched: Matched, plan: Plan, placed: Expression) -> None:

@@ -12,10 +12,8 @@ from ..arrays import to_list
 from ..disclosure.values import KeptValues
 from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy
-from ..nesting.coarser import check_coarser
 from ..nesting.coarser_places import Places
 from ..nesting.recount import check_where_released
-from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.requirement import Requirement
 from ..privacy.weights import CountedRows
@@ -80,7 +78,7 @@ class EngineSource(Source):
 
     def updated(self, split: Records) -> UpdatedSource:
         """The records, of which some are shown."""
-        return UpdatedSource(self.matched, self.destination, self.unmatched, split)
+        return UpdatedSource(split, self)
 
     def counted_rows(self) -> CountedRows | None:
         """The rows that stand for several records each; None where every row is a record."""
@@ -109,96 +107,44 @@ class EngineSource(Source):
                 coarsened = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
                 refuse_area_copies(in_place, areas, self.matched.area_of, coarsened)
 
-    def release(
-        self,
-        plan: Plan,
-        coarser: CoarserLevels | None,
-        nested: bool,
-        requirement: Requirement,
-        progress: Progress = silent,
-    ) -> ReleasedRows:
+    def release(self, plan: Plan, nested: bool, requirement: Requirement, progress: Progress = silent) -> ReleasedRows:
         """The rows that a plan shows, written and counted in the engine, and seen by nobody yet.
 
         Raises what `stage_in_place` raises, and PrivacyError where the plan shows what its levels do not have.
         """
-        released, whole = released_by(plan), not requirement.asks_for_values
-        if coarser is not None:
-            check_coarser(released, coarser.places, whole)
-        elif nested:
-            check_where_released(released, self.matched, plan.levels, whole)
+        released, whole = released_by(plan), not (requirement.asks_for_values or plan.in_part)
+        if nested:
+            check_where_released(released, self.matched.profile, plan.levels, whole, plan.hierarchies_of_levels)
         staged = stage_in_place(
-            self.matched,
-            plan,
-            self.destination,
-            nested,
-            progress=progress,
-            coarser=coarser,
-            requirement=requirement,
+            self.matched, plan, self.destination, nested, progress=progress, requirement=requirement
         )
         return ReleasedRows(released, staged.kept, staged)
 
 
 @dataclass(frozen=True, eq=False)
-class UpdatedSource(EngineSource):
-    """Records in an engine of which an update shows some. split : as `stage_in_place` takes it"""
+class UpdatedSource(RecordSource):
+    """Records in an engine of which an update shows some.
 
-    split: Records | None = None
+    records : what the engine was asked of them, split by where they are shown; whole : all of them, in the engine
+    """
 
-    @property
-    def _here(self) -> RecordSource:
-        """What is known of them here."""
-        if self.split is None:
-            raise LookupError("split")
-        return RecordSource(self.split)
-
-    @property
-    def profile(self) -> Profile:
-        """Their counts by area and class, those that are shown with one region apart from others."""
-        return self._here.profile
-
-    @property
-    def n_unmatched(self) -> int:
-        """Records that are in no cell of it."""
-        return self._here.n_unmatched
-
-    def values(self) -> RecordTable:
-        """What they show, as rows with counts."""
-        return self._here.values()
-
-    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
-        """What is asked of every class of these records. Raises InputError."""
-        return self._here.requirement(k, l_diversity, max_share)
-
-    def rows_beside(self) -> KeptValues | None:
-        """What rows show together beside quasi-identifiers."""
-        return self._here.rows_beside()
-
-    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
-        """The sensitive fields, which are released."""
-        return self._here.sensitive_values(requirement)
+    whole: EngineSource
 
     def counted_rows(self) -> None:
         """Not known of parts: the first release warned of weights."""
 
-    def release(
-        self,
-        plan: Plan,
-        coarser: CoarserLevels | None,
-        nested: bool,
-        requirement: Requirement,
-        progress: Progress = silent,
-    ) -> ReleasedRows:
+    def release(self, plan: Plan, nested: bool, requirement: Requirement, progress: Progress = silent) -> ReleasedRows:
         """The rows that a plan shows, as of all records. Raises what that raises."""
-        released = released_by(plan)
+        matched, released = self.whole.matched, released_by(plan)
         if nested:
-            check_where_released(released, self.matched, plan.levels, False)
+            check_where_released(released, matched.profile, plan.levels, False)
         staged = stage_in_place(
-            self.matched,
+            matched,
             plan,
-            self.destination,
+            self.whole.destination,
             nested,
             progress=progress,
             requirement=requirement,
-            split=self.split,
+            split=self.records,
         )
         return ReleasedRows(released, staged.kept, staged)

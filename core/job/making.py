@@ -157,7 +157,7 @@ def with_costs(
     log: Log, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
-    say_who_is_lost(log, account.areas, account.by_value, account.measures)
+    say_who_is_lost(log, account.areas, account.plan.by_value, account.measures)
     if account.nested:
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)

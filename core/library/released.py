@@ -106,7 +106,7 @@ class Anonymized:
         """The released rows, a frame of the kind that the records came in: for release."""
         release, table = self.account.release, self.account.source.values()
         rows, nested = release.rows, self.account.nested
-        numbers = release.numbers(self.account.levels.crosswalks)
+        numbers = self.account.levels.numbers(release.level, release.region)
         columns = {LEVEL: _numbers(release.level + 1)} if nested else {}
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:

@@ -12,14 +12,12 @@ from ..areas import Areas, identifier_text
 from ..arrays import objects
 from ..errors import InputError
 from ..language import as_data, tr
-from ..nesting.coarser import check_coarser, examine_coarser_rows, release_coarser
 from ..nesting.recount import check_where_released
-from ..nesting.views import CoarserLevels
 from ..parameters import check_choice
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.diversity import Shares, shares_of, tallies_of
 from ..privacy.kept_field import KeptField
-from ..privacy.kept_fields import examine_values, rows_looked_at
+from ..privacy.kept_fields import examine_rows, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, part, silent
 from ..records.columns import Column, smallest_integers
@@ -60,27 +58,20 @@ class LinkedSource(RecordSource):
         """None. Raises InputError."""
         raise linked_in_update()
 
-    def release(
-        self,
-        plan: Plan,
-        coarser: CoarserLevels | None,
-        nested: bool,
-        requirement: Requirement,
-        progress: Progress = silent,
-    ) -> ReleasedRows:
+    def release(self, plan: Plan, nested: bool, requirement: Requirement, progress: Progress = silent) -> ReleasedRows:
         """The persons as a plan shows them, and the rows of their tables, all recounted. Raises InputError and
         PrivacyError."""
         records, k = self.records, plan.k
-        where = _where(plan, coarser, records)
+        where = _where(plan, records)
         equivalence_class, released = where.equivalence_class, where.equivalence_class != SUPPRESSED
         together = k if self.k is None else min(self.k, k)
         asked = _Asked(records, self.tables, replace(requirement, k=together))
         of_persons, of_many = self._rows_of_persons(equivalence_class, asked, progress)
-        kept = self._examined(plan, coarser, of_persons, of_many, where, together)
+        kept = self._examined(plan, of_persons, of_many, where, together)
         progress(0.6)
         key = new_keys(released)
         keyed = replace(records, table=_with_fields(records.table, self.tables, of_persons, of_many, key, released))
-        release = _released(plan, coarser, nested, keyed, kept, requirement)
+        release = _released(plan, nested, keyed, kept, requirement)
         rows = []
         for i, table in enumerate(self.tables):
             rows.append(
@@ -101,7 +92,7 @@ class LinkedSource(RecordSource):
             unkeyed = replace(
                 records, table=_with_fields(records.table, self.tables, of_persons, of_many, None, released)
             )
-            release = _released(plan, coarser, nested, unkeyed, kept, requirement)
+            release = _released(plan, nested, unkeyed, kept, requirement)
             rows = [
                 linked_rows(table, where.level, where.region, of_persons.of_table[i], None, together, of_many[i])
                 for i, table in enumerate(self.tables)
@@ -129,7 +120,6 @@ class LinkedSource(RecordSource):
     def _examined(
         self,
         plan: Plan,
-        coarser: CoarserLevels | None,
         of_persons: RowsOfPersons,
         of_many: Sequence[np.ndarray | None],
         where: _Where,
@@ -137,24 +127,14 @@ class LinkedSource(RecordSource):
     ) -> list[KeptField]:
         """Look at every kept field: of the persons, and of the rows that are shown, each value of a person once."""
         table = self.records.table
-        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
-        region = first[where.level] + where.region
         area = np.append(area_of_cells(self.records.profile), SUPPRESSED)[self.records.cell_of]
 
         def examined(rows: np.ndarray, columns: Mapping[str, Column], known: Mapping[str, Column]) -> list[KeptField]:
             quasi = {**table.quasi_identifiers, **known}
             codes = {name: column.codes[rows] if name not in known else column.codes for name, column in quasi.items()}
-            if coarser is not None:
-                originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
-                own, at = replace(coarser.plan, k=k), where.equivalence_class[rows]
-                return examine_coarser_rows(
-                    own, coarser.places, at, area[rows], columns, codes, originals, of_persons.group[rows]
-                )
-            coarsened = {
-                name: (table.quasi_identifiers[name].codes[rows], column.original.codes[rows])
-                for name, column in table.coarsened.items()
-            }
-            return examine_values(of_persons.group[rows], region[rows], area[rows], columns, codes, k, coarsened)
+            originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
+            own, at = replace(plan, k=k), where.equivalence_class[rows]
+            return examine_rows(own, at, area[rows], columns, codes, originals, of_persons.group[rows])
 
         def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
             return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
@@ -268,36 +248,22 @@ class _Where:
     region: np.ndarray
 
 
-def _where(plan: Plan, coarser: CoarserLevels | None, records: Records) -> _Where:
-    """Where a plan shows each person; coarser : what it was made from, in whose classes places stand for regions."""
-    own = plan if coarser is None else coarser.plan
-    equivalence_class = np.append(own.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
-    level = np.append(own.level, NOWHERE)[equivalence_class].astype(np.int64)
-    region = np.append(own.region, NOWHERE)[equivalence_class].astype(np.int64)
-    if coarser is not None:
-        for at, of_places in enumerate(coarser.places.region):
-            here = level == at
-            region[here] = of_places[region[here]]
+def _where(plan: Plan, records: Records) -> _Where:
+    """Where a plan shows each person."""
+    equivalence_class = np.append(plan.counted.equivalence_class_of, SUPPRESSED)[records.cell_of].astype(np.int64)
+    level = np.append(plan.level, NOWHERE)[equivalence_class].astype(np.int64)
+    region = np.append(plan.region, NOWHERE)[equivalence_class].astype(np.int64)
     return _Where(equivalence_class, level, region)
 
 
 def _released(
-    plan: Plan,
-    coarser: CoarserLevels | None,
-    nested: bool,
-    records: Records,
-    kept: Sequence[KeptField],
-    requirement: Requirement,
+    plan: Plan, nested: bool, records: Records, kept: Sequence[KeptField], requirement: Requirement
 ) -> Release:
     """The persons' rows, recounted. Raises InputError and PrivacyError."""
     whole = not (requirement.asks_for_values or plan.in_part)
-    if coarser is not None:
-        release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
-        check_coarser(release, coarser.places, whole)
-        return release
     release = apply(plan, records, kept, requirement)
     if nested:
-        check_where_released(release, records, plan.levels, whole)
+        check_where_released(release, records.profile, plan.levels, whole, plan.hierarchies_of_levels)
     return release
 
 

@@ -7,11 +7,12 @@ does with areas, regions and classes it does here with cells of the profile, pla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import objects, to_list
 from ..crosswalk import LEFT_OUT, Crosswalk
 from ..errors import InputError
 from ..generalising.collapsing import generalise_profile
@@ -20,6 +21,7 @@ from ..language import tr
 from ..levels import Levels
 from ..plan import area_of_cells
 from ..profile import Profile
+from ..records.columns import category_order, typed
 from ..scientific import sparse
 
 
@@ -65,6 +67,16 @@ class Places:
             return self.profile.categories[position]
         return hierarchy.categories[self.nodes[level][position]]
 
+    def all_levels(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """Every value of a quasi-identifier that some level shows, in the order of every column, the missing one last;
+        and the position among them of what each level shows for each value, (L, n_values)."""
+        levels = range(len(self.levels))
+        every = {typed(value): value for level in levels for value in to_list(self.categories(level, position))}
+        values = sorted(every.values(), key=category_order)
+        place = {typed(value): at for at, value in enumerate(values)}
+        at_level = [np.array([place[typed(value)] for value in self.categories(level, position)]) for level in levels]
+        return objects(values), np.array([at[self.codes(level, position)] for level, at in enumerate(at_level)])
+
     def _hierarchy(self, level: int, position: int) -> Hierarchy | None:
         node = self.nodes[level][position]
         return self.hierarchies[self.profile.quasi_identifiers[position]] if node else None
@@ -76,7 +88,10 @@ def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierar
     levels : of the areas of the profile; hierarchies : by quasi-identifier, of its categories.
     Raises InputError for names and levels that there are not.
     """
-    nodes = _nodes(profile.quasi_identifiers, levels)
+    for name in levels.coarser:
+        if name not in profile.quasi_identifiers:
+            raise InputError(tr("“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name))
+    nodes = levels.nodes(profile.quasi_identifiers)
     for node in nodes:
         checked_node(hierarchies, profile.quasi_identifiers, node)
     area, fine = area_of_cells(profile), profile.counts.indices
@@ -100,14 +115,6 @@ def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierar
         _by_coarsest_class(profile, class_of[-1]),
         tuple(regions),
     )
-
-
-def _nodes(names: Sequence[str], levels: Levels) -> tuple[tuple[int, ...], ...]:
-    """The node of each level. Raises InputError."""
-    for name in levels.coarser:
-        if name not in names:
-            raise InputError(tr("“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name))
-    return tuple(tuple(here.get(name, 0) for name in names) for here in levels.heights)
 
 
 def _by_coarsest_class(profile: Profile, class_of: np.ndarray) -> Profile:

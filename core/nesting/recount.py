@@ -1,50 +1,53 @@
-"""A recount of a nested release from its rows: it knows the records and the crosswalk, and nothing of the optimum."""
+"""A recount of a nested release from its rows: it knows the records and the levels, and nothing of the optimum."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..crosswalk import Crosswalk
 from ..errors import PrivacyError
+from ..generalising.collapsing import generalise_profile
+from ..generalising.hierarchies import Hierarchy
 from ..language import plural, tr
 from ..levels import Levels
 from ..plan import CELLS_AT_ONCE
 from ..profile import Profile
-from ..records.columns import combine_codes
+from ..records.columns import Column, combine_codes, typed
 from ..release import Release
 from ..scientific import sparse
 from .flattening import flatten
 
-
-class HasProfile(Protocol):
-    """Records, wherever they are."""
-
-    @property
-    def profile(self) -> Profile:
-        """Their counts by area and class."""
+AS_COUNTED: Mapping[str, Hierarchy] = {}
 
 
-def check_where_released(release: Release, records: HasProfile, levels: Levels, whole: bool = True) -> None:
-    """Compare a release with the records region by region, at every level.
+def check_where_released(
+    release: Release,
+    profile: Profile,
+    levels: Levels,
+    whole: bool = True,
+    hierarchies: Mapping[str, Hierarchy] = AS_COUNTED,
+) -> None:
+    """Compare a release with the profile of the records region by region, at every level.
 
-    No region may show more records of a class, itself and in the smaller regions within, than live there. whole : every
-    class must be shown within its coarsest region with all its records, or with none.
+    At each level the rows shown there or finer are brought to its regions and values. No region may show more records
+    of a class, itself and in the smaller regions within, than live there. whole : every class must be shown within its
+    coarsest region with all its records, or with none; hierarchies : of values that levels show coarser.
     Raises PrivacyError where that is not so.
     """
-    profile = records.profile
-    released_class = classes_of(release, profile)
-    if (released_class < 0).any():
-        raise PrivacyError(
-            tr("The release would show a combination of values that no record has: nothing was written.")
-        )
-    by_class = profile.counts.tocsc()
-    for target, crosswalk in enumerate(levels.crosswalks):
+    nodes = levels.nodes(profile.quasi_identifiers)
+    for target, (crosswalk, node) in enumerate(zip(levels.crosswalks, nodes)):
+        if not target or node != nodes[target - 1]:
+            at_level, _ = generalise_profile(profile, hierarchies, node)
+            by_class = at_level.counts.tocsc()
+            last = len(nodes) - 1 - nodes[::-1].index(node)
+            released_class = _classes_at(release, at_level, levels, hierarchies, last)
         region = flatten(levels, release.level, release.region, target)
         there = region >= 0
         rows = release.counts[there], (region[there], released_class[there])
-        released = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, len(profile.classes)))
+        released = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, by_class.shape[1]))
         n_wrong = _wrong(released, by_class, crosswalk, whole and target == len(levels) - 1)
         if n_wrong:
             raise PrivacyError(
@@ -57,6 +60,46 @@ def check_where_released(release: Release, records: HasProfile, levels: Levels, 
                     target=target + 1,
                 )
             )
+
+
+def _classes_at(
+    release: Release, profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierarchy], target: int
+) -> np.ndarray:
+    """The class of each row that shows a level or a finer one, by the values of that level, (R,) int64; of others -1.
+
+    profile : at that level. Raises PrivacyError for values that a level or the records do not have.
+    """
+    shown = dict(release.fields)
+    # Where levels differ in what they show, a column has the values of all.
+    for name, categories in zip(profile.quasi_identifiers, profile.categories) if levels.coarser else ():
+        as_it_is = Hierarchy(name, (np.arange(len(categories)),), (categories,))
+        hierarchy = hierarchies[name] if name in levels.coarser else as_it_is
+        heights = [here.get(name, 0) for here in levels.heights[: target + 1]]
+        shown[name] = _brought_to(hierarchy, shown[name], release.level, heights)
+    released_class = classes_of(replace(release, fields=shown), profile)
+    if (released_class[release.level <= target] < 0).any():
+        raise PrivacyError(
+            tr("The release would show a combination of values that no record has: nothing was written.")
+        )
+    return released_class
+
+
+def _brought_to(hierarchy: Hierarchy, column: Column, level: np.ndarray, heights: Sequence[int]) -> Column:
+    """What rows of some levels show, as the values of the last of these; of other rows it is the first value.
+
+    heights : of each of these levels, that of its values. Raises PrivacyError for a value that its level does not have.
+    """
+    codes = np.zeros(len(level), np.int64)
+    for shown_at, own in enumerate(heights):
+        here, above = np.flatnonzero(level == shown_at), hierarchy.above(own)
+        fine = {typed(value): code for code, value in enumerate(above.values)}
+        used = np.unique(column.codes[here]).tolist()
+        if any(typed(column.categories[code]) not in fine for code in used):
+            raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
+        coarser = np.zeros(len(column.categories), np.int64)
+        coarser[used] = [above.codes[heights[-1] - own][fine[typed(column.categories[code])]] for code in used]
+        codes[here] = coarser[column.codes[here]]
+    return Column(codes, hierarchy.categories[heights[-1]])
 
 
 def _wrong(released: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: Crosswalk, whole: bool) -> int:

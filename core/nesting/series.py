@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import PrivacyError
 from ..language import plural
 from ..levels import Levels
-from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, holding, plan_by_levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, holding, with_levels
 from ..privacy.in_each_period import InEachPeriod
 from ..privacy.requirement import Requirement
 from ..privacy.series import THE_SAME, Series, whole_series
@@ -95,16 +95,9 @@ def keep_together(plan: Plan, requirement: Requirement) -> Plan:
     if plan.level_of is None:
         released = whole_series(series, plan.region, plan.class_of, plan.released)
         return plan if (released == plan.released).all() else replace(plan, released=released)
-    before = np.where(plan.equivalence_class_of == SUPPRESSED, SUPPRESSED, plan.level_of)
+    before = plan.levels_of_cells
     level_of = together(plan.profile, plan.levels, before, requirement, series)
-    if np.array_equal(level_of, before):
-        return plan
-    new = replace(
-        plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
-    )
-    if not requirement.members:
-        return new
-    return replace(new, people=requirement.people(new.equivalence_class_of, new.records))
+    return plan if np.array_equal(level_of, before) else with_levels(plan, level_of, requirement)
 
 
 def holding_together(plan: Plan, requirement: Requirement) -> Plan:

@@ -6,12 +6,13 @@ In the plan of `nest_coarser` an equivalence class's region is a place. Here it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
+from ..generalising.hierarchies import Hierarchy
 from ..language import as_data, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
@@ -19,56 +20,86 @@ from ..scientific import sparse
 from .coarser_places import Places
 
 FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
+AS_READ: Mapping[str, int] = {}
+
+
+def _unknown() -> Any:
+    raise LookupError("what a plan was made from")
 
 
 @dataclass(frozen=True, eq=False)
-class CoarserLevels:
-    """A plan whose last levels show coarser values.
+class CoarserPlan(Plan):
+    """A plan by what is shown whose last levels show coarser values.
 
-    plan, places : of `nest_coarser`, over the profile of the records; before : by name, the quasi-identifiers that all
-    records show coarser, and the level at which they do
+    in_places, places_shown : the plan of `nest_coarser` that it was made from, over the profile of the records
+    level_before : by name, the quasi-identifiers that all records show coarser, and the level at which they do
     """
 
-    plan: Plan
-    places: Places
-    before: Mapping[str, int] = field(default_factory=dict)
+    in_places: Plan = field(default_factory=_unknown)
+    places_shown: Places = field(default_factory=_unknown)
+    level_before: Mapping[str, int] = field(default_factory=_unknown)
+
+    @property
+    def counted(self) -> Plan:
+        """That over places."""
+        return self.in_places
+
+    @property
+    def profile_of_records(self) -> Profile:
+        """See `Plan`."""
+        return self.places_shown.profile
 
     @cached_property
-    def as_they_were(self) -> Plan:
-        """The same records where the plan shows them, under the values of level 1."""
-        return as_they_were(self.plan, self.places)
+    def by_value(self) -> Plan:
+        """See `Plan`."""
+        return as_they_were(self.in_places, self.places_shown)
 
     @property
-    def as_text(self) -> tuple[str, ...]:
-        """The quasi-identifiers that some levels show coarser, and that are text in all rows."""
-        return self.places.levels.coarser
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """What each level shows, as data say it."""
+    def values_of_levels(self) -> tuple[str, ...]:
+        """See `Plan`."""
         return self._said(as_data)
 
     @property
-    def in_words(self) -> tuple[str, ...]:
-        """The same for people."""
+    def values_in_words(self) -> tuple[str, ...]:
+        """See `Plan`."""
         return self._said(tr)
 
+    @property
+    def hierarchies_of_levels(self) -> Mapping[str, Hierarchy]:
+        """See `Plan`."""
+        return self.places_shown.hierarchies
+
+    @property
+    def classes_at_levels(self) -> tuple[np.ndarray | None, ...]:
+        """See `Plan`."""
+        return tuple(of if any(node) else None for of, node in zip(self.places_shown.class_of, self.places_shown.nodes))
+
+    def all_levels(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Plan`."""
+        return self.places_shown.all_levels(position)
+
+    def shown_by(self, counted: Plan) -> Plan:
+        """See `Plan`."""
+        return as_released(counted, self.places_shown, self.level_before)
+
     def _said(self, say: Callable[..., str]) -> tuple[str, ...]:
+        """What each level shows."""
         sentences = []
-        for heights in self.places.levels.heights:
-            names = (name for name in self.places.profile.quasi_identifiers if name in heights)
-            coarser = [say(AT_LEVEL, name=name, level=self.before.get(name, 0) + heights[name]) for name in names]
+        for heights in self.levels.heights:
+            names = (name for name in self.profile.quasi_identifiers if name in heights)
+            coarser = [say(AT_LEVEL, name=name, level=self.level_before.get(name, 0) + heights[name]) for name in names]
             sentences.append(", ".join(coarser) or say(FINEST))
         return tuple(sentences)
 
 
-def as_released(plan: Plan, places: Places) -> Plan:
+def as_released(plan: Plan, places: Places, level_before: Mapping[str, int] = AS_READ) -> CoarserPlan:
     """The same plan over areas and the classes that are shown: it has the same equivalence classes, one for one.
 
     Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
     shown as one are one. Values of two levels are different classes, also where they have the same name.
+    level_before : as in `CoarserPlan`
     """
-    profile, level_of = places.profile, _levels_of_cells(plan)
+    profile, level_of = places.profile, plan.levels_of_cells
     first, classes, categories = _classes_of_all_levels(places)
     class_of = first[np.maximum(level_of, 0)]
     for level, of_classes in enumerate(places.class_of):
@@ -83,7 +114,9 @@ def as_released(plan: Plan, places: Places) -> Plan:
     released = Profile(counts, classes, categories, profile.quasi_identifiers)
     of_cells = np.full(len(keys), SUPPRESSED, np.int64)
     of_cells[cell] = level_of
-    return replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
+    shown = replace(plan_by_levels(released, places.levels, plan.k, of_cells), people=plan.people)
+    of_plan = {field.name: getattr(shown, field.name) for field in fields(Plan)}
+    return CoarserPlan(**of_plan, in_places=plan, places_shown=places, level_before=level_before)
 
 
 def as_they_were(plan: Plan, places: Places) -> Plan:
@@ -91,13 +124,8 @@ def as_they_were(plan: Plan, places: Places) -> Plan:
 
     Its equivalence classes are no classes of the release, and may have fewer than k records.
     """
-    shown_plan = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
+    shown_plan = plan_by_levels(places.profile, places.levels, plan.k, plan.levels_of_cells)
     return replace(shown_plan, released=np.ones(len(shown_plan.released), bool))
-
-
-def _levels_of_cells(plan: Plan) -> np.ndarray:
-    """The level at which each cell is shown, (m,), SUPPRESSED where it is not."""
-    return np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of]
 
 
 def _classes_of_all_levels(places: Places) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
@@ -144,7 +172,7 @@ class CoarserByValue:
 
 def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
     """Who is shown coarser in the plan of `nest_coarser`."""
-    profile, level_of = places.profile, _levels_of_cells(plan)
+    profile, level_of = places.profile, plan.levels_of_cells
     names: list[str] = []
     values: list[object] = []
     parts = []

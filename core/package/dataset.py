@@ -8,10 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anonymise import Account
-from ..arrays import to_list
-from ..crosswalk import Crosswalk
 from ..language import tr
-from ..levels import Levels
 from ..linked.rows import LinkedRows
 from ..linked.tables import OURS, PERSON
 from ..records.columns import Column, column_of_numbers
@@ -19,6 +16,7 @@ from ..records.table import COUNT_FIELD
 from ..release import Release
 from ..tables import linked as declared_linked
 from ..tables import regions as declared
+from ..tables.of_levels import crosswalk_columns, region_columns
 from ..tables.schema import OutputField, OutputTable
 from .table import (
     AREA,
@@ -98,10 +96,7 @@ def linked_tables_of_release(account: Account) -> tuple[DataTable, ...]:
 
 def _linked(account: Account, rows: LinkedRows) -> DataTable:
     says = declared_linked.RELEASED_LINKED
-    numbers = np.zeros_like(rows.region)
-    for level, crosswalk in enumerate(account.levels.crosswalks):
-        here = rows.level == level
-        numbers[here] = crosswalk.numbers[rows.region[here]]
+    numbers = account.levels.numbers(rows.level, rows.region)
     own = {"vbas_level": rows.level + 1} if account.nested else {}
     own = {**({} if rows.person is None else {PERSON: rows.person}), **own, "vbas_region": numbers}
     fields = [_own(says, name, WHOSE if name == PERSON else "") for name in own]
@@ -119,7 +114,7 @@ def _records(account: Account, release: Release) -> DataTable:
     table, nested, levels = account.source.values(), account.nested, account.levels
     sensitive = {shares.field for shares in account.requirement.shares}
     flags = {OURS + rows.name for rows in ([] if account.rows is None else account.rows.linked)}
-    numbers = release.numbers(levels.crosswalks)
+    numbers = levels.numbers(release.level, release.region)
     fields, columns = [], []
     places = {"vbas_level": release.level + 1, "vbas_region": numbers} if nested else {"vbas_region": numbers}
     for name, values in places.items():
@@ -144,59 +139,21 @@ def _records(account: Account, release: Release) -> DataTable:
 
 
 def _crosswalk(account: Account, area_field: str) -> DataTable:
-    levels, nested = account.levels, account.nested
+    own, columns = column_of(account.areas.identifiers), crosswalk_columns(account.levels, account.nested)
     fields = [DataField(area_field, STRING, area_field, tr("Identifier of the area"), "", AREA)]
-    columns = [column_of(account.areas.identifiers)]
-    for level, crosswalk in enumerate(levels.crosswalks):
-        name = f"vbas_region_{level + 1}" if nested else "vbas_region"
-        fields.append(_own(declared.CROSSWALK, name, REGION))
-        columns.append(_numbers_of(crosswalk, crosswalk.region_of))
-    return _table(CROSSWALK, declared.CROSSWALK, fields, columns, np.ones(len(columns[0]), np.int64))
-
-
-def _numbers_of(crosswalk: Crosswalk, regions: np.ndarray) -> Column:
-    """The numbers of some regions by their positions, missing where these are below 0."""
-    return column_of_numbers(np.append(crosswalk.numbers, 0)[regions], regions < 0)
+    fields += [_own(declared.CROSSWALK, name, REGION) for name in columns]
+    return _table(CROSSWALK, declared.CROSSWALK, fields, [own, *columns.values()], np.ones(len(own), np.int64))
 
 
 def _regions(account: Account, shapes: Sequence[np.ndarray], crs: Crs | None) -> DataTable:
-    levels, nested, audit = account.levels, account.nested, account.audit
-    of_level = [crosswalk.totals(np.ones(len(crosswalk.region_of))) for crosswalk in levels.crosswalks]
-    n_regions = [crosswalk.n_regions for crosswalk in levels.crosswalks]
-    columns: dict[str, Column] = {}
-    if nested:
-        columns["vbas_level"] = column_of_numbers(np.repeat(np.arange(len(levels)) + 1, n_regions))
-    columns["vbas_region"] = column_of_numbers(np.concatenate([crosswalk.numbers for crosswalk in levels.crosswalks]))
-    if nested:
-        columns["vbas_parent"] = _parents(levels)
-    columns["areas"] = column_of_numbers(np.concatenate(of_level).astype(np.int64))
-    if account.coarser is not None:
-        values_of_levels = zip(account.coarser.values, n_regions)
-        columns["vbas_values"] = column_of([values for values, n in values_of_levels for _ in range(n)])
-    columns["released"] = column_of_numbers(np.asarray(audit.released))
-    if nested:
-        columns["within"] = column_of_numbers(np.asarray(audit.within))
-    if any(names is not None for names in levels.names):
-        columns["name"] = column_of(_names(levels))
-    fields = [_own(declared.RELEASED_REGIONS, name) for name in columns]
+    nested, audit = account.nested, account.audit
+    columns = region_columns(account.levels, nested, account.plan.values_of_levels)
+    columns |= {name: column_of_numbers(np.asarray(getattr(audit, name))) for name in ("released", "within")}
+    names = [field.name for field in declared.RELEASED_REGIONS.fields_of(nested) if field.name in columns]
+    fields = [_own(declared.RELEASED_REGIONS, name) for name in names]
     drawn = np.concatenate([np.asarray(of, dtype=object) for of in shapes]) if len(shapes) else None
-    copies = np.ones(sum(n_regions), np.int64)
-    return _table(REGIONS, declared.RELEASED_REGIONS, fields, list(columns.values()), copies, drawn, crs)
-
-
-def _parents(levels: Levels) -> Column:
-    """The number of the region of the next level that holds each, missing at the last."""
-    parents = [levels.parents(level) for level in range(len(levels))]
-    numbers = [np.append(of.numbers, 0)[above] for of, above in zip(levels.crosswalks[1:], parents)]
-    numbers.append(np.zeros(len(parents[-1]), np.int64))
-    return column_of_numbers(np.concatenate(numbers), np.concatenate(parents) < 0)
-
-
-def _names(levels: Levels) -> list[object]:
-    """What each region is called, None where it has a number only."""
-    each = zip(levels.names, levels.crosswalks)
-    names = [name for of, crosswalk in each for name in ([None] * crosswalk.n_regions if of is None else to_list(of))]
-    return [None if name is None else str(name) for name in names]
+    copies = np.ones(len(columns["vbas_region"]), np.int64)
+    return _table(REGIONS, declared.RELEASED_REGIONS, fields, [columns[name] for name in names], copies, drawn, crs)
 
 
 def _table(

@@ -237,7 +237,7 @@ def _field(field: DataField, table: DataTable) -> dict[str, Any]:
 
 def _levels(account: Account) -> list[dict[str, Any]]:
     """Each level, the finest first: how many regions it has, and what it shows of the quasi-identifiers."""
-    says = account.coarser.values if account.coarser is not None else ()
+    says = account.plan.values_of_levels
     return [
         {"level": level + 1, "regions": crosswalk.n_regions, **({"values": says[level]} if says else {})}
         for level, crosswalk in enumerate(account.levels.crosswalks)

@@ -15,7 +15,6 @@ from ..errors import PrivacyError
 from ..language import plural, tr
 from ..log import QUIET, Log
 from ..nesting.company import in_company
-from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -62,20 +61,17 @@ def tables_beside(
     return tables if counts is None else [*tables, *count_tables(counts, areas, profile, levels)]
 
 
-def hold_beside(
-    plan: Plan, coarser: CoarserLevels | None, beside: TablesBeside, log: Log = QUIET
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
-    """The plan from which nothing below k was found to follow beside the tables; what it was made from, where last
-    levels show coarser values; sentences on that, for the report; and which counts were tried."""
+def hold_beside(plan: Plan, beside: TablesBeside, log: Log = QUIET) -> tuple[Plan, tuple[str, ...], tuple[Family, ...]]:
+    """The plan from which nothing below k was found to follow beside the tables; sentences on that, for the report; and
+    which counts were tried."""
     if not beside.tables:
-        return plan, coarser, (), ()
+        return plan, (), ()
     held = hold_against_counts(
         plan,
         beside.tables,
         beside.areas,
         beside.loss,
         beside.requirement,
-        coarser,
         beside.progress,
         ties_of(beside.ties),
     )
@@ -83,17 +79,16 @@ def hold_beside(
     log.info(*sentences)
     log.warn(*warned)
     family = Family(BESIDE_TABLES, held.n_tried, held.n_anyway, held.n_left)
-    return held.plan, held.coarser, (*sentences, *warned), (family,)
+    return held.plan, (*sentences, *warned), (family,)
 
 
 def hold_beside_and_together(
     plan: Plan,
-    coarser: CoarserLevels | None,
     beside: TablesBeside,
     people: np.ndarray | None,
     log: Log = QUIET,
     moved: bool = False,
-) -> tuple[Plan, CoarserLevels | None, tuple[str, ...], tuple[Family, ...]]:
+) -> tuple[Plan, tuple[str, ...], tuple[Family, ...]]:
     """The same, of which the people of all areas prove no small count either; what moves for the one is held against
     the other again.
 
@@ -102,13 +97,13 @@ def hold_beside_and_together(
     """
     notes: tuple[str, ...] = ()
     for _ in range(MOST_TURNS):
-        held, coarser, more, tried = hold_beside(plan, coarser, beside, log)
+        held, more, tried = hold_beside(plan, beside, log)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if people is None or not held.in_zones or (held is plan and not moved):
-            return held, coarser, notes, tried
+            return held, notes, tried
         plan, moved = in_company(held, people, beside.requirement), False
         if plan is held:
-            return plan, coarser, notes, tried
+            return plan, notes, tried
     raise PrivacyError(
         tr(
             "It was not found how to show these classes so that no small count follows, neither from published totals "

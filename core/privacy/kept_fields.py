@@ -30,13 +30,16 @@ NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
 def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
     """Look at every kept field of a release."""
     table = records.table
-    equivalence_class = of_rows(plan.equivalence_class_of, records.cell_of)
+    if not table.kept:
+        return []
+    equivalence_class = of_rows(plan.counted.equivalence_class_of, records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
-    area = areas_at(plan.profile, records.cell_of[rows])
+    area = areas_at(plan.profile_of_records, records.cell_of[rows])
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
-    fine = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
+    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
+    originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     equivalence_class = equivalence_class[rows]  # those of all are not held meanwhile
-    return examine_rows(plan, equivalence_class, area, columns, fine)
+    return examine_rows(plan, equivalence_class, area, columns, quasi, originals)
 
 
 def rows_looked_at(equivalence_class: np.ndarray, n_equivalence_classes: int) -> np.ndarray:
@@ -54,19 +57,29 @@ def examine_rows(
     equivalence_class: np.ndarray,
     area: np.ndarray,
     columns: Mapping[str, Column],
-    fine: Mapping[str, np.ndarray],
+    quasi: Mapping[str, np.ndarray],
+    originals: Mapping[str, np.ndarray],
+    group: np.ndarray | None = None,
 ) -> list[KeptField]:
     """Look at fields of released rows; equivalence_class, area : (r,) int64, of each row.
 
-    fine : of the quasi-identifiers that are shown coarser, the code of each row's original value
+    quasi : the codes of each row's values, as records were counted by them, and of what else is known of the row;
+    originals : of the quasi-identifiers that all records show coarser, the code of the value as it was read; group :
+    (r,) int64, who looks alike where rows show more than their class.
+    Few rows may show the values of coarser levels, of which hardly a pair differs. So what a field gives back of a
+    quasi-identifier is measured over all rows, as if each showed the last level, against the values as they were read;
+    and whether it is a finer value, against the finest values shown.
     """
-    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
+    first = plan.levels.first_regions()
     region = first[plan.level[equivalence_class]] + plan.region[equivalence_class]
-    profile = plan.profile
-    codes = profile.classes[plan.class_of[equivalence_class]]
-    quasi = {name: codes[:, i] for i, name in enumerate(profile.quasi_identifiers)}
-    coarsened = {name: (quasi[name], original) for name, original in fine.items()}
-    return examine_values(equivalence_class, region, area, columns, quasi, plan.k, coarsened)
+    coarsened = {
+        name: (plan.all_levels(position)[1][-1, quasi[name]], originals.get(name, quasi[name]))
+        for position, name in enumerate(plan.profile.quasi_identifiers)
+        if name in originals or name in plan.levels.coarser
+    }
+    return examine_values(
+        equivalence_class if group is None else group, region, area, columns, quasi, plan.k, coarsened
+    )
 
 
 def examine_values(

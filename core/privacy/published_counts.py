@@ -24,8 +24,7 @@ from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
-from ..nesting.views import CoarserLevels, as_released
-from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, with_levels
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..scientific import sparse
@@ -48,14 +47,12 @@ OF_A_SUPPRESSED_RECORD = 1e9  # metres: more than any region is wide
 class HeldAgainstCounts:
     """A plan from which no small count follows beside tables of counts.
 
-    plan, coarser : by what is shown; and what that was made from, where last levels show coarser values
     n_followed : counts that would have followed; n_anyway : counts that follow from the tables alone, and are not ours
     n_left : counts that follow still, as nothing is left to be coarsened; n_coarser, n_suppressed : records shown in
     larger regions, and no more, for it; n_tried : counts of 1 to k - 1 people that were looked at
     """
 
     plan: Plan
-    coarser: CoarserLevels | None = None
     n_followed: int = 0
     n_anyway: int = 0
     n_left: int = 0
@@ -108,7 +105,6 @@ def hold_against_counts(
     areas: Areas,
     loss: str = MEAN_DISTANCE,
     requirement: Requirement | None = None,
-    coarser: CoarserLevels | None = None,
     progress: Progress = silent,
     ties: Ties = None,
 ) -> HeldAgainstCounts:
@@ -123,15 +119,13 @@ def hold_against_counts(
     plan : Plan
         Of one level or several.
     tables : sequence of CountTable
-        Of the plan's profile; of that of `coarser` where that is given.
+        Of the profile that records were counted in.
     areas : Areas
         Those of the profile.
     loss : str
         A key of LOSSES: what moves up first is what loses least of it.
     requirement : Requirement, optional
         What is asked of equivalence classes beside k records.
-    coarser : CoarserLevels, optional
-        What the plan was made from, where its last levels show coarser values.
     progress : callable
         Called with the fraction that is done; raises to cancel.
     ties : Ties, optional
@@ -143,16 +137,16 @@ def hold_against_counts(
         The plan that holds, and what it cost.
     """
     if not tables:
-        return HeldAgainstCounts(plan, coarser)
-    before = _levels_of_cells(plan if coarser is None else coarser.plan)
+        return HeldAgainstCounts(plan)
+    before = plan.counted.levels_of_cells
     level_of, followed, joined = before, 0, False
     while True:
-        if coarser is None:
-            level_of = _levels_of_cells(_suppressed_by_totals(_with_levels(plan, level_of), tables, ties))
-        cells = _released_cells(plan, coarser, level_of, None if requirement is None else requirement.series)
+        if not plan.levels.coarser:
+            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, ties).levels_of_cells
+        cells = _released_cells(plan, level_of, None if requirement is None else requirement.series)
         held, (more, anyway, left, tried) = _mended(cells, tables, _losses(cells, areas, loss), progress, ties)
         followed += more
-        level_of = _holding(plan, coarser, held, requirement)
+        level_of = _holding(plan.counted, held, requirement)
         if np.array_equal(level_of, held):
             break
         joined = True
@@ -160,54 +154,17 @@ def hold_against_counts(
     moved = int(records[(level_of > before) & (before >= 0)].sum())
     suppressed = int(records[(level_of == SUPPRESSED) & (before >= 0)].sum())
     if not moved and not suppressed:
-        return HeldAgainstCounts(plan, coarser, followed, anyway, left, n_tried=tried)
-    if coarser is None:
-        new = replace(
-            _with_levels(plan, level_of, requirement), in_zones=plan.in_zones and not joined, in_part=plan.in_part
-        )
-        return HeldAgainstCounts(new, None, followed, anyway, left, moved, suppressed, tried)
-    places = coarser.places
-    made = plan_by_levels(places.cells, places.of_cells, plan.k, level_of)
-    made = replace(made, in_zones=coarser.plan.in_zones and not joined)
-    in_places = _of_members(made, requirement)
-    coarser = replace(coarser, plan=in_places)
-    held_in_places = as_released(in_places, places)
-    return HeldAgainstCounts(held_in_places, coarser, followed, anyway, left, moved, suppressed, tried)
+        return HeldAgainstCounts(plan, followed, anyway, left, n_tried=tried)
+    new = with_levels(plan.counted, level_of, requirement)
+    new = replace(new, in_zones=new.in_zones and not joined)
+    return HeldAgainstCounts(plan.shown_by(new), followed, anyway, left, moved, suppressed, tried)
 
 
-def _levels_of_cells(plan: Plan) -> np.ndarray:
-    """The level at which each cell is shown, (m,), SUPPRESSED for none."""
-    return np.append(plan.level, SUPPRESSED)[plan.equivalence_class_of].astype(np.int8)
-
-
-def _with_levels(plan: Plan, level_of: np.ndarray, requirement: Requirement | None = None) -> Plan:
-    """The plan with its cells shown at these levels."""
-    if plan.level_of is not None:
-        new = replace(
-            plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
-        )
-        return _of_members(new, requirement)
-    released = np.zeros(len(plan.records), bool)
-    released[plan.equivalence_class_of[level_of >= 0]] = True
-    return replace(plan, released=released)
-
-
-def _of_members(plan: Plan, requirement: Requirement | None) -> Plan:
-    if requirement is None or not requirement.members:
-        return plan
-    return replace(plan, people=requirement.people(plan.equivalence_class_of, plan.records))
-
-
-def _released_cells(
-    plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, series: Series | None
-) -> _ReleasedCells:
-    if coarser is None:
-        return _ReleasedCells(
-            plan.profile, plan.levels, [None] * len(plan.levels), plan.k, level_of, plan.in_zones, series
-        )
-    places = coarser.places
-    class_of = [of if any(node) else None for of, node in zip(places.class_of, places.nodes)]
-    return _ReleasedCells(places.profile, places.levels, class_of, plan.k, level_of, coarser.plan.in_zones)
+def _released_cells(plan: Plan, level_of: np.ndarray, series: Series | None) -> _ReleasedCells:
+    in_zones = plan.counted.in_zones
+    return _ReleasedCells(
+        plan.profile_of_records, plan.levels, plan.classes_at_levels, plan.k, level_of, in_zones, series
+    )
 
 
 def _losses(cells: _ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
@@ -240,20 +197,16 @@ def _by_class(group_of: np.ndarray) -> np.ndarray:
     return np.where(group_of >= 0, group_of, int(group_of.max(initial=NONE)) + 1 + np.arange(len(group_of)))
 
 
-def _holding(
-    plan: Plan, coarser: CoarserLevels | None, level_of: np.ndarray, requirement: Requirement | None
-) -> np.ndarray:
+def _holding(plan: Plan, level_of: np.ndarray, requirement: Requirement | None) -> np.ndarray:
     """The level of each cell once what is asked of equivalence classes holds of those that were joined, too."""
     series = None if requirement is None else requirement.series
     if requirement is not None and series is not None:
         if plan.level_of is None:
-            return _levels_of_cells(keep_together(_with_levels(plan, level_of), requirement))
+            return keep_together(with_levels(plan, level_of), requirement).levels_of_cells
         return together(plan.profile, plan.levels, level_of, requirement, series)
     if requirement is None or not requirement.asks_for_more or plan.level_of is None:
         return level_of
-    if coarser is None:
-        return promote(plan.profile, plan.levels, level_of, requirement.holds)
-    return promote(coarser.places.cells, coarser.places.of_cells, level_of, requirement.holds)
+    return promote(plan.profile, plan.levels, level_of, requirement.holds)
 
 
 def _mended(

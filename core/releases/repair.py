@@ -21,7 +21,7 @@ from ..disclosure.overlay import NONE, Overlay
 from ..disclosure.published import AS_THEY_ARE, Published, publish
 from ..disclosure.values import KeptValues
 from ..nesting.series import holding_together
-from ..plan import SUPPRESSED, Plan, area_of_cells, around, plan_by_levels, suppress
+from ..plan import SUPPRESSED, Plan, area_of_cells, around, suppress, with_levels
 from ..privacy.requirement import Requirement
 from ..privacy.series import Series
 from ..progress import Progress, silent
@@ -307,9 +307,7 @@ def without(plan: Plan, equivalence_classes: np.ndarray) -> Plan:
     joined = touched & np.isin(top, top[finer]) & (equivalence_class_of != SUPPRESSED)
     level_of[joined] = last
     level_of[touched & ~joined] = SUPPRESSED
-    return replace(
-        plan_by_levels(plan.profile, plan.levels, plan.k, level_of), in_zones=plan.in_zones, in_part=plan.in_part
-    )
+    return with_levels(plan, level_of)
 
 
 def _disclosing_equivalence_classes(

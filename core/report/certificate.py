@@ -57,7 +57,7 @@ def certificate_of(account: Account) -> Certificate | None:
     Where a nested release was not made so that no small count follows, it is taken to be the one that loses least.
     """
     plan = account.plan
-    if account.coarser is not None or not account.nested:
+    if account.levels.coarser or not account.nested:
         of_classes = plan.records if plan.people is None else plan.people
         return certify_classes(of_classes[plan.released], plan.k, account.tried)
     losses = None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..anonymise import Account
 from ..arrays import to_list
 from ..evaluation import value_text
 from ..language import plural, tr
-from ..nesting.views import CoarserLevels, coarser_by_value, n_released_coarser
+from ..nesting.views import CoarserPlan, coarser_by_value, n_released_coarser
 from ..plan import suppress
-from ..privacy.requirement import Requirement
 from .numbers import formatted
 from .page import Section
 
@@ -31,21 +31,28 @@ LIMITS = tr(
 )
 
 
-def coarser_section(coarser: CoarserLevels, requirement: Requirement) -> Section:
-    """Which level shows what, and who is shown coarser; requirement : what was asked of the classes."""
-    by_value = coarser_by_value(coarser.plan, coarser.places)
+def coarser_section(account: Account) -> Section:
+    """Which level shows what, and who is shown coarser; without content where all levels show the same."""
+    heading, plan = tr("Who is shown coarser"), account.plan
+    if not isinstance(plan, CoarserPlan):
+        return Section(heading)
+    by_value = coarser_by_value(plan.in_places, plan.places_shown)
     share = 100.0 * by_value.coarser / np.maximum(by_value.records, 1)
     columns = (by_value.records, by_value.as_is, by_value.coarser, share, by_value.suppressed)
     rows = list(
         zip(by_value.quasi_identifiers, map(value_text, by_value.values), *(to_list(column) for column in columns))
     )
-    return Section(tr("Who is shown coarser"), (*coarser_sentences(coarser, requirement), LIMITS), HEADER, rows)
+    return Section(heading, (*coarser_sentences(account), LIMITS), HEADER, rows)
 
 
-def coarser_sentences(coarser: CoarserLevels, requirement: Requirement) -> tuple[str, ...]:
-    """How many records each coarser level shows, and how many would be suppressed without, for log and report."""
-    plan, places, values = coarser.plan, coarser.places, coarser.in_words
-    without = suppress(places.profile, places.levels.crosswalks[-1], plan.k, requirement).n_released
+def coarser_sentences(account: Account) -> tuple[str, ...]:
+    """How many records each coarser level shows, and how many would be suppressed without, for log and report; none
+    where all levels show the same."""
+    plan = account.plan
+    if not isinstance(plan, CoarserPlan):
+        return ()
+    places, values = plan.places_shown, plan.values_in_words
+    without = suppress(places.profile, places.levels.crosswalks[-1], plan.k, account.requirement).n_released
     n_more = max(plan.n_released - without, 0)
     own = np.bincount(plan.level[plan.released], plan.records[plan.released], len(places.levels)).astype(np.int64)
     parts = [

@@ -137,7 +137,7 @@ def internal_report(
         person_section(account.measures, account.plan, int((account.plan.crosswalk.region_of >= 0).sum())),
         geography_section(account) if account.nested else _before_and_after(account, map_data),
         periods_section(account),
-        losers_section(evaluate_by_value(account.areas, account.by_value), account.measures, account.plan.k),
+        losers_section(evaluate_by_value(account.areas, account.plan.by_value), account.measures, account.plan.k),
         *([] if remarks.costs is None else [costs_section(*remarks.costs)]),
         *([maps_section(account.audit, map_data)] if account.nested else []),
         classes_section(account.plan),
@@ -162,8 +162,7 @@ def _title(account: Account) -> str:
 
 
 def _levels(account: Account, remarks: Remarks) -> list[Section]:
-    coarser = [] if account.coarser is None else [coarser_section(account.coarser, account.requirement)]
-    return [levels_section(account, remarks.single), *coarser]
+    return [levels_section(account, remarks.single), coarser_section(account)]
 
 
 def _before_and_after(account: Account, map_data: MapData) -> Section:
@@ -173,5 +172,5 @@ def _before_and_after(account: Account, map_data: MapData) -> Section:
 
 def _what_levels_tell(account: Account) -> list[Section]:
     """What levels tell, and what it costs that they tell less; the latter is not known of coarser values."""
-    known = [price_section(account), narrowing_of(account)] if account.coarser is None else []
+    known = [] if account.levels.coarser else [price_section(account), narrowing_of(account)]
     return [*known, limits_section(account)]

@@ -41,7 +41,7 @@ LIMITS = (
 def limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
-    proven = what_is_proven(k, account.coarser is None) if account.no_small_count else (not_proven(k),)
+    proven = what_is_proven(k, not account.levels.coarser) if account.no_small_count else (not_proven(k),)
     return Section(tr("What levels tell"), (*LIMITS, *proven))
 
 
@@ -56,7 +56,7 @@ def narrowing_of(account: Account) -> Section:
 def levels_section(account: Account, single: tuple[str, Measures] | None) -> Section:
     """What each level shows, and one level of regions beside it."""
     audit, measures = account.audit, account.measures
-    of_levels = () if account.coarser is None else account.coarser.in_words
+    of_levels = account.plan.values_in_words
     rows: list[tuple[object, ...]] = []
     n_released = max(measures.n_records - measures.n_suppressed, 1)
     for level in np.unique(audit.level).tolist():
@@ -105,8 +105,8 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
 
 def geography_section(account: Account) -> Section:
     """Who loses geography, by value of each quasi-identifier; the classes that lose most."""
-    rows = by_value_rows(evaluate_by_value(account.areas, account.by_value))
-    names, released, distance = _classes(account.areas, account.by_value)
+    rows = by_value_rows(evaluate_by_value(account.areas, account.plan.by_value))
+    names, released, distance = _classes(account.areas, account.plan.by_value)
     farthest = np.lexsort((-released, -distance))
     farthest = farthest[released[farthest] > 0][:FARTHEST_CLASSES]
     mean = account.measures.mean_distance

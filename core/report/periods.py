@@ -30,7 +30,7 @@ def periods_section(account: Account) -> Section:
     ask = account.ask
     if not ask.period:
         return Section("")
-    measures = evaluate_by_value(account.areas, account.by_value)
+    measures = evaluate_by_value(account.areas, account.plan.by_value)
     rows: list[tuple[object, ...]] = [
         (value_text(value), int(records), int(lost), 100.0 * float(lost) / max(int(records), 1), float(metres))
         for name, value, records, lost, metres in zip(

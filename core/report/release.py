@@ -103,7 +103,7 @@ def page_of(
             parameters,
             version(),
             now(),
-            () if account.coarser is None else account.coarser.in_words,
+            account.plan.values_in_words,
             account.no_small_count,
             account.plan.in_zones,
             how_periods_go_together(ask.period, ask.periods) if ask.period else "",

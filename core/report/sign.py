@@ -86,7 +86,7 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
 
     account : of the release; signing : what is said beside it; title, verdict, date : of the report
     """
-    measures, plan = account.measures, account.by_value
+    measures, plan = account.measures, account.plan.by_value
     worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
     loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
     facts = [(tr("What"), _what(account)), *_said(signing), (tr("Made by"), signing.made_by)]

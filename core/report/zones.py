@@ -87,7 +87,7 @@ def price_section(account: Account) -> Section:
     """
     heading, ask = tr("What must hold of the zones, and its price"), account.ask
     conditions = _conditions(account)
-    if not (conditions and account.nested) or account.coarser is not None:
+    if not (conditions and account.nested) or account.levels.coarser:
         return Section(heading)
     plan = account.plan
     plain = nest(account.areas, plan.profile, plan.levels, ask.k, ask.loss, account.requirement, at_once=ask.at_once)
@@ -149,7 +149,7 @@ def _decoys(account: Account) -> list[str]:
 def chance_section(account: Account) -> Section:
     """The section; without content where no class stands in a region of several areas, or levels show coarser values,
     under which no class is the same everywhere."""
-    findings = None if account.coarser is not None else guesses(account.areas, account.plan)
+    findings = None if account.levels.coarser else guesses(account.areas, account.plan)
     heading = tr("What can be guessed")
     return Section(heading) if findings is None else section_of(findings, heading)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import Areas
-from ..elementary import axes, norms
+from ..elementary import norms
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..scientific import spatial
-from ..voronoi import mean_centres
+from ..voronoi import halves
 from .balanced_density import balanced_density
 from .options import DEFAULTS, LocationOptions, SiteLocation
 
@@ -126,16 +126,7 @@ def _rearranged(arrangement: Arrangement, most: int) -> np.ndarray | None:
 def _halves(arrangement: Arrangement) -> tuple[np.ndarray, np.ndarray]:
     """The middles of the two halves of each region, (S, 2, 2), and by how much the split shortens distances, (S,)."""
     points, site_of, n_sites = arrangement.points, arrangement.site_of, len(arrangement.sites)
-    offsets = points - arrangement.sites[site_of]
-    x, y = offsets.T
-    axis = axes(*(np.bincount(site_of, values, n_sites) for values in (x * x, x * y, y * y)))
-    side = (offsets * axis[site_of]).sum(axis=1) > 0
-    for _ in range(HALVING_ROUNDS):
-        middles = mean_centres(points, 2 * site_of + side, 2 * n_sites)
-        near, far = (points - middles[2 * site_of + half] for half in (1, 0))
-        side = (near * near).sum(axis=1) < (far * far).sum(axis=1)
-    half_of = 2 * site_of + side
-    middles = mean_centres(points, half_of, 2 * n_sites)
+    half_of, middles = halves(points, site_of, arrangement.sites, HALVING_ROUNDS, np.zeros(n_sites))
     shorter = arrangement.distances - norms(points - middles[half_of])
     whole = np.bincount(half_of, minlength=2 * n_sites).reshape(-1, 2).min(axis=1) > 0
     return middles.reshape(-1, 2, 2), np.where(whole, np.bincount(site_of, shorter, n_sites), 0.0)

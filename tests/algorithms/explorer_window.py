@@ -49,13 +49,13 @@ def choose_number(dock, number):
     settle(dock)
 
 
-def favour(dock, word, site_location="", aggregation=""):
+def choose_combination(dock, word, site_location="", aggregation=""):
     """Choose what to favour, and the approaches of “custom”."""
     choices = dock.choices
     for list_of, wanted in (
         (choices.site_location, site_location),
         (choices.aggregation, aggregation),
-        (choices.favour, word),
+        (choices.combination, word),
     ):
         if wanted:
             list_of.setCurrentIndex(list_of.findData(wanted))

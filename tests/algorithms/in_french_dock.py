@@ -10,7 +10,7 @@ from vbas.algorithms.window.choices import LABELS, choice_label
 from vbas.core.configuration import CUSTOM
 from vbas.core.language import language
 
-from .explorer_window import choose_number, favour, look, settle, wait_for
+from .explorer_window import choose_combination, choose_number, look, settle, wait_for
 from .in_french import english, english_words, plain, texts_of
 from .test_explorer import FIELDS, dock, entry
 from .test_explorer_window import BAD
@@ -43,7 +43,7 @@ def test_nothing_in_the_dock_is_english(dock, entry, english):
         seen |= shown_in(window)
     for nested in (False, True):
         dock.choices.nested.setChecked(nested)
-        favour(dock, CUSTOM, "random", "basic Voronoi")
+        choose_combination(dock, CUSTOM, "random", "basic Voronoi")
         look(dock, *FIELDS)
         for number in (1, 9):
             choose_number(dock, number)

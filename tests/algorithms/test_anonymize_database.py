@@ -11,6 +11,7 @@ from qgis.core import QgsProcessingException
 
 from ..engines_there import needed
 from .test_databases import parquet, there, written  # fixtures  # noqa: F401
+from .test_let_go import ran, untidy  # fixtures  # noqa: F401
 from .test_same_everywhere import _in_postgres, server  # fixture  # noqa: F401
 
 for package in ("ibis", "duckdb", "pyarrow"):
@@ -57,6 +58,11 @@ def in_one(there, grid, tmp_path):  # noqa: F811
 
 def rows_of(run, name="RELEASED_RECORDS"):
     return Counter(tuple(row.items()) for row in run.rows(name))
+
+
+def test_a_run_lets_go_of_all_it_held(in_one, untidy, ran, tmp_path):  # noqa: F811
+    in_one(DESTINATION=str(tmp_path / "released.parquet"))
+    assert [one() for one in ran] == [None]
 
 
 @pytest.mark.slow

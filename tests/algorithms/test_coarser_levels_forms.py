@@ -401,7 +401,7 @@ def test_a_coarser_value_that_names_the_area_is_refused(nested, town):
 def test_a_file_that_shows_too_few_never_reaches_its_place(nested, tmp_path, monkeypatch):
     """The recount of the written file stands on its own feet: with the others off, it stops a wrong release."""
     path = tmp_path / "released.gpkg"
-    right = source.release_coarser
+    right = source.apply
 
     def wrong(*arguments):
         release = row_by_row(right(*arguments))
@@ -409,10 +409,10 @@ def test_a_file_that_shows_too_few_never_reaches_its_place(nested, tmp_path, mon
         level[0] = level.max()
         return replace(release, level=level)
 
-    monkeypatch.setattr(source, "release_coarser", wrong)
+    monkeypatch.setattr(source, "apply", wrong)
     with pytest.raises(QgsProcessingException, match="nothing was written"):
         nested(RELEASED_RECORDS=str(path))
-    monkeypatch.setattr(source, "check_coarser", lambda *_, **__: None)
+    monkeypatch.setattr(source, "check_where_released", lambda *_, **__: None)
     with pytest.raises(QgsProcessingException):
         nested(RELEASED_RECORDS=str(path))
     assert not Path(path).exists()

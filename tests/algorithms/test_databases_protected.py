@@ -126,7 +126,7 @@ def test_what_last_levels_would_show_is_held_against_the_records(there, levels, 
     given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"]}
     right = anonymise.as_released
     monkeypatch.setattr(anonymise, "as_released", lambda *all: replace(right(*all), records=right(*all).records + 999))
-    with pytest.raises(QgsProcessingException, match="where not as many such records live"):
+    with pytest.raises(QgsProcessingException, match="where not as many records live"):
         there("releasedatabase", CROSSWALK=levels, K=440, DESTINATION=str(tmp_path / "released.parquet"), **given)
     assert not (tmp_path / "released.parquet").exists()
 

@@ -15,7 +15,7 @@ from vbas.vbas_plugin.release.entry import ReleaseEntry
 
 from .conftest import make_layer
 from .dialogs import click_through
-from .explorer_window import choose_number, crosswalk_of, favour, let_pass, look, settle
+from .explorer_window import choose_combination, choose_number, crosswalk_of, let_pass, look, settle
 
 FIELDS = ("sex", "age")
 
@@ -79,7 +79,7 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, monkeypatch
     monkeypatch.setattr(schedule, "WORK_PER_AREA", 20_000)  # that of anonymity exchange, which is slow
     dock.choices.k.setValue(4)
     dock.choices.nested.setChecked(nested)
-    favour(dock, word, location, how)
+    choose_combination(dock, word, location, how)
     look(dock, *FIELDS)
     choose_number(dock, 9)
     state = dock.session.state
@@ -121,7 +121,7 @@ def test_regions_that_follow_borders_are_those_that_anonymise_makes(entry, run):
         QgsProject.instance().addMapLayer(layer)
     entry.show()
     dock = entry.dock.look
-    favour(dock, CUSTOM, "balanced density", "population floor")
+    choose_combination(dock, CUSTOM, "balanced density", "population floor")
     look(dock, "age")
     choose_number(dock, 12)
     done = run("anonymize", **dock.session.state.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
@@ -180,7 +180,7 @@ def test_other_choices_are_shown_from_the_profile_without_reading_again(dock, mo
     assert dock.session.state.shown.n_sites == 11  # the user's own number stays
     assert len(dock.session.state.shown.levels) > 1
     before = dock.session.state.curve
-    favour(dock, "all-rounder by transport")
+    choose_combination(dock, "all-rounder by transport")
     assert dock.message.isHidden(), dock.message.text()
     assert dock.session.state.curve is not before and dock.session.state.shown.n_sites == 11
 
@@ -191,7 +191,7 @@ def test_choices_that_do_not_go_together_are_told_and_what_is_shown_stays(dock):
     look(dock, *FIELDS)
     choose_number(dock, 11)
     before = dock.session.state
-    favour(dock, "most compact")  # which makes no level of fewer than three regions of this town
+    choose_combination(dock, "most compact")  # which makes no level of fewer than three regions of this town
     assert "cannot make fewer than 3 regions" in dock.message.text()
     assert dock.session.state.shown is before.shown and dock.session.state.parameters == before.parameters
 

@@ -23,7 +23,7 @@ from vbas.vbas_plugin.release import entry as entry_module
 
 from ..patience import PATIENCE
 from .conftest import make_layer
-from .explorer_window import choose_number, favour, let_pass, look, settle, wait_for
+from .explorer_window import choose_combination, choose_number, let_pass, look, settle, wait_for
 from .test_explorer import FIELDS, dock, entry
 
 __all__ = ["dock", "entry"]
@@ -451,7 +451,7 @@ def test_a_narrow_dock_cuts_nothing_off_even_in_long_words(entry, monkeypatch):
     dock = entry.dock.look
     look(dock, long)
     dock.map.select(0, 1)
-    favour(dock, "custom")
+    choose_combination(dock, "custom")
     inner = entry.dock.scroll.widget()
     for step in range(5):
         entry.dock.go_to(step)

@@ -33,6 +33,20 @@ def forms(provider):
     return [form for form in provider.algorithms() if isinstance(form, VbasAlgorithm)]
 
 
+@pytest.fixture
+def ran(monkeypatch):
+    """The forms that ran, as far as they are still there."""
+    ran = []
+
+    def noted(self, *given):
+        ran.append(weakref.ref(self))
+        return processed(self, *given)
+
+    processed = VbasAlgorithm.processAlgorithm
+    monkeypatch.setattr(VbasAlgorithm, "processAlgorithm", noted)
+    return ran
+
+
 def test_what_a_form_declares_goes_with_it(forms):
     for form in forms:
         made = form.create()
@@ -51,14 +65,6 @@ def test_what_a_form_declares_is_not_taken_for_what_another_declared(forms, unti
             sip.delete(held[-1])
 
 
-def test_a_run_lets_go_of_all_it_held(anonymize, untidy, monkeypatch, tmp_path):
-    made = []
-
-    def noted(self, *given):
-        made.append(weakref.ref(self))
-        return processed(self, *given)
-
-    processed = VbasAlgorithm.processAlgorithm
-    monkeypatch.setattr(VbasAlgorithm, "processAlgorithm", noted)
+def test_a_run_lets_go_of_all_it_held(anonymize, untidy, ran, tmp_path):
     anonymize(REPORT=str(tmp_path / "report.html"))
-    assert len(made) == 1 and made[0]() is None
+    assert [one() for one in ran] == [None]

@@ -68,7 +68,7 @@ def files_of(profile):
 
 
 def test_everything_is_said_to_be_found_here(window):
-    said = [need.told for need in needs(this_one())]
+    said = [need.sentence for need in needs(this_one())]
     assert said[0].startswith("All work: numpy ") and said[0].endswith("nothing missing.")
     titles = dict.fromkeys(title for title, *_ in ENGINES.values())
     assert len(titles) > 2 and [sentence.partition(":")[0] for sentence in said[1:]] == [
@@ -81,7 +81,7 @@ def test_what_is_missing_stands_alone_with_the_line_to_copy(monkeypatch, tmp_pat
     monkeypatch.setattr("vbas.vbas_plugin.packages.needs.missing_packages", lambda: ["scipy"])
     monkeypatch.setattr("vbas.vbas_plugin.packages.needs.version_of", lambda name: "" if name == "scipy" else "2.0")
     (need,) = needs(DEBIAN_12)
-    assert need.told == "All work: numpy 2.0 and shapely 2.0 found, scipy missing." and not need.replaced
+    assert need.sentence == "All work: numpy 2.0 and shapely 2.0 found, scipy missing." and not need.replaced
     line = need.line(tmp_path, replace(WINDOWS, numpy="2.2.4"))
     assert line.startswith("python -m pip install ") and line.endswith(f"--target {tmp_path} --no-deps scipy")
     assert need.line(tmp_path, FLATPAK).startswith("flatpak run --devel --command=python3 org.qgis.qgis -m pip install")
@@ -161,6 +161,6 @@ def test_the_entry_opens_the_window_and_goes_with_the_plugin(qgis_iface, monkeyp
 
 
 def test_what_is_needed_is_what_the_toolbox_needs():
-    assert [name for need in needs(this_one())[:1] for name in (*need.found, *need.missing)] == [
+    assert [name for need in needs(this_one())[:1] for name in (*need.available, *need.missing)] == [
         f"{name} {unavailable.version_of(name)}" for name in unavailable.NEEDED
     ]

@@ -119,8 +119,8 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     for _ in range(3):
         walk.click(dock.next)
     assert dock.look.session.state is not None and not dock.look.message.isVisible(), dock.look.message.text()
-    found = dock.decide.found
-    assert len(found) == 3 and not [one.problem for one in found if one.problem]
+    candidates = dock.decide.candidates
+    assert len(candidates) == 3 and not [one.problem for one in candidates if one.problem]
     assert state.decision
     decide = dock.decide
     assert len(decide.maps) == 3 and not [one for one in decide.maps if one.icon().isNull()]
@@ -134,7 +134,7 @@ def test_from_two_files_to_a_folder_that_holds(project, tmp_path):
     walk.type(dock.hand_over.purpose, "A study of asthma")
     walk.click(dock.hand_over.go)
     assert dock.hand_over.results, dock.hand_over.message.text()
-    chosen = found[dock.decide.table.currentRow()].measures
+    chosen = candidates[dock.decide.table.currentRow()].measures
     assert f"{chosen.suppression_percent:.3g}"[:4] in previewed and f"{round(chosen.mean_distance)} m" in previewed
     assert dock.hand_over.results["N_SUPPRESSED"] == chosen.n_suppressed
     assert dock.hand_over.results["MEAN_DISTANCE"] == pytest.approx(chosen.mean_distance)
@@ -255,16 +255,16 @@ def test_every_number_is_the_one_that_the_run_gives(entry, run, case):
         assert sum(lost) == told["N_SUPPRESSED"]
     dock.go_to(3)
     walk.settle()
-    assert len(dock.decide.found) == 3
+    assert len(dock.decide.candidates) == 3
     if case == "period, household":
         rule = dock.decide.rule.findData("OpenSAFELY")
         dock.decide.rule.setCurrentIndex(rule)
         dock.decide.rule.activated.emit(rule)
         walk.settle()
-        assert [candidate.parameters["RULE"] for candidate in dock.decide.found] == [
+        assert [candidate.parameters["RULE"] for candidate in dock.decide.candidates] == [
             dock.decide.rule.itemData(rule)
         ] * 3
-    for row, candidate in enumerate(dock.decide.found):
+    for row, candidate in enumerate(dock.decide.candidates):
         dock.decide.maps[row].click()
         if candidate.measures is not None:
             assert_same(candidate.measures, run("anonymize", **dock.state.job(), RELEASED_RECORDS="memory:").results)

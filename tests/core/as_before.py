@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property, partial
+from inspect import getmro
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from vbas.core.errors import VbasError
+from vbas.core.nesting.views import CoarserPlan
 
 PINS = bool(os.environ.get("VBAS_PIN"))
 MOST_TOLD = 3
@@ -28,6 +30,8 @@ KEPT = Path(__file__).parent / "as_before"
 # What a thing was made from, how long it took, chance, and what would be said twice: no part of what it says.
 LEFT_OUT = {"ask", "areas", "source", "profile", "seconds", "requirement", "policies", "rng"}
 LEFT_OUT |= {"by_value", "levels", "region_of", "constraints", "variable_bounds", "release", "coarsest_region"}
+LEFT_OUT |= {"in_places", "places_shown", "level_before", "counted", "profile_of_records", "hierarchies_of_levels"}
+LEFT_OUT |= {"values_of_levels", "values_in_words", "classes_at_levels", "levels_of_cells"}
 
 
 def text_of(value: object) -> str:
@@ -49,8 +53,14 @@ def _parts(value: object) -> Iterator[str]:
     elif is_dataclass(value):
         # Without its name and those of its fields: what things are called changes nothing of what they say.
         named = [one.name for one in fields(value)]
-        named += [name for name, one in vars(type(value)).items() if isinstance(one, (property, cached_property))]
-        yield from _parts([getattr(value, name, None) for name in named if name not in LEFT_OUT])
+        named += [
+            name
+            for kind in reversed(getmro(type(value)))
+            for name, one in vars(kind).items()
+            if isinstance(one, (property, cached_property))
+        ]
+        told = {name: getattr(value, name, None) for name in named if name not in LEFT_OUT}
+        yield from _parts(list(_with_coarser_levels(value, told)))
     elif isinstance(value, Mapping):
         yield "{"
         for key, one in value.items():
@@ -72,6 +82,21 @@ def _parts(value: object) -> Iterator[str]:
         yield "]"
     else:
         raise TypeError(f"what does {value!r} say?")
+
+
+def _with_coarser_levels(value: object, told: Mapping[str, object]) -> Iterator[object]:
+    """What a thing says; what its plan says of coarser levels is told where the thing itself did, before this name."""
+    before = {"Account": "tried", "HeldAgainstCounts": "n_followed"}.get(type(value).__name__)
+    for name, one in told.items():
+        if name == before:
+            plan = getattr(value, "plan", None)
+            yield _coarser_levels(plan) if isinstance(plan, CoarserPlan) else None
+        yield one
+
+
+def _coarser_levels(plan: CoarserPlan) -> list[object]:
+    said = plan.levels.coarser, plan.values_of_levels, plan.values_in_words
+    return [plan.in_places, plan.places_shown, plan.level_before, plan.by_value, *said]
 
 
 def outcome(case: Callable[[], object]) -> object:

@@ -203,16 +203,15 @@ def test_coarser_levels_suppress_no_more(seed):
     coarser = anonymise(areas, records, coarser_levels(), Ask(K, hierarchies=AGES))
     assert coarser.measures.n_suppressed <= plain.measures.n_suppressed
     assert coarser.smallest is None or coarser.smallest >= K
-    assert coarser.coarser is not None and coarser.coarser.in_words == ("as on level 1",) * 3 + ("age at level 1",)
-    assert (coarser.by_value.profile is not coarser.plan.profile) and plain.by_value is plain.plan
+    assert coarser.plan.values_in_words == ("as on level 1",) * 3 + ("age at level 1",)
+    assert (coarser.plan.by_value.profile is not coarser.plan.profile) and plain.plan.by_value is plain.plan
 
 
 def test_a_rating_shows_what_a_release_would_at_coarser_levels_too():
     areas, records, ask = places(), people(3, 60), Ask(K, hierarchies=AGES)
     rated, released = (what(areas, records, coarser_levels(), ask) for what in (rate, anonymise))
     assert rated.measures == released.measures and rated.rows is None
-    assert rated.coarser is not None and released.coarser is not None
-    assert rated.coarser.in_words == released.coarser.in_words
+    assert rated.levels.coarser and rated.plan.values_in_words == released.plan.values_in_words
     assert rated.measures != rate(areas, records, nested_levels(), Ask(K)).measures
 
 

@@ -15,10 +15,10 @@ from vbas.core.generalising.collapsing import generalise_records
 from vbas.core.generalising.hierarchies import make_hierarchy, text_of
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
-from vbas.core.nesting.coarser import nest_coarser, release_coarser
+from vbas.core.nesting.coarser import nest_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.views import CoarserLevels, as_released
+from vbas.core.nesting.views import as_released
 from vbas.core.plan import suppress
 from vbas.core.records.fields import RecordFields
 from vbas.core.release import apply
@@ -140,10 +140,8 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
         matched = match_in_place(text, cases.areas(), k=40)
         assert cases.same_profile(matched.profile, shown.profile)
         here, there = planned(matched.profile, theirs)
-        done = release_in_place(
-            matched, as_released(here, there), destination, True, coarser=CoarserLevels(here, there)
-        )
-    release = release_coarser(plan, places, shown)
+        done = release_in_place(matched, as_released(here, there), destination, True)
+    release = apply(as_released(plan, places), shown)
     assert {level: held.records for level, held in done.levels.items()} == Counter(
         (release.level[release.rows] + 1).tolist()
     )
@@ -162,7 +160,7 @@ def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
         places = places_of(matched.profile, with_coarser_values(cases.two_levels(), [("age", 1)]), above)
         plan = nest_coarser(cases.areas(), places, 40, "non-uniform entropy")
         with pytest.raises(InputError, match="gives back what coarser values take"):
-            release_in_place(matched, as_released(plan, places), destination, True, coarser=CoarserLevels(plan, places))
+            release_in_place(matched, as_released(plan, places), destination, True)
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_linked_rows_tell_nothing_of_where_the_people_of_a_class_live_nor_of_the
     dice.shuffle(order)
     again = source_of(town, np.array(order), moved)
     assert account.rows is not None
-    rows = again.release(account.plan, None, True, account.requirement)
+    rows = again.release(account.plan, True, account.requirement)
     for one, other in zip(account.rows.linked, rows.linked, strict=True):
         assert np.array_equal(one.level, other.level) and np.array_equal(one.region, other.region)
         for name, column in one.fields.items():

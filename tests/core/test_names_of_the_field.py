@@ -14,6 +14,7 @@ INSTEAD = {
     "alike": "identical, homogeneous or indistinguishable",
     "editions": "public report",
     "explored": "state or data of the explorer",
+    "favour": "combination, or what it is one of",
     "found": "what was found",
     "hand_up": "promote, pass to the parent",
     "handed_up": "promoted, passed to the parent",
@@ -48,7 +49,7 @@ def private(code: str) -> set[str]:
     return names & (INSTEAD.keys() | CLASSES)
 
 
-@pytest.mark.parametrize("room", ["core", "algorithms", "benchmarks", "scripts"])
+@pytest.mark.parametrize("room", ["core", "algorithms", "vbas_plugin", "benchmarks", "scripts"])
 def test_no_name_is_private_vocabulary(room):
     files = list((ROOT / room).rglob("*.py"))
     assert len(files) > 20

@@ -14,15 +14,17 @@ from vbas.core.areas import make_areas
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import make_levels, own_regions, with_coarser_values
-from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser import nest_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.planning import nest
+from vbas.core.nesting.recount import check_where_released
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import area_of_cells
 from vbas.core.records.columns import Column
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import RecordTable
+from vbas.core.release import apply
 
 from ..exploring import tried
 from .nested_cases import random_levels, row_by_row
@@ -97,13 +99,17 @@ def test_every_equivalence_class_has_k_records_and_only_what_is_too_rare_at_the_
             equivalence_classes[key] = equivalence_classes.get(key, 0) + n
     assert all(n >= k for n in equivalence_classes.values())
     # The rows show these equivalence classes and no others, as many as there are.
-    release = release_coarser(plan, places, records)
-    check_coarser(release, places)
+    release = apply(as_released(plan, places), records)
+    recount(release, places)
     rows = zip(release.level.tolist(), release.region.tolist(), *(values(release.fields[name]) for name in NAMES))
     found: dict[tuple, int] = {}
     for row, n in zip(rows, release.counts.tolist()):
         found[row] = found.get(row, 0) + n
     assert found == equivalence_classes
+
+
+def recount(release, places, whole=True):
+    check_where_released(release, places.profile, places.levels, whole, places.hierarchies)
 
 
 def values(column):
@@ -177,8 +183,8 @@ def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
     records = replace(records, table=table)
     requirement = requirement_of(records, k, 2)
     plan = nest_coarser(areas, places, k, requirement=requirement)
-    release = release_coarser(plan, places, records, [], requirement)
-    check_coarser(release, places, whole=False)
+    release = apply(as_released(plan, places), records, [], requirement)
+    recount(release, places, whole=False)
     assert plan.level_of is not None
     cells = cells_of(records.profile)
     equivalence_classes: dict = {}
@@ -216,7 +222,7 @@ def test_what_is_rare_in_the_largest_region_is_shown_coarser():
     areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
     places = places_of(records.profile, with_coarser_values(levels, (("age", 1), ("age", 2))), HIERARCHIES)
     plan = nest_coarser(areas, places, 2)
-    release = release_coarser(plan, places, records)
+    release = apply(as_released(plan, places), records)
     columns = release.level.tolist(), release.region.tolist(), values(release.fields["age"]), release.counts.tolist()
     rows = sorted(zip(*columns))
     # Ages 2 and 3 have one record each: together they are two at “*”, where nobody else need go.
@@ -239,7 +245,7 @@ def test_levels_that_do_not_become_coarser_are_refused():
 def test_the_recount_refuses_rows_that_show_what_nobody_is(case, seed):
     """A row moved to another value, level or region is found wherever more would then be shown than live there."""
     areas, records, places, k = case
-    release = row_by_row(release_coarser(nest_coarser(areas, places, k), places, records))
+    release = row_by_row(apply(as_released(nest_coarser(areas, places, k), places), records))
     if not len(release):
         return
     rng = np.random.default_rng(seed)
@@ -255,10 +261,10 @@ def test_the_recount_refuses_rows_that_show_what_nobody_is(case, seed):
     fields = {**release.fields, **{name: Column(codes[name], release.fields[name].categories) for name in NAMES}}
     moved = replace(release, level=level, region=region, fields=fields)
     if fits(moved, places, records.profile):
-        check_coarser(moved, places)
+        recount(moved, places)
     else:
         with pytest.raises(PrivacyError):
-            check_coarser(moved, places)
+            recount(moved, places)
 
 
 def fits(release, places, profile):
@@ -295,10 +301,10 @@ def fits(release, places, profile):
 def test_the_recount_refuses_a_class_of_which_a_part_is_missing():
     areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
     places = places_of(records.profile, with_coarser_values(levels, (("age", 1),)), HIERARCHIES)
-    release = row_by_row(release_coarser(nest_coarser(areas, places, 2), places, records))
+    release = row_by_row(apply(as_released(nest_coarser(areas, places, 2), places), records))
     fields = {name: Column(field.codes[1:], field.categories) for name, field in release.fields.items()}
     fewer = {name: getattr(release, name)[1:] for name in ("level", "region", "counts")}
     missing = replace(release, fields=fields, **fewer)
-    check_coarser(missing, places, whole=False)
+    recount(missing, places, whole=False)
     with pytest.raises(PrivacyError, match="1 class of level 3"):
-        check_coarser(missing, places)
+        recount(missing, places)

@@ -16,16 +16,16 @@ from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import (
     check_no_area_released,
-    examine_coarser,
     nest_coarser,
-    release_coarser,
 )
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released, as_they_were, coarser_by_value, n_released_coarser
+from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.records.columns import Column
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
+from vbas.core.release import apply
 
 from ..exploring import tried
 from .test_nested_coarser import AGES, HIERARCHIES, NAMES, cases, cells_of, shown_by_hand, town
@@ -118,12 +118,8 @@ def test_numbers_become_text_and_nothing_else_changes():
     text, found = with_values_as_text(records, {"age": hierarchy}, ["age"], areas)
     assert text.table.quasi_identifiers["age"].categories.tolist() == ["1", "2", "3", None] == list(AGES)
     assert text.table.coarsened == {} and len(found["age"]) == 2
-    release = release_coarser(
-        *(lambda places: (nest_coarser(areas, places, 2), places))(
-            places_of(text.profile, with_coarser_values(levels, [("age", 1)]), found)
-        ),
-        text,
-    )
+    places = places_of(text.profile, with_coarser_values(levels, [("age", 1)]), found)
+    release = apply(as_released(nest_coarser(areas, places, 2), places), text)
     assert {type(value) for value in release.fields["age"].categories if value is not None} == {str}
 
 
@@ -154,22 +150,22 @@ def test_a_copy_is_refused_however_few_records_are_shown_coarser():
     records, places, plan = kept_town(lambda ages: [f"y{age}" for age in ages])
     assert 0 < n_released_coarser(plan, places) < 6
     with pytest.raises(InputError, match="“field” gives back what coarser values take"):
-        release_coarser(plan, places, records)
-    (found,) = examine_coarser(plan, places, records)
+        apply(as_released(plan, places), records)
+    (found,) = examine_kept_fields(as_released(plan, places), records)
     assert found.regains == "age" and found.regained.placed_share > 0.98
 
 
 def test_a_finer_value_is_known_though_some_rows_show_it_coarser():
     records, places, plan = kept_town(lambda ages: [f"y{age}{i % 3}" for i, age in enumerate(ages)])
-    (found,) = examine_coarser(plan, places, records)
+    (found,) = examine_kept_fields(as_released(plan, places), records)
     assert found.refines == "age" and found.refusal
 
 
 def test_a_field_that_tells_nothing_is_released():
     records, places, plan = kept_town(lambda ages: ["pq"[i // 4 % 2] for i in range(len(ages))])
-    (found,) = examine_coarser(plan, places, records)
+    (found,) = examine_kept_fields(as_released(plan, places), records)
     assert not found.refusal and not found.regains
-    assert len(release_coarser(plan, places, records)) == plan.n_released
+    assert len(apply(as_released(plan, places), records)) == plan.n_released
 
 
 def test_a_coarser_value_that_is_the_area_is_refused():

@@ -155,7 +155,7 @@ def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous
 @given(releases())
 def test_the_recount_passes_what_the_records_give(case):
     _, records, levels, _, release = case
-    check_where_released(release, records, levels)
+    check_where_released(release, records.profile, levels)
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_the_recount_refuses_rows_moved_to_where_nobody_of_their_class_lives(cas
     region = release.region.copy()
     region[row] = elsewhere[0]
     with pytest.raises(PrivacyError):
-        check_where_released(replace(release, region=region), records, levels)
+        check_where_released(replace(release, region=region), records.profile, levels)
 
 
 @pytest.mark.slow

@@ -106,7 +106,7 @@ def test_nothing_is_suppressed_that_need_not_be():
 def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
     """Six of the class are shown in the first area, the others around it: two steps, and one where there is more."""
     areas, plan = by_hand([[6, 4], [2, 4], [2, 4]], [[0, 1], [1, 1], [1, 1]], [0, 0, 0])
-    cells = _released_cells(plan, None, level_of_cells(plan), None)
+    cells = _released_cells(plan, level_of_cells(plan), None)
     storeys = Storeys(plan.levels.region_of, [None] * 2, K, False, cells.bounded)
     tables = [own_totals(plan.profile, own_regions(3), [])]
     work = _Work(cells, tables, np.arange(2), storeys, _losses(cells, areas, MEAN_DISTANCE), None)

@@ -19,9 +19,10 @@ from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.errors import PrivacyError
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.levels import make_levels, own_regions, with_coarser_values
-from vbas.core.nesting.coarser import nest_coarser, release_coarser
+from vbas.core.nesting.coarser import nest_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
+from vbas.core.nesting.views import as_released
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.checking import check_release
 from vbas.core.privacy.diversity import Tally
@@ -284,7 +285,7 @@ def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):
     assert set(found) == set(np.flatnonzero(plan.released).tolist())
     for of_kinds in found.values():
         assert not short(of_kinds, l_diversity, max_share)
-    assert len(release_coarser(plan, places, records, [], requirement)) == plan.n_released
+    assert len(apply(as_released(plan, places), records, [], requirement)) == plan.n_released
     cells = np.flatnonzero(plan.equivalence_class_of == SUPPRESSED)
     if len(cells) and requirement.asks_for_values:
         # At the last level all of a place is shown, or it falls short, or too few are left.

@@ -136,7 +136,7 @@ def halves_beside_totals():
 
 def test_what_moves_for_people_is_held_against_published_totals_again(monkeypatch):
     areas, plan, beside = halves_beside_totals()
-    once = hold_beside(plan, None, beside)[0]
+    once = hold_beside(plan, beside)[0]
     assert in_company(once, areas.population) is not once  # something moves
     looked_at = []
 
@@ -145,10 +145,10 @@ def test_what_moves_for_people_is_held_against_published_totals_again(monkeypatc
         return hold_against_counts(one, *given)
 
     monkeypatch.setattr("vbas.core.privacy.beside.hold_against_counts", look)
-    held = hold_beside_and_together(plan, None, beside, areas.population, moved=True)[0]
+    held = hold_beside_and_together(plan, beside, areas.population, moved=True)[0]
     assert len(looked_at) > 1 and looked_at[-1] is held
     assert held.in_zones
-    assert hold_beside(held, None, beside)[0] is held
+    assert hold_beside(held, beside)[0] is held
     assert found_by_the_program(held, areas.population, 5) == set()
     assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
 
@@ -157,7 +157,7 @@ def test_nothing_is_released_where_no_way_is_found(monkeypatch):
     areas, plan, beside = halves_beside_totals()
     monkeypatch.setattr("vbas.core.privacy.beside.MOST_TURNS", 1)
     with pytest.raises(PrivacyError, match="neither from published totals nor from the people of all areas"):
-        hold_beside_and_together(plan, None, beside, areas.population, moved=True)
+        hold_beside_and_together(plan, beside, areas.population, moved=True)
     monkeypatch.setattr("vbas.core.nesting.company.MOST_ROUNDS", 1)
     with pytest.raises(PrivacyError, match="no small count follows from the people of all areas"):
         in_company(plan, areas.population)

@@ -41,7 +41,7 @@ def rows(town, headless_home, tmp_path_factory, request):
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert done.stderr.count("+ scripts/qgis_process run vbas:") == 3 + (engine == "duckdb")  # and linked tables
+        assert done.stderr.count("+ scripts/qgis_process run vbas:") == 1 + (engine == "duckdb")  # and linked tables
         if engine == "postgres":
             with (folder / "released.csv").open(encoding="utf-8", newline="") as file:
                 return [tuple(row[name] for name in (*FIELDS, "diagnosis")) for row in csv.DictReader(file)]

@@ -28,7 +28,7 @@ class ChoiceInputs(QWidget):
         self.k.setRange(SMALLEST_K, LARGEST_K)
         self.k.setValue(DEFAULT_K)
         self.k.setKeyboardTracking(False)
-        self.favour, self.site_location, self.aggregation = (narrow(QComboBox()) for _ in range(3))
+        self.combination, self.site_location, self.aggregation = (narrow(QComboBox()) for _ in range(3))
         self.nested = QCheckBox(tr("Nested levels"))
         self.nested.setToolTip(
             tr(
@@ -38,14 +38,14 @@ class ChoiceInputs(QWidget):
         )
         # The approaches are called as in the toolbox; behind each is its word, its id.
         for list_of, words in (
-            (self.favour, [*RECOMMENDED, CUSTOM]),
+            (self.combination, [*RECOMMENDED, CUSTOM]),
             (self.site_location, SITE_LOCATIONS),
             (self.aggregation, AGGREGATIONS),
         ):
             for word in words:
                 list_of.addItem(choice_label(word), word)
         for list_of, default in (
-            (self.favour, "all-rounder"),
+            (self.combination, "all-rounder"),
             (self.site_location, "balanced density"),
             (self.aggregation, "iterative Voronoi"),
         ):
@@ -57,7 +57,7 @@ class ChoiceInputs(QWidget):
         add_row(
             layout,
             tr("Method"),
-            self.favour,
+            self.combination,
             tr("How regions are made. The number of regions is what you explore; the slider starts where this has it."),
         )
         add_row(custom, tr("Where the sites go"), self.site_location, tr("The points that draw the regions."))
@@ -70,14 +70,14 @@ class ChoiceInputs(QWidget):
         self._show_custom()
         self.k.valueChanged.connect(lambda *_: self.changed.emit())
         self.nested.toggled.connect(lambda *_: self.changed.emit())
-        for list_of in (self.favour, self.site_location, self.aggregation):
+        for list_of in (self.combination, self.site_location, self.aggregation):
             list_of.currentIndexChanged.connect(self._take)
 
     def choices(self) -> Choices:
         """What is chosen."""
         return Choices(
             self.k.value(),
-            str(self.favour.currentData()),
+            str(self.combination.currentData()),
             str(self.site_location.currentData()),
             str(self.aggregation.currentData()),
             self.nested.isChecked(),
@@ -88,7 +88,7 @@ class ChoiceInputs(QWidget):
         self.k.setValue(choices.k)
         self.nested.setChecked(choices.nested)
         for list_of, word in (
-            (self.favour, choices.favour),
+            (self.combination, choices.combination),
             (self.site_location, choices.site_location),
             (self.aggregation, choices.aggregation),
         ):
@@ -101,5 +101,5 @@ class ChoiceInputs(QWidget):
 
     def _show_custom(self) -> None:
         """The approaches by themselves, only where they count."""
-        self._custom.setVisible(self.favour.currentData() == CUSTOM)
+        self._custom.setVisible(self.combination.currentData() == CUSTOM)
         self.site_location.setEnabled(self.aggregation.currentData() not in choosing_sites(AGGREGATIONS))

@@ -210,7 +210,7 @@ class ExplorerSession(QObject):
         try:
             reading = Reading({**data, **choices.parameters(1)})
             self._problem = reading.problem
-            return reading, reading.settings(choices.favour)
+            return reading, reading.settings(choices.combination)
         except Exception as error:
             self._fail(error)
             return None, None
@@ -221,13 +221,13 @@ class ExplorerSession(QObject):
         nested, beside = None, BesideCurve()
         levels = replace(choices, nested=True)
         with suppress(VbasError, QgsProcessingException):
-            nested = Reading({**data, **levels.parameters(1)}).settings(levels.favour)
+            nested = Reading({**data, **levels.parameters(1)}).settings(levels.combination)
         if any(name in data for name in COARSER):
             plain = {name: value for name, value in data.items() if name not in COARSER}
             with suppress(VbasError, QgsProcessingException):
                 single = replace(choices, nested=False)
                 reading = Reading({**plain, **single.parameters(1)})
-                beside.settings, beside.reading = reading.settings(single.favour), reading
+                beside.settings, beside.reading = reading.settings(single.combination), reading
         return nested, beside
 
     def _run(self, title: str, work: Callable[[Job], ExplorerState]) -> None:
@@ -236,8 +236,9 @@ class ExplorerSession(QObject):
     def _take(self, state: ExplorerState, warnings: list[str]) -> None:
         self.reading = False
         self.state = replace(state, lines=state.lines_now())
-        told = dict.fromkeys([*state.explorer_data.warnings, *warnings])  # reading may say what is kept with the data
-        self.said.emit(" ".join(told), bool(told))
+        # Reading may say what is kept with the data.
+        sentences = dict.fromkeys([*state.explorer_data.warnings, *warnings])
+        self.said.emit(" ".join(sentences), bool(sentences))
         self.regions.emit()
         self.points.emit()
         if not state.whole and not self.busy:  # what was shown may have asked for other regions at once
@@ -248,9 +249,9 @@ class ExplorerSession(QObject):
 
         def work(job: Job) -> None:
             for _ in _filled(state, job):
-                job.told.emit(state.lines_now())
+                job.reported.emit(state.lines_now())
 
-        def told(lines: Lines) -> None:
+        def show_lines(lines: Lines) -> None:
             if self.state is not None and self.state.curve is state.curve:
                 self.state = replace(self.state, lines=lines)
                 self.points.emit()
@@ -259,7 +260,7 @@ class ExplorerSession(QObject):
             self.reading = False
 
         self.reading = state.beside.reading is not None and state.beside.plain is None
-        self._worker.start(tr("VBAS release: curve"), work, done, self._fail, told)
+        self._worker.start(tr("VBAS release: curve"), work, done, self._fail, show_lines)
 
     def _fail(self, error: Exception) -> None:
         self.reading = False

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 from qgis.PyQt.QtCore import QEvent, QObject, Qt
 from qgis.PyQt.QtWidgets import (
+    QAbstractItemView,
     QAbstractSpinBox,
     QComboBox,
     QFormLayout,
     QFrame,
+    QHeaderView,
     QLabel,
     QListWidget,
+    QProgressBar,
     QSizePolicy,
     QSlider,
+    QTableWidget,
     QWidget,
 )
 
@@ -73,6 +77,36 @@ def wrapped(text: str = "") -> QLabel:
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
     return label
+
+
+def thin_bar() -> QProgressBar:
+    """How far work is, in per cent."""
+    bar = QProgressBar()
+    bar.setRange(0, 100)
+    bar.setTextVisible(False)
+    bar.setMaximumHeight(8)
+    return bar
+
+
+def choice_table(columns: Sequence[str], name: str, shown_rows: int) -> QTableWidget:
+    """A table of which a row is chosen, no wider than the dock: its first column takes what the others leave.
+
+    columns : their headings; name : of the table, for screen readers; shown_rows : of three lines each
+    """
+    table = QTableWidget(0, len(columns))
+    table.setHorizontalHeaderLabels(columns)
+    table.verticalHeader().hide()
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setWordWrap(True)
+    table.setMinimumHeight(shown_rows * 3 * table.fontMetrics().height())
+    table.setAccessibleName(name)
+    return table
 
 
 def add_row(layout: QFormLayout, text: str, widget: QWidget, tip: str) -> None:

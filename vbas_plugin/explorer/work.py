@@ -48,7 +48,7 @@ class Job(QgsTask):
     after : the job before, which has to have ended: both may use the same things
     """
 
-    told = pyqtSignal(object)
+    reported = pyqtSignal(object)
 
     def __init__(self, title: str, work: Work, after: Job | None) -> None:
         super().__init__(title, QgsTask.Flag.CanCancel)
@@ -124,12 +124,12 @@ class Worker(QObject):
         work: Callable[[Job], Result],
         done: Callable[[Result, list[str]], None],
         failed: Callable[[Exception], None],
-        told: Callable[[Any], None] | None = None,
+        reported: Callable[[Any], None] | None = None,
     ) -> None:
         """Start a job in place of the one that runs, of which nothing is heard any more.
 
         done : called with the result and the warnings; failed : with the error, also where the user cancelled;
-        told : with each thing that the work tells meanwhile
+        reported : with each thing that the work tells meanwhile
         """
         before = self._let_go()
         job = Job(title, work, before)
@@ -150,8 +150,8 @@ class Worker(QObject):
 
         job.finished_by = end
         job.progressChanged.connect(lambda percent: self.progressed.emit(percent) if job is self._job else None)
-        if told is not None:
-            job.told.connect(lambda result: told(result) if job is self._job else None)
+        if reported is not None:
+            job.reported.connect(lambda result: reported(result) if job is self._job else None)
         self._job = job
         self._kept.append(job)
         self.changed.emit()

@@ -17,26 +17,26 @@ from ...core.language import all_of, tr
 class Need:
     """The packages of one kind of work.
 
-    found : names with versions; missing : names; requirements : what pip is asked for
+    available : names with versions; missing : names; requirements : what pip is asked for
     replaced : QGIS brings an older one, which is found first: a folder behind it would not help
     """
 
     title: str
-    found: tuple[str, ...]
+    available: tuple[str, ...]
     missing: tuple[str, ...]
     requirements: tuple[str, ...]
     replaced: bool = False
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In a sentence what is found and what is missing."""
         if not self.missing:
-            return tr("{work}: {found} found, nothing missing.", work=self.title, found=all_of(self.found))
+            return tr("{work}: {found} found, nothing missing.", work=self.title, found=all_of(self.available))
         missing = all_of(self.missing)
-        if not self.found:
+        if not self.available:
             return tr("{work}: {missing} missing.", work=self.title, missing=missing)
-        found = all_of(self.found)
-        return tr("{work}: {found} found, {missing} missing.", work=self.title, found=found, missing=missing)
+        available = all_of(self.available)
+        return tr("{work}: {found} found, {missing} missing.", work=self.title, found=available, missing=missing)
 
     def line(self, folder: Path, where: Surroundings) -> str:
         """What a terminal does in place of the button; empty where nothing is missing."""
@@ -52,9 +52,9 @@ class Need:
 def needs(where: Surroundings) -> list[Need]:
     """What all work needs, then what engines need; where all work lacks something, that alone."""
     missing = missing_packages()
-    found = tuple(f"{name} {version_of(name)}" for name in NEEDED if name not in missing)
+    available = tuple(f"{name} {version_of(name)}" for name in NEEDED if name not in missing)
     replaced = any(version_of(name) for name in missing)
-    first = Need(tr("All work"), found, tuple(missing), tuple(for_folder(missing, where)), replaced)
+    first = Need(tr("All work"), available, tuple(missing), tuple(for_folder(missing, where)), replaced)
     return [first] if missing else [first, *_of_engines()]
 
 
@@ -70,9 +70,9 @@ def _of_engines() -> list[Need]:
 def _need(title: str, modules: Sequence[str], packages: dict[str, str]) -> Need:
     wanted = list(dict.fromkeys(modules))
     lacking = [module for module in wanted if find_spec(module) is None]
-    found = tuple(dict.fromkeys(_with_version(packages[module]) for module in wanted if module not in lacking))
+    available = tuple(dict.fromkeys(_with_version(packages[module]) for module in wanted if module not in lacking))
     names = tuple(dict.fromkeys(_name(packages[module]) for module in lacking))
-    return Need(title, found, names, tuple(dict.fromkeys(packages[module] for module in lacking)))
+    return Need(title, available, names, tuple(dict.fromkeys(packages[module] for module in lacking)))
 
 
 def _name(requirement: str) -> str:

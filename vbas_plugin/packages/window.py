@@ -55,7 +55,7 @@ class PackagesWindow(QDialog):
         self._layout.addWidget(closing)
 
     def _show(self, need: Need, folder: Path) -> None:
-        label = QLabel(need.told)
+        label = QLabel(need.sentence)
         label.setWordWrap(True)
         self._layout.addWidget(label)
         line = need.line(folder, self._where)

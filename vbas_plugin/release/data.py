@@ -7,7 +7,7 @@ from dataclasses import replace
 from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
-from qgis.PyQt.QtWidgets import QCheckBox, QProgressBar, QVBoxLayout, QWidget
+from qgis.PyQt.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import Reading
 from ...algorithms.form.usual_layers import (
@@ -23,7 +23,7 @@ from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from ...core.progress import part
 from ...core.records.columns import Column
 from ..explorer.watching import LayerWatch
-from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
 from . import proposing
 from .project_answers import kept_answers
@@ -49,12 +49,12 @@ class DataStep(QWidget):
     def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state = state
-        self.found: DataChecked | None = None
+        self.data_checked: DataChecked | None = None
         self.regions, self.records = QgsMapLayerComboBox(), QgsMapLayerComboBox()
         self.region_id, self.population = QgsFieldComboBox(), QgsFieldComboBox()
         self.record_region, self.record_count = QgsFieldComboBox(), QgsFieldComboBox()
         self.leave_out, self.several = QCheckBox(tr("Suppress")), QCheckBox()
-        self.said, self.problems, self.bar = wrapped(), wrapped(), QProgressBar()
+        self.said, self.problems, self.bar = wrapped(), wrapped(), thin_bar()
         self._by_hand = self._proposing = False  # whether the fields that join were chosen by the user
         self._columns: Known = {}
         self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
@@ -108,7 +108,7 @@ class DataStep(QWidget):
 
     def settle(self) -> None:
         """Go on with these layers, whatever comes into the project."""
-        self._proposals.settled = self.found is not None and self.found.joined
+        self._proposals.settled = self.data_checked is not None and self.data_checked.joined
 
     def end(self) -> None:
         """Before the dock goes away for good."""
@@ -151,16 +151,13 @@ class DataStep(QWidget):
             ),
         ):
             add_row(layout, text, widget, tip)
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(layout)
         for part_of in (self.bar, self.said, self.problems, self.several):
             outer.addWidget(part_of)
         outer.addStretch(1)
-        self._show_found()
+        self._show_data_checked()
 
     def _connect(self) -> None:
         self.regions.layerChanged.connect(self._take_areas)
@@ -197,7 +194,7 @@ class DataStep(QWidget):
         self._take()
 
     def _take_persons(self, on: bool) -> None:
-        persons = None if self.found is None else self.found.persons
+        persons = None if self.data_checked is None else self.data_checked.persons
         if persons is not None:
             self.state.choose(persons.name, PERSON if on else LEAVE_OUT)
             self.changed.emit()
@@ -219,7 +216,7 @@ class DataStep(QWidget):
         for chooser in (self.record_region, self.record_count):
             chooser.setLayer(layer)
         self.record_count.setField("")
-        self.found = None
+        self.data_checked = None
         state = self.state
         state.fields, state.proposed, state.chosen, state.coarser = tuple(_names(layer)), {}, {}, {}
         if layer is not None:
@@ -245,16 +242,16 @@ class DataStep(QWidget):
     def _lose(self, name: str) -> None:
         """Nothing may read a layer any more once this returns."""
         self._worker.stop()
-        self._columns, self.found = {}, None
-        self._show_found()
+        self._columns, self.data_checked = {}, None
+        self._show_data_checked()
 
     def _check(self) -> None:
         """Look the layers over, behind the window."""
         state, areas, records = self.state, self.regions.currentLayer(), self.records.currentLayer()
         if areas is None or records is None:
             self._worker.stop()
-            self.found = None
-            self._show_found()
+            self.data_checked = None
+            self._show_data_checked()
             return
         layers = {"REGIONS": areas, "RECORDS": records}
         self._watch.watch(list(layers.values()))
@@ -274,63 +271,69 @@ class DataStep(QWidget):
                 if (ids[table], "") not in known:
                     known[ids[table], ""] = sample.columns(part(job.progress, 0.1 * n, 0.1 * (n + 1)))
             of_areas, of_records = (known[ids[table], ""] for table in layers)
-            found = check_data(of_areas, of_records, *chosen, part(job.progress, 0.2, 0.4), mend)
-            if found.n_sample >= samples["RECORDS"].most:
-                job.told.emit(replace(found, whole=False))
+            data_checked = check_data(of_areas, of_records, *chosen, part(job.progress, 0.2, 0.4), mend)
+            if data_checked.n_sample >= samples["RECORDS"].most:
+                job.reported.emit(replace(data_checked, whole=False))
             whole: list[Column | None] = []
-            for table, name in (("REGIONS", found.region_id), ("RECORDS", found.record_region)):
+            for table, name in (("REGIONS", data_checked.region_id), ("RECORDS", data_checked.record_region)):
                 key = ids[table], name
                 if name and key not in known:
                     known[key] = reading.columns(table, [name], job.feedback)
                 whole.append(known[key][name] if name else None)
-            return counted_over(found, *whole), known
+            return counted_over(data_checked, *whole), known
 
         title = tr("VBAS release: looking the data over")
         self._worker.start(title, work, self._take_found, self._fail, self._take_sample)
 
-    def _take_sample(self, found: DataChecked) -> None:
+    def _take_sample(self, data_checked: DataChecked) -> None:
         """What the first records show, while all are being read."""
         if not self._soon.isActive():  # else something else was chosen meanwhile
-            self.found = found
-            self._take_joined(found)
+            self.data_checked = data_checked
+            self._take_joined(data_checked)
             self._tell_found()
 
     def _take_found(self, result: tuple[DataChecked, Known], warnings: list[str]) -> None:
-        self.found, self._columns = result
+        self.data_checked, self._columns = result
         if not self._soon.isActive():
-            self._take_joined(self.found)
+            self._take_joined(self.data_checked)
         self._tell_found(warnings)
 
     def _tell_found(self, warnings: list[str] | None = None) -> None:
-        if self.found is not None:
-            self.state.proposed = {name: look.role for name, look in self.found.looks.items()}
-        self._show_found(warnings)
+        if self.data_checked is not None:
+            self.state.proposed = {name: look.role for name, look in self.data_checked.looks.items()}
+        self._show_data_checked(warnings)
         self.changed.emit()
         self.checked.emit()
 
-    def _take_joined(self, found: DataChecked) -> None:
+    def _take_joined(self, data_checked: DataChecked) -> None:
         """Show the fields that join best, where those that were proposed by their names join hardly any record."""
-        if (found.region_id, found.record_region) != (self.state.region_id, self.state.record_region):
+        if (data_checked.region_id, data_checked.record_region) != (self.state.region_id, self.state.record_region):
             self._proposing = True
-            self.region_id.setField(found.region_id)
-            self.record_region.setField(found.record_region)
+            self.region_id.setField(data_checked.region_id)
+            self.record_region.setField(data_checked.record_region)
             self._proposing = False
             self._soon.stop()  # just these were looked over
 
     def _fail(self, error: Exception) -> None:
-        self.found = None
-        self._show_found()
+        self.data_checked = None
+        self._show_data_checked()
         if not isinstance(error, Cancelled):
             self._show(self.problems, str(error), WRONG)
         self.checked.emit()
 
-    def _show_found(self, warnings: list[str] | None = None) -> None:
+    def _show_data_checked(self, warnings: list[str] | None = None) -> None:
         """Say what was found, and ask where persons seem to have several rows."""
-        found = self.found
+        data_checked = self.data_checked
         self.bar.setVisible(self._worker.busy)
-        self._show(self.said, "" if found is None else "\n".join([*found.sentences(), *self._of_places()]), SAID)
-        self._show(self.problems, "" if found is None else "\n".join([*found.problems(), *(warnings or [])]), WRONG)
-        persons = None if found is None else found.persons
+        self._show(
+            self.said, "" if data_checked is None else "\n".join([*data_checked.sentences(), *self._of_places()]), SAID
+        )
+        self._show(
+            self.problems,
+            "" if data_checked is None else "\n".join([*data_checked.problems(), *(warnings or [])]),
+            WRONG,
+        )
+        persons = None if data_checked is None else data_checked.persons
         self.several.setVisible(persons is not None)
         if persons is not None:
             self.several.setText(tr("“{field}” says whose a row is", field=persons.name))

@@ -7,15 +7,11 @@ from collections.abc import Mapping
 from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QIcon, QImage, QPixmap
 from qgis.PyQt.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QDialog,
     QHBoxLayout,
-    QHeaderView,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
-    QTableWidget,
     QTableWidgetItem,
     QTextBrowser,
     QToolButton,
@@ -31,7 +27,7 @@ from ...core.language import tr
 from ...core.privacy.rules import NO_RULE
 from ...core.progress import part
 from ...core.report.sign import Signing, printed, said_on
-from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, choice_table, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
 from .small_map import small_maps
 from .state import ReleaseState
@@ -46,7 +42,7 @@ class DecideStep(QWidget):
     """The step. changed : another candidate was chosen, or none; rule_chosen : another rule, so that all have to be
     worked out again
 
-    found : the candidates, those that cannot be made with what is wrong; maps : a button for each, with its map
+    candidates : all, those that cannot be made with what is wrong; maps : a button for each, with its map
     """
 
     changed = pyqtSignal()
@@ -55,11 +51,13 @@ class DecideStep(QWidget):
     def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state = state
-        self.found: list[Candidate] = []
+        self.candidates: list[Candidate] = []
         self._asked: tuple[object, ...] | None = None  # what the candidates are of
         self._worker = Worker(self)
-        self.table, self.about, self.message = QTableWidget(0, 4), wrapped(), wrapped()
-        self.bar, self.cancel = QProgressBar(), QPushButton(tr("Cancel"))
+        headings = [tr("Release"), tr("Lost"), tr("To within"), tr("Regions")]
+        self.table = choice_table(headings, tr("Releases to choose from"), SHOWN_ROWS)
+        self.about, self.message = wrapped(), wrapped()
+        self.bar, self.cancel = thin_bar(), QPushButton(tr("Cancel"))
         self.rule, self.preview = narrow(QComboBox()), QPushButton(tr("The page to sign…"))
         self.maps: list[QToolButton] = []
         self.page = QDialog(self)
@@ -88,15 +86,16 @@ class DecideStep(QWidget):
         self._asked = asked
         wanted = wanted_candidates(choices, n_sites, rule)
         try:
-            readings = [(one, Reading({**data, **one.parameters})) for one in wanted]
+            readings = [(candidate, Reading({**data, **candidate.parameters})) for candidate in wanted]
         except Exception as error:
             self._fail(error)
             return
 
         def work(job: Job) -> tuple[list[Candidate], list[QImage]]:
-            found = candidates_of(readings, explorer_data, job.feedback)
-            made = [one.by_area for one in found if one.by_area is not None]
-            return found, small_maps(explorer_data.layer.drawn_as, made, part(job.progress, 0.9, 1.0)) if made else []
+            candidates = candidates_of(readings, explorer_data, job.feedback)
+            made = [candidate.by_area for candidate in candidates if candidate.by_area is not None]
+            drawn = part(job.progress, 0.9, 1.0)
+            return candidates, small_maps(explorer_data.layer.drawn_as, made, drawn) if made else []
 
         self._say("")
         self._worker.start(tr("VBAS release: candidates"), work, self._show, self._fail)
@@ -104,7 +103,7 @@ class DecideStep(QWidget):
     def forget(self) -> None:
         """Let go of the candidates, and of the one that was chosen."""
         self._worker.stop()
-        self.found, self._asked = [], None
+        self.candidates, self._asked = [], None
         self.state.decision = {}
         self.table.setRowCount(0)
         self._show_maps([])
@@ -119,7 +118,7 @@ class DecideStep(QWidget):
     def show_page(self) -> None:
         """Show what the page to sign would say of the candidate that is chosen."""
         row = self.table.currentRow()
-        page = self.found[row].page if 0 <= row < len(self.found) else None
+        page = self.candidates[row].page if 0 <= row < len(self.candidates) else None
         if page is None:
             return
         said = self.state.said
@@ -133,23 +132,6 @@ class DecideStep(QWidget):
         self.page.raise_()
 
     def _build(self) -> None:
-        self.table.setHorizontalHeaderLabels([tr("Release"), tr("Lost"), tr("To within"), tr("Regions")])
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column in (LOST, WITHIN, REGIONS):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setWordWrap(True)
-        self.table.setMinimumHeight(SHOWN_ROWS * 3 * self.fontMetrics().height())
-        self.table.setAccessibleName(tr("Releases to choose from"))
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         hint = wrapped(
             tr(
                 "Each row is a release that could be made, with the numbers that its run will give: the records that "
@@ -187,17 +169,17 @@ class DecideStep(QWidget):
         layout.addStretch(1)
 
     def _show(self, result: tuple[list[Candidate], list[QImage]], warnings: list[str]) -> None:
-        self.found, drawn = result
-        found, maps = self.found, iter(drawn)
-        self._show_maps([next(maps) if one.by_area is not None else None for one in found])
+        self.candidates, drawn = result
+        candidates, maps = self.candidates, iter(drawn)
+        self._show_maps([next(maps) if candidate.by_area is not None else None for candidate in candidates])
         self.table.blockSignals(True)
-        self.table.setRowCount(len(found))
-        for row, candidate in enumerate(found):
+        self.table.setRowCount(len(candidates))
+        for row, candidate in enumerate(candidates):
             self.table.setItem(row, NAME, QTableWidgetItem(candidate.title))
             for column, text in zip((LOST, WITHIN, REGIONS), _numbers(candidate)):
                 self.table.setItem(row, column, QTableWidgetItem(text))
         self.table.blockSignals(False)
-        best = best_of(found)
+        best = best_of(candidates)
         if best is not None:
             self.choose(best)
         else:
@@ -205,9 +187,9 @@ class DecideStep(QWidget):
 
     def _take(self, row: int) -> None:
         """A candidate is chosen."""
-        if not 0 <= row < len(self.found):
+        if not 0 <= row < len(self.candidates):
             return
-        candidate = self.found[row]
+        candidate = self.candidates[row]
         self.state.decision = {} if candidate.problem else dict(candidate.parameters)
         self.about.setText("\n".join([candidate.problem] if candidate.problem else candidate.sentences))
         self.about.setStyleSheet(WRONG if candidate.problem else SAID)
@@ -229,7 +211,7 @@ class DecideStep(QWidget):
             button.deleteLater()
         self.maps = []
         for row, image in enumerate(drawn):
-            candidate, button = self.found[row], QToolButton()
+            candidate, button = self.candidates[row], QToolButton()
             if image is not None:
                 button.setIcon(QIcon(QPixmap.fromImage(image)))
             button.setIconSize(MAP)
@@ -261,19 +243,19 @@ class DecideStep(QWidget):
         for widget in (self.bar, self.cancel):
             widget.setVisible(self.busy)
         self.message.setVisible(bool(self.message.text()))
-        self.table.setVisible(bool(self.found))
+        self.table.setVisible(bool(self.candidates))
         for widget in (self.about, self.preview, self.legend):
-            widget.setVisible(bool(self.found))
+            widget.setVisible(bool(self.candidates))
 
 
-def best_of(found: list[Candidate]) -> int | None:
+def best_of(candidates: list[Candidate]) -> int | None:
     """The row that is proposed: the finest of those that suppress little, else the one that suppresses least; None
     where none can be made."""
-    made = [(row, one.measures) for row, one in enumerate(found) if one.measures is not None]
+    made = [(row, candidate.measures) for row, candidate in enumerate(candidates) if candidate.measures is not None]
     little = [(row, measures) for row, measures in made if measures.suppression_percent <= LITTLE]
     if little:
-        return min(little, key=lambda one: one[1].mean_distance)[0]
-    return min(made, key=lambda one: one[1].suppression_percent)[0] if made else None
+        return min(little, key=lambda row: row[1].mean_distance)[0]
+    return min(made, key=lambda row: row[1].suppression_percent)[0] if made else None
 
 
 def _numbers(candidate: Candidate) -> list[str]:

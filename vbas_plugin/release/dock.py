@@ -73,7 +73,7 @@ class ReleaseDock(QDockWidget):
         self.back.setEnabled(step > DATA)
         self.next.setVisible(step < HAND_OVER)
         if step == WHO:
-            self.roles.show_found(self.data.found)
+            self.roles.show_data_checked(self.data.data_checked)
         elif step == LOOK:
             self._look()
         elif step == DECIDE:
@@ -146,7 +146,7 @@ class ReleaseDock(QDockWidget):
     def _connect(self) -> None:
         self.back.clicked.connect(lambda: self.go_to(self.step - 1))
         self.next.clicked.connect(lambda: self.go_to(self.step + 1))
-        self.data.checked.connect(lambda: self.roles.show_found(self.data.found))
+        self.data.checked.connect(lambda: self.roles.show_data_checked(self.data.data_checked))
         self.roles.changed.connect(self._roles_changed)
         self.look.session.regions.connect(self._offer)
         self.decide.rule_chosen.connect(self._offer_anew)

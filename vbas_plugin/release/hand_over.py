@@ -17,7 +17,7 @@ from qgis.core import (
 )
 from qgis.gui import QgsFileWidget
 from qgis.PyQt.QtCore import QUrl, pyqtSignal
-from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from qgis.PyQt.QtWidgets import QFileDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN
 from ...algorithms.form.parameters import label_of
@@ -28,7 +28,7 @@ from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
-from ..explorer.widgets import SAID, WRONG, add_row, rows, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, wrapped
 from .earlier_jobs import differing
 from .map_page import keep_template, map_page, text_below
 from .state import ReleaseState
@@ -79,7 +79,7 @@ class HandOverStep(QWidget):
         self.ready: Callable[[], str] = lambda: ""  # a sentence on what has to be done before, empty for nothing
         self.folder, self.register = QgsFileWidget(), QgsFileWidget()
         self.recipient, self.purpose, self.prepared_by = QLineEdit(), QLineEdit(), QLineEdit()
-        self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), QProgressBar()
+        self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), thin_bar()
         self.earlier, self.layout_of_map = QPushButton(tr("An earlier job…")), QPushButton(tr("A page with the map…"))
         self._iface, self._regions = iface, ""
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
@@ -108,7 +108,7 @@ class HandOverStep(QWidget):
         if algorithm is None:
             self._say(tr("VBAS is not in the toolbox: switch the plugin off and on again under Plugins."), WRONG)
             return
-        context, told, parameters = QgsProcessingContext(), RunLog(), {**self.state.job(), **LAYERS}
+        context, run_log, parameters = QgsProcessingContext(), RunLog(), {**self.state.job(), **LAYERS}
         context.setProject(QgsProject.instance())
         fits, problem = algorithm.checkParameterValues(parameters, context)
         if not fits:
@@ -116,10 +116,10 @@ class HandOverStep(QWidget):
             return
         self._say("")
         self.links.setText("")
-        task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, told)
-        task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, told, context))
-        told.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
-        self._task, self._kept = task, [algorithm, context, told]
+        task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, run_log)
+        task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, run_log, context))
+        run_log.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
+        self._task, self._kept = task, [algorithm, context, run_log]
         self.bar.setValue(0)
         self._refresh()
         QgsApplication.taskManager().addTask(task)
@@ -172,9 +172,6 @@ class HandOverStep(QWidget):
             add_row(layout, text, widget, tip)
         for name, line in ((RECIPIENT, self.recipient), (PURPOSE, self.purpose), (PREPARED_BY, self.prepared_by)):
             line.setText(remembered(name) or "")
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         self.links.setOpenExternalLinks(True)
         self.go.setToolTip(tr("Make the release, recount it and write it. If it does not hold, nothing is written."))
         self.earlier.setToolTip(
@@ -218,19 +215,21 @@ class HandOverStep(QWidget):
         }
 
     def _take_results(
-        self, done: bool, results: Mapping[str, Any], told: RunLog, context: QgsProcessingContext
+        self, done: bool, results: Mapping[str, Any], run_log: RunLog, context: QgsProcessingContext
     ) -> None:
-        cancelled = told.isCanceled()
+        cancelled = run_log.isCanceled()
         self._task, self._kept = None, []
         if done:
             self.results = dict(results)
             self._show_regions(context.takeResultLayer(str(results.get(REGIONS, ""))))
-            self._say("\n".join([*told.lines[-LAST_LINES:], *told.warnings]))  # what came about, then what to heed
+            self._say(
+                "\n".join([*run_log.lines[-LAST_LINES:], *run_log.warnings])
+            )  # what came about, then what to heed
             self.links.setText(self._links())
         elif cancelled:
             self._say(tr("Cancelled: nothing was written."))
         else:
-            self._say("\n".join(told.errors) or tr("The run ended without giving a reason."), WRONG)
+            self._say("\n".join(run_log.errors) or tr("The run ended without giving a reason."), WRONG)
         self._refresh()
         self.ended.emit(done)
 
@@ -304,4 +303,8 @@ class HandOverStep(QWidget):
 def _labels() -> dict[str, str]:
     """What the settings of the main algorithm are called."""
     algorithm = QgsApplication.processingRegistry().algorithmById(MAIN)
-    return {} if algorithm is None else {one.name(): label_of(one) for one in algorithm.parameterDefinitions()}
+    return (
+        {}
+        if algorithm is None
+        else {parameter.name(): label_of(parameter) for parameter in algorithm.parameterDefinitions()}
+    )

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from qgis.core import QgsMapLayer, QgsProject
 from qgis.PyQt.QtCore import Qt
-from qgis.PyQt.QtWidgets import QCheckBox, QHBoxLayout, QProgressBar, QPushButton, QSlider, QVBoxLayout, QWidget
+from qgis.PyQt.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN, Choices, Shown
 from ...core.language import tr
@@ -20,7 +20,7 @@ from ..explorer.panel import RegionPanel, told_of
 from ..explorer.session import ExplorerSession, ExplorerState
 from ..explorer.swipe import HALF, Swipe
 from ..explorer.watching import LayerWatch
-from ..explorer.widgets import SAID, WRONG, line, wrapped
+from ..explorer.widgets import SAID, WRONG, line, thin_bar, wrapped
 from ..explorer.words import summary_of, where_shown
 
 
@@ -56,7 +56,7 @@ class LookStep(QWidget):
         self.lost = LostBars()
         self.look, self.cancel = QPushButton(tr("Look")), QPushButton(tr("Cancel"))
         self.anonymise, self.clear = QPushButton(tr("Anonymise with these…")), QPushButton(tr("Clear"))
-        self.message, self.summary, self.bar = wrapped(), wrapped(), QProgressBar()
+        self.message, self.summary, self.bar = wrapped(), wrapped(), thin_bar()
         self.map, self.swipe = RegionLayer(iface, self), Swipe(iface, self)
         self.before, self.line_at = QCheckBox(tr("Before and after")), QSlider(Qt.Orientation.Horizontal)
         self.session = ExplorerSession(self)
@@ -81,9 +81,6 @@ class LookStep(QWidget):
                 "released."
             )
         )
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setMaximumHeight(8)
         self.look.setDefault(True)
         self.look.setToolTip(tr("Read areas and records, and show the curve and the regions."))
         self.anonymise.setToolTip(

@@ -65,7 +65,7 @@ class LayerProposals(QObject):
         few = len(offered) <= LAYERS_AT_ONCE
         if few:
             self._show(_proposed(offered, kept, Joins(READ_AT_ONCE)), new)
-        if not few or any(one.may_be_areas and one.n_rows > READ_AT_ONCE for one in offered):
+        if not few or any(layer.may_be_areas and layer.n_rows > READ_AT_ONCE for layer in offered):
 
             def work(job: Job) -> list[str]:
                 return _proposed(offered, kept, Joins(MOST_AREAS, MANY_ROWS, job.progress))
@@ -73,12 +73,12 @@ class LayerProposals(QObject):
             self._worker.start(
                 tr("VBAS release: looking for layers"),
                 work,
-                lambda found, _: self._show(found, new),
+                lambda identifiers, _: self._show(identifiers, new),
                 lambda error: None,  # what is shown stays
             )
 
-    def _show(self, found: Sequence[str], new: Sequence[QgsMapLayer]) -> None:
-        for n, (box, identifier) in enumerate(zip(self._lists, found)):
+    def _show(self, identifiers: Sequence[str], new: Sequence[QgsMapLayer]) -> None:
+        for n, (box, identifier) in enumerate(zip(self._lists, identifiers)):
             layer = QgsProject.instance().mapLayer(identifier)
             if layer is not None and self._is_free(n, new):
                 self._proposed[n] = identifier
@@ -99,15 +99,15 @@ class LayerProposals(QObject):
 
 def _proposed(offered: Sequence[Offered], kept: Sequence[str], joins: Joins) -> list[str]:
     """The layers of areas and of records by their ids, empty for none. kept : those that stay, empty for none"""
-    by_id = {one.id: one for one in offered}
+    by_id = {layer.id: layer for layer in offered}
     areas = by_id.get(kept[0]) or best_areas(offered, "", joins)
     records = by_id.get(kept[1]) or best_records(offered, "", areas, "", joins)
-    return ["" if one is None else one.id for one in (areas, records)]
+    return ["" if layer is None else layer.id for layer in (areas, records)]
 
 
 def _joins_nothing(offered: Sequence[Offered], chosen: Sequence[str]) -> bool:
     """Whether no field of the records chosen is known to hold areas of those chosen."""
-    by_id = {one.id: one for one in offered}
+    by_id = {layer.id: layer for layer in offered}
     areas, records = (by_id.get(identifier) for identifier in chosen)
     if areas is None or records is None or areas.n_rows > READ_AT_ONCE:
         return False

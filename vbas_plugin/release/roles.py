@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qgis.PyQt.QtCore import QItemSelectionModel, Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtCore import QItemSelectionModel, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QBrush, QColor
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
@@ -12,7 +12,6 @@ from qgis.PyQt.QtWidgets import (
     QDoubleSpinBox,
     QHeaderView,
     QSpinBox,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -23,7 +22,7 @@ from ...core.preparing.checking import DataChecked
 from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers, what_each_suppresses
 from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, SINGLE, ColumnSummary
 from ..explorer.session import ExplorerState
-from ..explorer.widgets import PassedOver, add_row, narrow, pass_over_these, rows, wrapped
+from ..explorer.widgets import PassedOver, add_row, choice_table, narrow, pass_over_these, rows, wrapped
 from ..explorer.work import Job, Worker
 from .project_answers import keep_answers
 from .state import ReleaseState
@@ -44,13 +43,15 @@ class RolesStep(QWidget):
     def __init__(self, state: ReleaseState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state = state
-        self._found: DataChecked | None = None
+        self._data_checked: DataChecked | None = None
         self._offers: list[Coarser] = []
         # By the column, what is looked at with its values as they are; None where there is no such look.
         self.looked: Callable[[str], ExplorerState | None] = lambda name: None
         self._worker = Worker(self)
         self._shown = 0  # rows that show what is known
-        self.table, self.about = QTableWidget(0, 2), wrapped()
+        headings = [tr("Column"), tr("Role")]
+        self.table = choice_table(headings, tr("Columns of the records and their roles"), SHOWN_ROWS)
+        self.about = wrapped()
         self.coarser, self.different, self.share = narrow(QComboBox()), QSpinBox(), QDoubleSpinBox()
         self._coarser, self._demands = QWidget(), QWidget()
         self._wheel, self._rest = PassedOver(self), QTimer(self)
@@ -60,11 +61,11 @@ class RolesStep(QWidget):
         self._rest.timeout.connect(self._show_more)
         self.different.valueChanged.connect(self._take_demands)
         self.share.valueChanged.connect(self._take_demands)
-        self.show_found(None)
+        self.show_data_checked(None)
 
-    def show_found(self, found: DataChecked | None) -> None:
+    def show_data_checked(self, data_checked: DataChecked | None) -> None:
         """Show the columns with what was found of them, and their roles; None while nothing is known yet."""
-        self._found = found
+        self._data_checked = data_checked
         chosen = self.table.currentRow()
         header = self.table.verticalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else each row would measure all others again
@@ -97,18 +98,7 @@ class RolesStep(QWidget):
         self._worker.stop()
 
     def _build(self) -> None:
-        self.table.setHorizontalHeaderLabels([tr("Column"), tr("Role")])
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setWordWrap(True)
-        self.table.setMinimumHeight(SHOWN_ROWS * 3 * self.fontMetrics().height())
-        self.table.setAccessibleName(tr("Columns of the records and their roles"))
         self.different.setRange(1, HIGHEST)
         self.different.setValue(self.state.l_diversity)
         self.share.setRange(1.0, 100.0)
@@ -157,7 +147,7 @@ class RolesStep(QWidget):
             self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
 
     def _show_row(self, row: int, name: str) -> None:
-        look = None if self._found is None else self._found.looks.get(name)
+        look = None if self._data_checked is None else self._data_checked.looks.get(name)
         item = QTableWidgetItem(name if look is None else "\n".join([name, *_described(look)]))
         item.setToolTip(name if look is None else "\n".join([name, *_described(look), look.reason]))
         role = self.state.role(name)
@@ -188,9 +178,9 @@ class RolesStep(QWidget):
 
     def _show_column(self) -> None:
         """What there is to say of the column that is looked at."""
-        name, found = self._column(), self._found
-        look = None if found is None else found.looks.get(name)
-        column = None if found is None else found.columns.get(name)
+        name, data_checked = self._column(), self._data_checked
+        look = None if data_checked is None else data_checked.looks.get(name)
+        column = None if data_checked is None else data_checked.columns.get(name)
         self.about.setText("" if look is None else tr("“{field}”: {reason}", field=name, reason=look.reason))
         self.about.setVisible(look is not None)
         self._offers = coarser_offers(name, column) if column is not None else []

@@ -22,13 +22,13 @@ def small_maps(shapes: np.ndarray, of: Sequence[ByArea], progress: Progress) -> 
 
     shapes : (n,) polygons or points of the areas; of : by release; progress raises to cancel
     """
-    known = [one.mean_distance[np.isfinite(one.mean_distance) & (one.mean_distance > 0)] for one in of]
+    known = [by_area.mean_distance[np.isfinite(by_area.mean_distance) & (by_area.mean_distance > 0)] for by_area in of]
     metres = np.concatenate(known) if known else np.empty(0)
     low, high = (float(metres.min()), float(metres.max())) if len(metres) else (1.0, 1.0)
     places, width, height = _places(shapes)
     maps = []
-    for done, one in enumerate(of):
-        maps.append(_drawn(places, width, height, _colours(one, low, high)))
+    for done, by_area in enumerate(of):
+        maps.append(_drawn(places, width, height, _colours(by_area, low, high)))
         progress((done + 1) / len(of))
     return maps
 
@@ -51,10 +51,10 @@ def _parts(shape: shapely.Geometry) -> list[shapely.Geometry]:
     return [part.exterior if hasattr(part, "exterior") else part for part in shapely.get_parts(shape)]
 
 
-def _colours(one: ByArea, low: float, high: float) -> list[QColor]:
+def _colours(by_area: ByArea, low: float, high: float) -> list[QColor]:
     """The colour of each area: the darker the less closely its people are placed, the redder the more are lost."""
-    lost = one.suppressed / np.maximum(one.records, 1)
-    metres = np.clip(np.nan_to_num(one.mean_distance, nan=high), low, high)
+    lost = by_area.suppressed / np.maximum(by_area.records, 1)
+    metres = np.clip(np.nan_to_num(by_area.mean_distance, nan=high), low, high)
     coarse = np.log(metres / low) / max(np.log(high / low), 1e-9)
     return [
         _between(_between(FINE, COARSE, far), LOST, min(share / ALL_LOST, 1.0))
@@ -62,8 +62,8 @@ def _colours(one: ByArea, low: float, high: float) -> list[QColor]:
     ]
 
 
-def _between(one: QColor, other: QColor, share: float) -> QColor:
-    parts = ((one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue()))
+def _between(colour: QColor, other: QColor, share: float) -> QColor:
+    parts = ((colour.red(), other.red()), (colour.green(), other.green()), (colour.blue(), other.blue()))
     return QColor(*(round(a + (b - a) * share) for a, b in parts))
 
 

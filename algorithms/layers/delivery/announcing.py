@@ -180,8 +180,8 @@ def _tell_legend(layer: QgsVectorLayer, node: QgsLayerTreeLayer, title: str) -> 
     mouse points at the layer. The classes themselves say their unit."""
     whole = tr("{name}: {value}", name=layer.name(), value=title)
     node.setCustomProperty("legend/title-label", whole)
-    shown_at_mouse = layer if hasattr(layer, "setTitle") else layer.serverProperties()
-    shown_at_mouse.setTitle(whole)
+    properties = layer.serverProperties()
+    (properties if hasattr(properties, "setTitle") else layer).setTitle(whole)  # QGIS 3.40 and later, or before
 
 
 # QGIS takes them over and deletes them with the run's context, but Python would forget them long before.

@@ -106,6 +106,9 @@ class Outputs:
         if not self.in_place:
             withdraw(self._inputs.context, self._made)
         self._held.__exit__(kind, error, trace)
+        # What was to be put in its place may hold the run, which holds its outputs.
+        self._first.clear()
+        self._last.clear()
 
     def wanted(self, name: str) -> bool:
         """Whether the user asked for this output."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...elementary import axes, norms
-from ...voronoi import mean_centres
+from ...elementary import norms
+from ...voronoi import halves
 from .pieces import pieces_of
 from .regions import Regions
 from .territory import runs
@@ -94,30 +94,15 @@ def joins_of(regions: Regions) -> Divisions:
 def _splits(regions: Regions, draws: np.random.Generator) -> tuple[np.ndarray, Divisions]:
     """Each region in two around two middles: which areas are on the new side (n,) bool, and what becomes of them.
 
-    Regions that cannot be split in two connected halves so are left out. (The two middles as in Lloyd's k-means.)
+    Regions that cannot be split in two connected halves so are left out.
     """
     territory, region_of, n_regions = regions.territory, regions.region_of, regions.n_regions
-    points = territory.points
-    offsets = points - regions.centres[region_of]
-    xx, xy, yy = (np.bincount(region_of, a * b, n_regions) for a, b in _products(offsets))
-    axis, turn = axes(xx, xy, yy), draws.normal(0.0, TURN, n_regions)
-    line = axis + turn[:, None] * np.column_stack([-axis[:, 1], axis[:, 0]])
-    side = (offsets * line[region_of]).sum(axis=1) > 0
-    for _ in range(ROUNDS):
-        middles = mean_centres(points, 2 * region_of + side, 2 * n_regions)
-        near, far = (points - middles[2 * region_of + half] for half in (1, 0))
-        side = (near * near).sum(axis=1) < (far * far).sum(axis=1)
-    half_of = 2 * region_of + side
-    middles = mean_centres(points, half_of, 2 * n_regions)
+    points, turn = territory.points, draws.normal(0.0, TURN, n_regions)
+    half_of, middles = halves(points, region_of, regions.centres, ROUNDS, turn)
     length = np.bincount(region_of, norms(points - middles[half_of]) - regions.distances, n_regions)
-    halves = territory.lost_of_rows(territory.grouped(half_of, 2 * n_regions))
-    lost = halves.reshape(-1, 2).sum(axis=1) - territory.lost_of_regions(regions.counts)
+    of_halves = territory.lost_of_rows(territory.grouped(half_of, 2 * n_regions))
+    lost = of_halves.reshape(-1, 2).sum(axis=1) - territory.lost_of_regions(regions.counts)
     pieces = pieces_of(territory.adjacency, half_of, 2 * n_regions).reshape(-1, 2)
     before = pieces_of(territory.adjacency, region_of, n_regions)
     cut = np.flatnonzero((pieces.min(axis=1) > 0) & (pieces.sum(axis=1) <= before + 1))
-    return side, Divisions(cut, cut, length[cut], lost[cut])
-
-
-def _products(offsets: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    x, y = offsets.T
-    return (x, x), (x, y), (y, y)
+    return half_of > 2 * region_of, Divisions(cut, cut, length[cut], lost[cut])
