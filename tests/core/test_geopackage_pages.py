@@ -239,6 +239,7 @@ def test_it_is_cancelled_wherever_it_is_and_says_how_far_it_is(tmp_path, monkeyp
         assert len(told) == at + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", [False, True])
 def test_a_page_that_is_just_full_holds_no_byte_more(tmp_path, monkeypatch, copied):
     """The first page is left with every number of bytes, one too few for the next row among them."""

@@ -135,6 +135,7 @@ def areas_by_region(release, level):
     return [frozenset(release.areas[crosswalk.region_of == r].tolist()) for r in range(crosswalk.n_regions)]
 
 
+@pytest.mark.slow
 def test_regions_are_the_same_where_they_have_the_same_areas():
     same = 0
     for seed in range(120):
