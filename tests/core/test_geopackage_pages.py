@@ -237,3 +237,30 @@ def test_it_is_cancelled_wherever_it_is_and_says_how_far_it_is(tmp_path, monkeyp
         with pytest.raises(Cancelled):
             fill_geopackage(made(tmp_path / "people.gpkg", 512), list(NAMES), table, partial(tell, cancelled_at=at))
         assert len(told) == at + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_page_that_is_just_full_holds_no_byte_more(tmp_path, monkeypatch, copied):
+    """The first page is left with every number of bytes, one too few for the next row among them."""
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    for length in range(60):
+        rows = [("a" * length, 1, 0.5, None), *[("b" * 39, 2, 0.5, None)] * 23]
+        table = Given([rows[0], rows[1]], np.array([1, 23])) if copied else Given(rows)
+        file = made(tmp_path / "people.gpkg", 512)
+        fill_geopackage(file, list(NAMES), table, silent)
+        found, _ = held(file)
+        assert [tuple(value for _, value in row[1:]) for row in found] == rows
+
+
+@pytest.mark.skipif(not hasattr(sqlite3.Connection, "setlimit"), reason="this Python sets no limits of SQLite")
+@pytest.mark.parametrize("n_fields", [1, 2, 40, 999])
+def test_no_statement_binds_more_values_than_every_sqlite_can(n_fields):
+    names = [f"f{i}" for i in range(n_fields)]
+    rows = [tuple(range(i, i + n_fields)) for i in range(1_100 // n_fields + 3)]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"create table people ({', '.join(names)})")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
+        filling._insert_rows(connection, "people", names, Given(rows), silent)
+        assert connection.execute("select * from people order by f0").fetchall() == rows

@@ -97,6 +97,7 @@ def test_shares_are_of_rows_with_a_value():
     one = replace(HARMLESS, single=1, rows=4, looked_at=10)
     assert one.unique == 0.25 and replace(one, rows=0, single=0).unique == 0
     assert Disclosed(8, 2, 4).placed_share == 0.25 and Disclosed(8, 2, 4).narrowing_share == 0.5
+    assert Disclosed(1, 1, 1).placed_share == Disclosed(1, 1, 1).narrowing_share == 1
     assert Disclosed(0, 0, 0).placed_share == Disclosed(0, 0, 0).narrowing_share == 0
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from vbas.core.errors import InputError, VbasError
-from vbas.core.publish import file_place
+from vbas.core.publish import file_place, sqlite_targets
 from vbas.core.publish.counting import Counting
 from vbas.core.publish.files import DISK, FileSystem
 from vbas.core.publish.geopackage.recounting import _shapes_of_geopackage
@@ -207,3 +207,18 @@ def test_where_a_group_cannot_be_had_its_rights_are_those_of_others(tmp_path, mo
         files.asked.clear()
         file_place._take_over(part, os.stat_result(own), files)
         assert stat.S_IMODE(part.stat().st_mode) == mode and not files.asked
+
+
+@pytest.mark.parametrize("journal", sqlite_targets.JOURNALS)
+def test_a_database_beside_which_a_journal_stays_was_not_written_whole(tmp_path, journal):
+    file = tmp_path / "people.gpkg"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("create table people (name)")
+    sqlite_targets.settle(file)
+
+    class WithJournal(FileSystem):
+        def is_there(self, path):
+            return path.name == f"people.gpkg{journal}"
+
+    with pytest.raises(VbasError, match=r"people\.gpkg was not written whole"):
+        sqlite_targets.settle(file, WithJournal())

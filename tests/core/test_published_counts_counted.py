@@ -15,6 +15,7 @@ from vbas.core.nesting.losses import MEAN_DISTANCE
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.published_counts import (
     OF_A_SUPPRESSED_RECORD,
+    _by_class,
     _losses,
     _released_cells,
     _Work,
@@ -117,3 +118,13 @@ def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
     assert both.steps == (*up.steps, *suppressed.steps) and both.loss == up.loss + suppressed.loss
     work._do(suppressed)
     assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
+
+
+@pytest.mark.parametrize("group_of", [[-1, 0, 1, 0, -1], [-1, -1, -1], [0, 1, 2], [-1, 3, -1, 0], []])
+def test_a_class_of_which_a_table_says_nothing_is_in_no_total_with_any_other(group_of):
+    found = _by_class(np.array(group_of, np.int64)).tolist()
+    for i, own in enumerate(group_of):
+        assert found[i] >= 0
+        assert [j for j, other in enumerate(found) if other == found[i]] == (
+            [i] if own < 0 else [j for j, other in enumerate(group_of) if other == own]
+        )

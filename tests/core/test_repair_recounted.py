@@ -18,6 +18,7 @@ from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.naming import named
 from vbas.core.releases.repair import _Work, as_it_is, on_earlier_regions, repair, without
 from vbas.core.releases.said_words import in_said_words
+from vbas.core.releases.updates import Comparing, same_regions
 
 from .nested_cases import profile_of
 from .test_releases_matching import release, with_values
@@ -113,3 +114,56 @@ def test_values_of_older_releases_become_those_of_the_newest_and_no_others():
     assert sorted(older.categories[at].tolist()) == ["1", "2"]
     assert sorted(in_said_words(0, naming, aliases).categories[at].tolist()) == ["F", "M"]
     assert in_said_words(1, naming, aliases) is naming.releases[1]
+
+
+def test_all_that_tells_nothing_is_given_back_however_many_of_a_class_there_are():
+    """Three regions of one class and two of another, shown by an earlier release of the same regions, too."""
+    areas = make_areas([f"a{i}" for i in range(3)], [(float(i), 0.0) for i in range(3)], np.ones(3))
+    plan = suppress(profile_of(np.array([[5, 6], [7, 0], [8, 9]])), Crosswalk(np.arange(3), 3), K)
+    earlier = [publish(plan, areas, "earlier")]
+    work = _Work(areas, "", (), {}, as_it_is, Examiner(earlier), silent, None, None, None)
+    for shown in (np.zeros(5, bool), np.arange(5) == 3):
+        fewer = replace(plan, released=plan.released & shown)
+        published = work.published(fewer, False)
+        given, _, after = work.given_back(plan, fewer, published, work.examiner.examine(published))
+        assert given.released.all() and not after.n_to_mend
+    assert work.given_back(plan, plan, earlier[0], work.examiner.examine(earlier[0]))[0] is plan
+
+
+def areas_by_region(release, level):
+    crosswalk = release.levels.crosswalks[level]
+    return [frozenset(release.areas[crosswalk.region_of == r].tolist()) for r in range(crosswalk.n_regions)]
+
+
+@pytest.mark.slow
+def test_regions_are_the_same_where_they_have_the_same_areas():
+    same = 0
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        n = 4
+        areas = make_areas([f"a{i}" for i in range(n)], rng.random((n, 2)), np.ones(n))
+        other = make_areas([f"a{i}" for i in rng.permutation(n)], rng.random((n, 2)), np.ones(n))
+        region_of = rng.integers(-1, 2, n)
+        region_of[:2] = [0, 1]
+        again = region_of.copy()
+        if rng.random() < 0.6:
+            again[int(rng.integers(n))] = rng.integers(-1, 2)
+        if not {0, 1} <= set(again.tolist()):
+            continue
+        called = rng.permutation(2)
+        renamed = np.where(again >= 0, called[again], -1)
+        position = {name: i for i, name in enumerate(areas.identifiers.tolist())}
+        at = np.array([position[name] for name in other.identifiers.tolist()])
+        counts = np.full((n, 1), 9)
+        old = publish(suppress(profile_of(counts), Crosswalk(region_of, 2), K), areas, "old")
+        new = publish(suppress(profile_of(counts), Crosswalk(renamed[at], 2), K), other, "new")
+        found, before, after = same_regions(old, new), areas_by_region(old, 0), areas_by_region(new, 0)
+        assert (found is not None) == (set(before) == set(after))
+        assert found is None or [before[number] for number in found[0].tolist()] == after
+        compared = Comparing().compare(old, new, K)
+        assert (compared is not None) == (found is not None)
+        counted = replace(old, counts_from=np.zeros(1, np.int64))
+        for one, two in ((counted, new), (old, replace(new, counts_from=counted.counts_from)), (counted, counted)):
+            assert same_regions(one, two) is None and Comparing().compare(one, two, K) is None
+        same += found is not None
+    assert same > 25
