@@ -93,8 +93,8 @@ def label_placement(name: str) -> object:
 
 def save_style(layer: QgsVectorLayer, name: str, title: str) -> None:
     """Keep a layer's style in its database, as the one it is shown with; QGIS 3.44 deprecated the former name."""
-    save = getattr(layer, "saveStyleToDatabaseV2", None) or layer.saveStyleToDatabase
-    save(name, title, True, "")
+    keep = getattr(layer, "saveStyleToDatabaseV2", None) or layer.saveStyleToDatabase
+    keep(name, title, True, "")
 
 
 def hidden_flags() -> Any:
