@@ -33,6 +33,7 @@ ELSEWHERE = {
     "masking": "points are moved by chance that nobody else has",
     "synthetic": "test data",
     "disclosure/guessing.py": "what an attacker would guess, for the internal report",
+    "disclosure/possible_tables.py": "the same",
     "privacy/association.py": "how much a field tells of the area, for a warning",
     "plane.py": "which plane is proposed, to four decimals of a degree",
     "aggregation/cuts.py": "sixteen directions, rounded to twelve decimals",

@@ -215,7 +215,7 @@ def test_layers_outside_the_project_and_layers_that_are_none(provider):
     given = {"REGIONS": areas(), "REGION_ID": "da", "CROSSWALK": Place("memory:")}
     ends_in_a_result(Case("nestlevels", {**given, "CROSSWALKS": [crosswalk]}))
     ends_well(Case("nestlevels", {**given, "CROSSWALKS": "nothing"}))
-    ends_in_a_sentence(anonymize(REGIONS="nothing"), "Areas (REGIONS) is “nothing”, which cannot be used")
+    ends_in_a_sentence(anonymize(REGIONS="nothing"), "Areas (REGIONS): there is no layer or table “nothing”")
 
 
 @pytest.mark.parametrize("cells", [5, "a,b,c", ["a"], [None, None], [], ""])
