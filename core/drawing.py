@@ -13,6 +13,8 @@ from .voronoi import voronoi_cells
 
 MULTI_POLYGON = shapely.GeometryType.MULTIPOLYGON
 SURFACES = (shapely.GeometryType.POLYGON, MULTI_POLYGON)
+ROUNDING = 1e-12  # of the largest coordinate: corners so close to each other are one that was computed twice
+MIXED = np.uint64(0x9E3779B97F4A7C15)  # odd, and of no pattern
 POINTS_AT_ONCE = 30_000  # coordinates that GEOS dissolves in one call, which cannot be cancelled
 
 
@@ -75,8 +77,25 @@ def _coverage_unions(shapes: np.ndarray, surface: np.ndarray, members: list[np.n
     united[thin] = [surface_of(shape) for shape in united[thin]]
     expected = np.bincount(of_set, surface[which], len(members))
     whole = shapely.is_valid(united) & (np.abs(shapely.area(united) - expected) <= 1e-9 * expected)
-    united[~whole] = None
+    united[~whole | (sizes > 1) & _have_seams(united)] = None
     return united
+
+
+def _have_seams(shapes: np.ndarray) -> np.ndarray:
+    """Whether corners of each shape, (m,), differ by rounding alone, as along an edge that did not match another."""
+    coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
+    if not len(owner):
+        return np.zeros(len(shapes), bool)
+    spacing = ROUNDING * max(float(np.abs(coordinates).max()), 1e-300)
+    rounded = np.rint(coordinates / spacing).astype(np.int64).view(np.uint64)
+    # One number for each corner of each shape: what has the same by accident is united once more, and no worse for it.
+    key = (rounded[:, 0] * MIXED + rounded[:, 1]) * MIXED + owner.astype(np.uint64)
+    order = np.argsort(key)
+    close = key[order[1:]] == key[order[:-1]]
+    close &= (coordinates[order[1:]] != coordinates[order[:-1]]).any(axis=1)
+    seams = np.zeros(len(shapes), bool)
+    seams[owner[order[1:][close]]] = True
+    return seams
 
 
 def _are_surfaces(shapes: np.ndarray) -> np.ndarray:

@@ -113,3 +113,32 @@ def test_whatever_is_written_is_a_multipolygon():
     ]
     assert shapes[0] is SQUARES[0]
     assert len(multi_polygons(np.empty(0, dtype=object))) == 0
+
+
+def squares_computed_each_for_itself(west, south, n=12):
+    """Squares in a row of rows, in degrees: corners of neighbours differ by rounding."""
+    corners = [(west + i * 0.01, south + j * 0.007) for i in range(n) for j in range(n)]
+    return np.array(
+        [shapely.Polygon([(x, y), (x + 0.01, y), (x + 0.01, y + 0.007), (x, y + 0.007)]) for x, y in corners]
+    )
+
+
+@pytest.mark.parametrize(("west", "south"), [(2.3, 48.8), (-97.1, 49.7), (-0.03, 0.01), (151.2, -33.9)])
+@pytest.mark.parametrize("n_regions", [1, 5])
+def test_regions_have_no_seams_where_corners_were_computed_twice(west, south, n_regions):
+    squares = squares_computed_each_for_itself(west, south)
+    crosswalk = Crosswalk(np.arange(len(squares)) // 12 * n_regions // 12, n_regions)
+    regions = dissolve(squares, crosswalk)
+    assert (shapely.get_type_id(regions) == shapely.GeometryType.POLYGON).all()
+    assert (shapely.get_num_interior_rings(regions) == 0).all()
+    # No slits: a region of whole rows is as long around as its box.
+    around = shapely.length(shapely.box(*shapely.bounds(regions).T))
+    assert shapely.length(regions) == pytest.approx(around, rel=1e-4)
+    assert shapely.area(regions).sum() == pytest.approx(shapely.area(squares).sum(), rel=1e-4)
+
+
+def test_an_area_by_itself_stays_as_it_is():
+    twice = shapely.Polygon([(2.3, 48.8), (2.31, 48.8), (2.31, 48.807), (2.31 - 4e-16, 48.807), (2.3, 48.807)])
+    far = shapely.Polygon([(3.0, 48.0), (3.1, 48.0), (3.1, 48.1)])
+    for drawn, area in zip(dissolve(np.array([twice, far]), Crosswalk(np.arange(2), 2)), (twice, far)):
+        assert shapely.equals_exact(shapely.normalize(drawn), shapely.normalize(area))
