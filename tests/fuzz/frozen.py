@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "8ff9ebe3a36d561a0dd46e8f7bae5ff6b155e7b5d1d8383c847d9daaa117bbd9"
+FROZEN = "db752fbae8b001a63ed25a1d7836692cbe8b074e586f56e56a66726ad481e0fc"
 
 
 def modules() -> list[Path]:

@@ -26,7 +26,7 @@ NOUNS = (
     "releases|layers|tables|attributes|columns|periods|parts|rounds|quasi-identifiers|equivalence classes"
 )
 READ_BADLY = {
-    "a power of ten as computers write it": re.compile(r"(?<![0-9a-f])\d+(?:\.\d+)?[eE][+-]?\d{2}\b"),
+    "a power of ten as computers write it": re.compile(r"(?<!\w)(?<![a-z]-)\d+(?:\.\d+)?[eE][+-]?\d{2}\b"),
     "a name that is empty": re.compile(r"“[ \u00a0]*”(?! is)|: :|\(\)"),
     "one of several": re.compile(rf"(?<![\d.,\u00a0/–-])(?<!level )(?<!Level )\b1 (?:{NOUNS})\b"),
     # Of a parameter, by its name in brackets, it may be said that it is that.

@@ -109,6 +109,7 @@ def test_the_judge_hears_what_is_wrong(provider, monkeypatch, fault, words):
         ("“” has no records", "empty"),
         ("20 000 records make 1 regions", "one of several"),
         ("The mean distance is nan m", "none"),
+        ("You may publish: Released records (/tmp/vbas-fuzz-5i9r5e07/a.csv, /tmp/vbas-fuzz-12345e07/a.csv)", ""),
         ("1 record makes 1 region; level 1 regions; 2.1 records; “nan” and “1 records” are names; 0.1 people", ""),
     ],
 )
