@@ -152,8 +152,7 @@ def sample_of(areas: Areas, plan: Plan) -> ZoneSample:
     released, n_areas = released[n_areas > 1], n_areas[n_areas > 1]
     order = np.random.default_rng(SEED).permutation(len(released))
     order = released[np.sort(order[np.cumsum(n_areas[order]) <= MOST_PAIRS][:MOST_ZONES])]
-    order = order[np.argsort(plan.level[order], kind="stable")]
-    zone, area = [], []
+    zone, area = [], []  # equivalence classes are in the order of their levels
     for level in range(len(regions)):
         first, last = np.searchsorted(plan.level[order], [level, level + 1])
         zone_here, area_here = _areas_of_zones(areas, plan, order[first:last], level)
