@@ -52,6 +52,16 @@ OF_NESTED = ("LOSS", "DISCLOSURE", "CLOSED_BY_CHANCE", "LEAST_LEFT_AREAS", "LEAS
 OVER_TIME = ("PERIOD", "PERIODS")
 HELD = ("MORE_RECORDS", "HELD_PERCENT", "RESERVE")
 START = ("START",)  # of clustering, which the combination leaves open
+ASKED = ("K", "RULE", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "LEAST_POPULATION", *HELD[1:], *OF_NESTED[1:])
+# What goes along wires: layers, tables and files, and what protects people or says who is released, whose wires the
+# designer keeps where an input is renamed. All other settings are taken by name, of which it draws none.
+FILES = ("source", "multilayer", "file")
+PROTECTING = (*ASKED, *COARSER, *OVER_TIME, "SCHEMA", "FILTER", "FOLLOWED", "ALIASES")
+
+
+def setting(name: str) -> str:
+    """The expression for what the user gave as an input of the model."""
+    return f"parameter('{name}')"
 
 
 @dataclass(frozen=True)
@@ -265,10 +275,7 @@ FIRST = (
 GROUPED = (
     ("Areas", (*REGIONS, "LEVEL_FIELDS")),
     ("Records", (*PLACE, *RECORDS, *OVER_TIME, *HELD[:1], "UNMATCHED")),
-    (
-        "What is asked of a release",
-        ("K", "RULE", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "LEAST_POPULATION", *HELD[1:], *OF_NESTED[1:]),
-    ),
+    ("What is asked of a release", ASKED),
     ("The release before, and the register", ("CROSSWALK", "CROSSWALK_ID", "REGISTER", "ENTRY", "UPDATE", "FOLLOWED")),
     ("Where it goes", ("DESTINATION",)),
 )
@@ -282,16 +289,16 @@ def by_combination(name: str) -> str:
     """The expression that picks a single choice: the combination's own, or the user's for `custom`."""
     parts = {"SITE_NUMBER": "site_number", "SITE_LOCATION": "site_location", "AGGREGATION": "aggregation"}
     if name == "CAPACITY_FACTOR":  # the recommended transport heuristics have no limit
-        return f"if(@COMBINATION = '{CUSTOM}', @CAPACITY_FACTOR, 0)"
+        return f"if({setting('COMBINATION')} = '{CUSTOM}', {setting(name)}, 0)"
     if name == "BUDGET":  # an exchange keeps within it where the number of sites does
         budgeted = ", ".join(f"'{number}'" for number in using_setting(SITE_NUMBERS, "budget"))
-        return f"if({by_combination('SITE_NUMBER')} IN ({budgeted}), @BUDGET, NULL)"
+        return f"if({by_combination('SITE_NUMBER')} IN ({budgeted}), {setting(name)}, NULL)"
     cases = " ".join(
         # A combination by transport chooses its own sites; any location gives it their number.
-        f"WHEN @COMBINATION = '{key}' THEN '{getattr(c, parts[name]) or 'balanced density'}'"
+        f"WHEN {setting('COMBINATION')} = '{key}' THEN '{getattr(c, parts[name]) or 'balanced density'}'"
         for key, c in RECOMMENDED.items()
     )
-    return f"CASE {cases} ELSE @{name} END"
+    return f"CASE {cases} ELSE {setting(name)} END"
 
 
 def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
@@ -345,13 +352,16 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
     apart = max(210.0, draw_inputs(model, inputs) / len(chain.steps))  # from step to step
     model.setParameterOrder([model_input.name() for model_input in inputs])
     source = QgsProcessingModelChildParameterSource
+    kinds = {model_input.name(): model_input.type() for model_input in inputs}
     for i, step in enumerate(chain.steps):
         algorithm = registry.algorithmById(f"vbas:{step.algorithm}")
         child = QgsProcessingModelChildAlgorithm(algorithm.id())
         child.setChildId(step.algorithm)
         child.setDescription(step.title)
         for parameter in step.inputs:
-            child.addParameterSources(parameter, [source.fromModelParameter(parameter)])
+            wired = parameter in PROTECTING or kinds[parameter] in FILES
+            taken = source.fromModelParameter(parameter) if wired else source.fromExpression(setting(parameter))
+            child.addParameterSources(parameter, [taken])
         for parameter, (earlier, output) in step.earlier.items():
             child.addParameterSources(parameter, [source.fromChildOutput(earlier, output)])
         for parameter in step.chosen:

@@ -214,7 +214,15 @@ def test_every_input_of_a_model_goes_into_a_step(written):
     _, found = written
     used = json.dumps([step["inputs"] for step in found["kept"]["steps"].values()])
     for one in found["kept"]["inputs"]:
-        assert f'"{one["name"]}"' in used or f"@{one['name']} " in used, one["name"]
+        assert f'"{one["name"]}"' in used or f"parameter('{one['name']}')" in used, one["name"]
+
+
+def test_what_protects_goes_along_wires(written):
+    """The designer keeps a wire where an input is renamed, and an expression it does not: k would be lost unnoticed."""
+    _, found = written
+    taken = json.dumps([step["inputs"] for step in found["kept"]["steps"].values()])
+    for name in ("K", "PERSON_ID", "SENSITIVE", "L_DIVERSITY", "GENERALISE", "PERIOD", "FILTER", "FOLLOWED", "RULE"):
+        assert f"parameter('{name}')" not in taken, name
 
 
 def test_model_says_what_the_script_makes(written):
