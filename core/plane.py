@@ -15,6 +15,8 @@ CANADA = "EPSG:3347"
 # From here on more than one area in a hundred has another nearest site than on the globe (benchmarks/plane_width.py).
 WIDE_KM = 6_000.0
 EARTH_KM = 6_371.0
+# The ellipsoid of WGS 84: its larger half axis in metres, and the square of its eccentricity.
+HALF_AXIS, ECCENTRICITY_SQUARED = 6_378_137.0, 0.00669437999014
 # Projections that count in metres which are not metres on the ground, by PROJ's name.
 WARPED = {"merc": "Mercator's", "eqc": tr("a plate carrée")}
 
@@ -41,6 +43,16 @@ class Extent:
         """Lambert's azimuthal equal-area projection around the centre, as PROJ is told it."""
         ((longitude, latitude),) = _degrees_of(self.centre[None, :])
         return f"+proj=laea +lat_0={latitude:.4f} +lon_0={longitude:.4f} +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs"
+
+    @property
+    def square_kilometre(self) -> tuple[float, float, float, float]:
+        """West, south, east and north, in degrees, of a kilometre by a kilometre on the ground around the centre."""
+        ((longitude, latitude),) = _degrees_of(self.centre[None, :])
+        bent = 1 - ECCENTRICITY_SQUARED * np.sin(np.radians(latitude)) ** 2
+        across = HALF_AXIS / np.sqrt(bent) * np.cos(np.radians(latitude))  # radius of the circle of latitude
+        along = HALF_AXIS * (1 - ECCENTRICITY_SQUARED) / bent**1.5  # radius of curvature of the meridian
+        right, up = np.degrees(500 / across), np.degrees(500 / along)
+        return float(longitude - right), float(latitude - up), float(longitude + right), float(latitude + up)
 
     def too_wide(self, layer: str = "REGIONS") -> str:
         """A warning of an extent that no plane can hold, empty where one can."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..errors import VbasError
 from ..language import language, tr
 from .numbers import formatted_rows
 from .sign import SIGNING, SignPage, texts_of_page
+from .template import template_of
 
 NUMBERS = (int, float, np.integer, np.floating)
 
@@ -54,11 +54,9 @@ def time_taken(step: str, seconds: Mapping[str, float]) -> Section:
 def render(report: Report) -> str:
     """The page as self-contained HTML that runs nothing. Raises VbasError where Jinja2 is missing."""
     try:
-        import jinja2
+        template = template_of("page.html.j2")
     except ImportError as error:
         raise VbasError(tr("The report needs the Python package jinja2: install it, or leave REPORT empty.")) from error
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
     sections = [section for section in report.sections if _has_content(section)]
     return template.render(
         report=report,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from .. import counted
 from ..anonymise import Account
@@ -20,6 +19,7 @@ from ..privacy.derivable import in_short
 from ..privacy.rules import NO_RULE
 from ..records.table import HOUSEHOLDS, PERSONS
 from .numbers import formatted
+from .template import template_of
 
 MOST_CHARACTERS = 400  # of what somebody typed, so that the page stays one
 MOST_FIELDS = 12  # that are named; further ones are counted
@@ -140,13 +140,11 @@ def _smallest(account: Account) -> int:
 def printed(page: SignPage) -> str:
     """The page alone as plain HTML, in what Qt prints of it. Raises VbasError where Jinja2 is missing."""
     try:
-        import jinja2
+        template = template_of("sign.html.j2")
     except ImportError as error:
         raise VbasError(
             tr("The page to sign needs the Python package jinja2: install it, or leave SIGN_PAGE empty.")
         ) from error
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((Path(__file__).parent / "sign.html.j2").read_text(encoding="utf-8"))
     return template.render(
         page=page, texts=texts_of_page(), to_sign=TO_SIGN, signing=SIGNING, widths=WIDTHS, language=language()
     )

@@ -198,10 +198,11 @@ def _equal_area(extent: Extent) -> QgsCoordinateReferenceSystem:
 
 
 def _longer(planar: QgsCoordinateReferenceSystem, extent: Extent) -> float:
-    """By how many per cent a short line in the middle of an extent is longer in a plane than it is on the ground."""
-    true = _equal_area(extent)
-    turn = QgsCoordinateTransform(true, planar, QgsProcessingContext().transformContext())
-    square = transformed(np.array([shapely.box(-500, -500, 500, 500)]), turn)
+    """By how many per cent a kilometre in the middle of an extent is longer in a plane than it is on the ground."""
+    turn = QgsCoordinateTransform(
+        QgsCoordinateReferenceSystem("EPSG:4326"), planar, QgsProcessingContext().transformContext()
+    )
+    square = transformed(np.array([shapely.box(*extent.square_kilometre)]), turn)
     return 100 * (float(np.sqrt(shapely.area(square)[0])) / 1000 - 1)
 
 
