@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from qgis.core import QgsField
 from qgis.PyQt.QtCore import QDate, QDateTime, QTime
@@ -30,7 +31,8 @@ def check_writable(output: str, table: Table) -> None:
         kind = kind_of(field)
         if kind is None:
             _refuse_type(field, output)
-        wrong = [value for value in table.distinct(position) if value is not None and not _holds(value, str(kind))]
+        values = [value for value in table.distinct(position) if value is not None]
+        wrong = [] if _holds_all(values, str(kind)) else [value for value in values if not _holds(value, str(kind))]
         if wrong:
             raise InputError(
                 tr(
@@ -104,6 +106,16 @@ def _refuse_type(field: QgsField, parameter: str) -> None:
             type=field.typeName() or tr("unknown"),
         )
     )
+
+
+def _holds_all(values: Sequence[Any], kind: str) -> bool:
+    """Whether values of one type can be said to be held without a look at each."""
+    types = set(map(type, values))
+    if types == {str}:
+        return _holds("".join(values), kind)
+    if types == {int} and kind in RANGES:
+        return _holds(min(values), kind) and _holds(max(values), kind)
+    return types == {float} and kind == "real"
 
 
 def _holds(value: object, kind: str) -> bool:
