@@ -382,6 +382,10 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
             result.setChildOutputName(output)
             result.setPosition(QPointF(RIGHT + 60, 80 + apart * i + 48 * row))
             result.setSize(QSizeF(270, 34))
+            # The designer draws the name, which scripts hold on to; beside it what people call it.
+            result.comment().setDescription(algorithm.parameterDefinition(output).description())
+            result.comment().setPosition(QPointF(RIGHT + 370, 80 + apart * i + 48 * row))
+            result.comment().setSize(QSizeF(280, 34))
             results[output] = result
         child.setModelOutputs(results)
         model.addChildAlgorithm(child)

@@ -37,6 +37,7 @@ def step(child):
                 output.description(),
                 output.isMandatory(),
                 place(output),
+                output.comment().description(),
             ]
             for name, output in child.modelOutputs().items()
         },

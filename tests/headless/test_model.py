@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -239,6 +240,14 @@ def test_outputs_of_the_model_have_their_promised_names(written):
     promised = {f"{name}:{output}" for name, step in found["kept"]["steps"].items() for output in step["outputs"]}
     assert set(found["kept"]["output names"]) == promised
     assert FOR_RELEASE & promised
+
+
+def test_outputs_say_beside_their_name_what_they_are_and_whether_they_go_out(written):
+    """The designer draws the name alone, which is a promise to scripts."""
+    _, found = written
+    for step in found["kept"]["steps"].values():
+        for output, (_, _, description, _, _, beside) in step["outputs"].items():
+            assert beside == description and re.search(r"\((internal|for release)", beside), output
 
 
 def test_model_file_is_what_the_script_writes(written):
