@@ -89,6 +89,22 @@ LABELS = {
     "compact growth": tr("compact growth"),
     "kernel": tr("kernel"),
     "empirical Bayes": tr("empirical Bayes"),
+    "a further period": tr("a further period"),
+    "the same people updated": tr("the same people updated"),
+    "no update": tr("no update"),
+    "held back": tr("held back"),
+    "shown": tr("shown"),
+    "all rows": tr("all rows"),
+    "one row": tr("one row"),
+    "from the areas up": tr("from the areas up"),
+    "areas and all-rounder": tr("areas and all-rounder"),
+    "static cut-off": tr("static cut-off"),
+    "cropping": tr("cropping"),
+    "hierarchy": tr("hierarchy"),
+    "adjacent merging": tr("adjacent merging"),
+    "merging until k-anonymous": tr("merging until k-anonymous"),
+    "random perturbation": tr("random perturbation"),
+    "centre of the area": tr("centre of the area"),
 }
 
 

@@ -66,6 +66,7 @@ class FoldingPanel(ParametersPanel):
 
     def initWidgets(self) -> None:
         """Have QGIS make all fields, and put them in their groups."""
+        _say_lists(self.algorithm())
         super().initWidgets()
         definitions = self.algorithm().parameterDefinitions()
         folds = folded([Parameter(d.name(), _is_advanced(d), d.isDestination()) for d in definitions])
@@ -121,6 +122,16 @@ def _no_wider_than_the_panel(wrapper: Any) -> None:
     for box in _combo_boxes(wrapper):
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(12)
+
+
+def _say_lists(algorithm: QgsProcessingAlgorithm) -> None:
+    """The same for choices of several, which are handed on by their positions.
+
+    The algorithm is the dialog's own: the run makes another, which has the words.
+    """
+    for definition in algorithm.parameterDefinitions():
+        if isinstance(definition, QgsProcessingParameterEnum) and definition.allowMultiple():
+            definition.setOptions([choice_label(word) for word in definition.options()])
 
 
 def _say_choices(wrapper: Any) -> None:

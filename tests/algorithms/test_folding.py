@@ -6,6 +6,7 @@ import pytest
 from qgis.core import QgsApplication
 from qgis.PyQt.QtWidgets import QApplication, QComboBox
 
+from vbas.algorithms.candidates import rules_to_follow
 from vbas.algorithms.window import choices
 from vbas.algorithms.window.groups import (
     FURTHER_OUTPUTS,
@@ -21,6 +22,8 @@ from .dialogs import MOST_WORDS, scrolls_sideways, words_of_help
 from .test_dialogs import FORMS
 
 MAIN = "anonymize"
+# Formats, institutions and people, which read alike in all languages.
+NAMES = {"CSV", "Parquet", "GeoPackage", "Poisson", "Bernoulli", "US Census Bureau", "Canadian Community Health Survey"}
 
 
 @pytest.fixture
@@ -110,6 +113,21 @@ def test_what_is_set_is_seen(opened):
     sensitive.setCollapsed(False)
     assert sensitive.title() == "Persons and sensitive data"
     assert dialog.mainWidget().wrappers["MAX_SHARE"].parameterValue() == 40.0
+
+
+def test_every_choice_of_every_form_has_words_to_read(provider):
+    definitions = [one for name in FORMS for one in provider.algorithm(name).parameterDefinitions()]
+    words = {word for one in definitions if one.type() == "enum" for word in one.options()}
+    assert words - NAMES - {*rules_to_follow()} <= {*choices.LABELS}
+
+
+def test_a_choice_of_several_reads_in_the_language_too_and_stays_the_word(opened, monkeypatch):
+    monkeypatch.setattr(choices, "LABELS", {"cropping": "troncature"})
+    dialog = opened("compare", {"BASELINES": [1]})
+    assert "troncature (cropping)" in dialog.algorithm().parameterDefinition("BASELINES").options()
+    assert dialog.mainWidget().wrappers["BASELINES"].parameterValue() == [1]
+    run = dialog.algorithm().create()  # as QGIS does for each run
+    assert "cropping" in run.parameterDefinition("BASELINES").options()
 
 
 def test_a_choice_reads_in_the_language_and_stays_the_word(opened, monkeypatch):
