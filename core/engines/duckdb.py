@@ -27,6 +27,7 @@ from .dictionaries import kept_dictionary
 from .duckdb_files import file_state, files_named, free_place, nothing_written_into, without_values
 from .duckdb_reading import refuse_unlike, table_of_files
 from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .queries import query_of, temporary
 
 ROWS = 250_000  # of a batch
 BYTES_OF_ROW = 16  # at most, where rows are counted here: their numbers, and the cells that come of them
@@ -134,7 +135,7 @@ class DuckDb:
 
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""
-        return self._named(name, "TABLE", ibis.to_sql(expression, dialect="duckdb"))
+        return self._named(name, "TABLE", query_of(expression, "duckdb"))
 
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
@@ -147,7 +148,7 @@ class DuckDb:
 
     def fetch(self, expression: Expression) -> Iterator[Arrow]:
         """See `Engine`."""
-        text = ibis.to_sql(expression, dialect="duckdb")
+        text = query_of(expression, "duckdb")
         reader = self._guarded(lambda: _reader(self._connection.sql(text)))
         while True:
             batch = self._guarded(lambda: next(reader, None))
@@ -166,7 +167,7 @@ class DuckDb:
         final = free_place(destination)
         staged = self._own.enter_context(_folder_beside(final)) / f"staged{final.suffix.lower()}"
         self._staged.append((staged, final))
-        rows = self._connection.sql(ibis.to_sql(expression, dialect="duckdb"))
+        rows = self._connection.sql(query_of(expression, "duckdb"))
         rows = rows.project(
             *(self._decoded(name, dictionaries.get(name), occurring.get(name)) for name in rows.columns)
         )
@@ -273,7 +274,7 @@ class DuckDb:
                 listed = self._listed_as_enum(dictionary, occurring)
             else:
                 by_code = dictionary.aggregate(v=dictionary[value].collect(order_by=dictionary[code]))
-                listed = ibis.to_sql(by_code, "duckdb")
+                listed = query_of(by_code, "duckdb")
             self._guarded(lambda: self._connection.execute(f"SET VARIABLE {variable} = ({listed})"))
             position = sge.Add(this=column, expression=sge.Literal.number(1))
             column = sg.func("list_extract", sg.func("getvariable", sge.Literal.string(variable)), position)
@@ -290,7 +291,7 @@ class DuckDb:
         joined = dictionary.left_join(there, dictionary[code] == there.there)
         text = joined.there.isnull().ifelse(ibis.null("string"), joined[value])
         listed = self.keep(f"vbas_listed_{value}", joined.select(code=joined[code], text=text))
-        values = ibis.to_sql(listed.filter(listed.text.notnull()).order_by("code").select("text"), dialect="duckdb")
+        values = query_of(listed.filter(listed.text.notnull()).order_by("code").select("text"), "duckdb")
         self._guarded(lambda: self._connection.execute(f"CREATE TEMP TYPE {name} AS ENUM ({values})"))
         of_kind = sge.Cast(this=sg.column("text"), to=sge.DataType.build(name, udt=True))
         by_code = sge.Order(this=of_kind, expressions=[sg.column("code").asc()])
@@ -298,13 +299,7 @@ class DuckDb:
 
     def _named(self, name: str, kind: str, query: str) -> Expression:
         """A temporary view or table of this name."""
-        made = sge.Create(
-            this=sg.to_identifier(name, quoted=True),
-            kind=kind,
-            expression=sg.parse_one(query, read="duckdb"),
-            properties=sge.Properties(expressions=[sge.TemporaryProperty()]),
-        )
-        self._guarded(lambda: self._connection.execute(made.sql("duckdb")))
+        self._guarded(lambda: self._connection.execute(temporary(kind, name, query, "duckdb")))
         rows = self._connection.sql(sg.select("*").from_(sg.table(name, quoted=True)).limit(0).sql("duckdb"))
         return ibis.table(ibis.Schema.from_pyarrow(_table(rows).schema), name=name)
 

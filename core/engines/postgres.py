@@ -27,6 +27,7 @@ from ..secrecy import without_secrets
 from .addresses import Address
 from .dictionaries import kept_dictionary
 from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background
+from .queries import query_of, temporary
 
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
 PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
@@ -98,7 +99,7 @@ class Postgres:
     def _view(self, called: str, of: tuple[str, str], types: Mapping[str, str], names: Mapping[str, str]) -> Expression:
         columns = [self._comparable(field, types).as_(name, quoted=True) for name, field in names.items()]
         table = sg.table(of[1], db=of[0], quoted=True)
-        self._create(called, "VIEW", sg.select(*columns).from_(table))
+        self._create(called, "VIEW", sg.select(*columns).from_(table).sql("postgres"))
         kinds = {name: {**PLAIN, **FLOATS}.get(types[field], "string") for name, field in names.items()}
         return ibis.table(kinds, name=called)
 
@@ -126,7 +127,7 @@ class Postgres:
 
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""
-        self._create(name, "TABLE", _parsed(expression))
+        self._create(name, "TABLE", query_of(expression, "postgres"))
         self._run(sge.Command(this="ANALYZE", expression=sg.to_identifier(name, quoted=True).sql("postgres")))
         return ibis.table(expression.schema(), name=name)
 
@@ -142,7 +143,7 @@ class Postgres:
         """See `Engine`."""
         cursor = self._connection.cursor()
         try:
-            self._guarded(lambda: cursor.execute(_parsed(expression).sql("postgres")))
+            self._guarded(lambda: cursor.execute(query_of(expression, "postgres")))
             reader = cursor.fetch_record_batch()
             while True:
                 batch = self._guarded(lambda: next(reader, None))
@@ -163,7 +164,7 @@ class Postgres:
         """See `Engine`. The table stands in its place at once, where nobody sees it before the transaction ends."""
         schema, table = self._place(destination)
         into = sg.table(table, db=schema, quoted=True)
-        self._run(sge.Create(this=into, kind="TABLE", expression=_parsed(expression)))
+        self._execute(f"CREATE TABLE {into.sql('postgres')} AS {query_of(expression, 'postgres')}")
         if not self._final:  # the records, with which all else comes
             self._final, self._named = f"{schema}.{table}", _regclass(schema, table)
         return ibis.table(expression.schema(), name=table, database=schema)
@@ -287,14 +288,15 @@ class Postgres:
             )
         return schema, table
 
-    def _create(self, name: str, kind: str, query: sge.Expression) -> None:
-        temporary = sge.Properties(expressions=[sge.TemporaryProperty()])
-        this = sg.to_identifier(name, quoted=True)
-        self._run(sge.Create(this=this, kind=kind, expression=query, properties=temporary))
+    def _create(self, name: str, kind: str, query: str) -> None:
+        self._execute(temporary(kind, name, query, "postgres"))
         self._made.append((kind, name))
 
     def _run(self, statement: sge.Expression) -> None:
-        self._guarded(lambda: self._cursor.execute(statement.sql("postgres")))
+        self._execute(statement.sql("postgres"))
+
+    def _execute(self, statement: str) -> None:
+        self._guarded(lambda: self._cursor.execute(statement))
 
     def _guarded(self, call: Callable[[], Any]) -> Any:
         """A call in the background; what the server says as a sentence without values and without secrets."""
@@ -347,7 +349,3 @@ def _regclass(schema: str, table: str) -> sge.Expression:
 
 def _setting(name: str, value: str) -> sge.Expression:
     return sg.select(sg.func("set_config", sge.Literal.string(name), sge.Literal.string(value), sge.true()))
-
-
-def _parsed(expression: Expression) -> sge.Expression:
-    return sg.parse_one(ibis.to_sql(expression, dialect="postgres"), read="postgres")

@@ -25,6 +25,7 @@ from . import steps
 from .addresses import Address
 from .dictionaries import coded_values, listed
 from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .queries import query_of
 from .spark_destinations import Destination, destination_of, is_path, quoted
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, in_words, lost, sentence
 from .spark_session import opened_session
@@ -174,7 +175,7 @@ class Spark:
         place = self._free(destination)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")
         self._staged, self._final = staged, place
-        query = sg.parse_one(ibis.to_sql(expression, dialect="pyspark"), read=PySpark)
+        query = sg.parse_one(query_of(expression, "pyspark"), read=PySpark)
         rows = self._sql(_sorted_apart(query, expression.columns).sql(PySpark))
         rows = rows.selectExpr(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
         self._guarded(lambda: staged.write(rows))
@@ -302,7 +303,7 @@ class Spark:
         return ibis.table(schema, name=name)
 
     def _frame(self, expression: Expression) -> Any:
-        return self._sql(ibis.to_sql(expression, dialect="pyspark"))
+        return self._sql(query_of(expression, "pyspark"))
 
     def _sql(self, text: str) -> Any:
         return self._guarded(lambda: self._session.sql(text))
