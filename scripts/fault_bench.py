@@ -10,12 +10,17 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from osgeo import ogr, osr
+
+if TYPE_CHECKING:
+    from vbas.tests.headless.loaded import ForkedProcess, LoadedQgis
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "scripts" / "qgis_process"
@@ -45,9 +50,11 @@ class Bench:
     releases : what each output holds after a whole run, by the number of regions; old : its files, as they are
     seconds : from the first word of a run to its end; writing : from the first file that it writes to its end
     memory : the most of its address space, in bytes
+    loaded : QGIS in a process whose copies are the runs; None where each is `qgis_process`, which takes longer to start
     """
 
     folder: Path
+    loaded: LoadedQgis | None = None
     releases: dict[int, Contents] = field(default_factory=dict)
     seconds: float = 0.0
     writing: float = 0.0
@@ -100,6 +107,16 @@ class Bench:
         if again.code or contents(self.final) != self.releases[FEW]:
             raise RuntimeError("a run without a fault does not do the same twice")
 
+    def memory_of_a_process(self) -> int:
+        """The most address space of a run that is no copy of a loaded QGIS, in bytes."""
+        if self.loaded is None:
+            return self.memory
+        run, most = Run(self, MANY, copied=False), 0
+        while run.process.poll() is None:
+            most = max(most, run.address_space())
+            time.sleep(0.02)
+        return most
+
     def new_town(self) -> None:
         """The inputs as they were, to the byte: the report holds their checksums."""
         shutil.rmtree(self.town, ignore_errors=True)
@@ -115,10 +132,19 @@ class Bench:
 
 
 class Run:
-    """A run on the bench; records : the ending of the file of records; limits : set in the process before it starts."""
+    """A run on the bench.
+
+    records : the ending of the file of records; limits : of the system, such as {resource.RLIMIT_FSIZE: 10**6}
+    copied : whether it is a copy of the loaded QGIS, where there is one
+    """
 
     def __init__(
-        self, bench: Bench, n_sites: int, records: str = "gpkg", limits: Callable[[], None] = lambda: None
+        self,
+        bench: Bench,
+        n_sites: int,
+        records: str = "gpkg",
+        limits: Mapping[int, int] = MappingProxyType({}),
+        copied: bool = True,
     ) -> None:
         self.bench = bench
         self.log = bench.folder / f"log {n_sites}.txt"
@@ -135,21 +161,24 @@ class Run:
             **{name: bench.final / file for name, file in FILES.items()},
         }
 
+        arguments = ["run", "vbas:anonymize", "--", *(f"{name}={value}" for name, value in given.items())]
+        home = {"VBAS_HEADLESS_HOME": str(bench.folder / "home"), "TMPDIR": str(bench.staging)}
+        self.process: subprocess.Popen[bytes] | ForkedProcess
+        if bench.loaded is not None and copied:
+            self.process = bench.loaded.start_into(self.log, *arguments, variables=home, limits=limits)
+            return
+
         def begin() -> None:
             # Whoever is started in the background has been told to ignore Ctrl-C; and QGIS, before its Python starts,
             # would be ended by the signal of a limit.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            limits()
+            for kind, most in limits.items():
+                resource.setrlimit(kind, (most, most))
 
-        home = {"VBAS_HEADLESS_HOME": str(bench.folder / "home"), "TMPDIR": str(bench.staging)}
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [str(PROGRAM), "run", "vbas:anonymize", "--", *(f"{name}={value}" for name, value in given.items())],
-                stdout=log,
-                stderr=log,
-                env={**os.environ, **home},
-                preexec_fn=begin,
+                [str(PROGRAM), *arguments], stdout=log, stderr=log, env={**os.environ, **home}, preexec_fn=begin
             )
 
     @property
@@ -206,11 +235,6 @@ class Run:
             return []
         wrong = [f"it says “{word}”" for word in ("Traceback", "Segmentation") if word in self.said]
         return wrong if wrong or "ERROR" in self.said else [f"it ends with {self.code} and without a sentence"]
-
-
-def limit(kind: int, size: int) -> Callable[[], None]:
-    """Sets a limit of the system, such as resource.RLIMIT_FSIZE."""
-    return lambda: resource.setrlimit(kind, (size, size))
 
 
 def contents(folder: Path) -> Contents:

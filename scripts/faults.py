@@ -1,6 +1,7 @@
 """Injects faults into runs, and sees what they leave: the old file or the new whole one, nothing else.
 
-Started by `bash scripts/faults`; `--few` injects one or two of most kinds, a number is the seed of the moments. Prints
+Started by `bash scripts/faults`; `--few` injects one or two of most kinds, into copies of a QGIS that is loaded once
+rather than into `qgis_process` (but where memory is limited); a number is the seed of the moments. Prints
 how many faults of each kind were injected and survived, and what was wrong. Ends with 1 if anything was.
 """
 
@@ -17,12 +18,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fault_bench import ABSENT, FEW, FILES, MANY, Bench, Contents, Run, contents, limit, others
+from fault_bench import ABSENT, FEW, FILES, MANY, Bench, Contents, Run, contents, others
+
+if TYPE_CHECKING:
+    from vbas.tests.headless.loaded import LoadedQgis
 
 Outcome = Iterator[list[str]]  # of each fault what was wrong
 HELD = (
@@ -131,16 +136,17 @@ def files_are_limited(bench: Bench, chance: random.Random, n: int) -> Outcome:
     """No file may become larger than so many bytes."""
     for i in range(n):
         before = started_over(bench, (FEW, None)[i % 2])
-        run = Run(bench, MANY, limits=limit(resource.RLIMIT_FSIZE, 1000 * 3**i)).end()
+        run = Run(bench, MANY, limits={resource.RLIMIT_FSIZE: 1000 * 3**i}).end()
         yield left(bench, run, before, bench.releases[MANY])
 
 
 def memory_is_limited(bench: Bench, chance: random.Random, n: int) -> Outcome:
     """QGIS itself may end anywhere then, as if it were killed, or wait in a window of its own."""
+    most = bench.memory_of_a_process()
     for i in range(n):
         before = started_over(bench, (FEW, None)[i % 2])
         share = 0.98 - 0.45 * i / n
-        run = Run(bench, MANY, limits=limit(resource.RLIMIT_AS, int(share * bench.memory))).end()
+        run = Run(bench, MANY, limits={resource.RLIMIT_AS: int(share * most)}, copied=False).end()
         yield left(bench, run, before, bench.releases[MANY], killed=run.code != 0)
 
 
@@ -272,14 +278,21 @@ KINDS: tuple[tuple[str, Callable[[Bench, random.Random, int], Outcome], int, int
 )
 
 
+def _loaded(home: Path) -> AbstractContextManager[LoadedQgis]:
+    from vbas.tests.headless.loaded import loaded_qgis
+
+    return loaded_qgis(home)
+
+
 def main(words: list[str]) -> int:
     """Inject all faults, or few; words : --few, the seed."""
     few, numbers = "--few" in words, [word for word in words if word.isdecimal()]
     seed = int(numbers[0]) if numbers else 1
     named = [word for word in words if word != "--few" and word not in numbers]
     root = os.geteuid() == 0
-    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
-        bench = Bench(Path(folder))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
+        bench = Bench(folder, stack.enter_context(_loaded(folder / "home")) if few else None)
         bench.prepare(twice=not few)  # a run after one that was killed shows it, too
         print(f"A run takes {bench.seconds:.1f} s from its first word and {bench.memory >> 20} MiB; seed {seed}.")
         injected = survived = 0

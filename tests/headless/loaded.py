@@ -2,8 +2,8 @@
 
 To start QGIS takes more than most runs do. What `qgis_process` itself reads of its arguments, and how it starts, is
 seen by the tests that start it. Started with the number of a socket: a run is told by a message with its arguments,
-variables and the most bytes that its files may have, and with what are to be its own output and errors; told back are
-the number of the process, and how that ended.
+variables and the limits of the system that it is to have, and with what are to be its own output and errors; told back
+are the number of the process, and how that ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,26 +35,46 @@ class LoadedQgis:
     def start(
         self, *arguments: str, variables: Mapping[str, str] | None = None, limit: int | None = None
     ) -> ForkedProcess:
-        """Begin a run, as `subprocess.Popen` does."""
-        (output, its_output), (errors, its_errors), (ended, its_end) = os.pipe(), os.pipe(), os.pipe()
-        message = json.dumps([arguments, dict(variables or {}), limit]).encode()
-        socket.send_fds(self._told, [message], [its_output, its_errors, its_end])
-        for one in (its_output, its_errors, its_end):
+        """Begin a run, as `subprocess.Popen` does; limit : the most bytes that its files may have."""
+        (output, its_output), (errors, its_errors) = os.pipe(), os.pipe()
+        limits = {} if limit is None else {resource.RLIMIT_FSIZE: limit}
+        return self._begun(arguments, variables or {}, limits, its_output, its_errors, [output, errors])
+
+    def start_into(
+        self, log: Path, *arguments: str, variables: Mapping[str, str], limits: Mapping[int, int]
+    ) -> ForkedProcess:
+        """The same, with all that it says in a file; limits : of the system, such as {resource.RLIMIT_AS: 10**9}."""
+        with log.open("wb") as file:
+            its_output, its_errors = os.dup(file.fileno()), os.dup(file.fileno())
+        return self._begun(arguments, variables, limits, its_output, its_errors, [])
+
+    def _begun(
+        self,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        limits: Mapping[int, int],
+        output: int,
+        errors: int,
+        read: Sequence[int],
+    ) -> ForkedProcess:
+        """output, errors : of the run, which are closed here; read : the other ends, where they are pipes"""
+        ended, its_end = os.pipe()
+        message = json.dumps([arguments, dict(variables), list(limits.items())]).encode()
+        socket.send_fds(self._told, [message], [output, errors, its_end])
+        for one in (output, errors, its_end):
             os.close(one)
-        return ForkedProcess(int(self._told.recv(64)), output, errors, ended)
+        return ForkedProcess(int(self._told.recv(64)), read, ended)
 
 
 class ForkedProcess:
     """One run: what of `subprocess.Popen` the tests need."""
 
-    def __init__(self, pid: int, output: int, errors: int, ended: int) -> None:
+    def __init__(self, pid: int, read: Sequence[int], ended: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
         self._ended = ended
         self._said: list[list[str]] = [[], []]
-        self._readers = [
-            threading.Thread(target=_read, args=(file, said)) for file, said in zip((output, errors), self._said)
-        ]
+        self._readers = [threading.Thread(target=_read, args=(file, said)) for file, said in zip(read, self._said)]
         for reader in self._readers:
             reader.start()
 
@@ -62,6 +82,19 @@ class ForkedProcess:
         """A process that has ended stays until its end was told, so that no other has its number."""
         if self.poll() is None:
             os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it as nothing can prevent."""
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it ended, once it has. Raises TimeoutExpired."""
+        if self.returncode is None:
+            if not select.select([self._ended], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(["a copy of QGIS"], timeout or 0.0)
+            self._take(os.read(self._ended, 64))
+        assert self.returncode is not None
+        return self.returncode
 
     def poll(self) -> int | None:
         """How it ended; None while it runs."""
@@ -80,9 +113,7 @@ class ForkedProcess:
             if reader.is_alive():
                 os.kill(self.pid, signal.SIGKILL)
                 raise subprocess.TimeoutExpired(["a copy of QGIS"], timeout)
-        if self.returncode is None:
-            os.set_blocking(self._ended, True)
-            self._take(os.read(self._ended, 64))
+        self.wait()
         return "".join(self._said[0]), "".join(self._said[1])
 
     def _take(self, told: bytes) -> None:
@@ -139,12 +170,12 @@ def _serve(told: socket.socket) -> None:
 
 
 def _run_as_told(message: bytes) -> None:
-    arguments, variables, limit = json.loads(message)
+    arguments, variables, limits = json.loads(message)
     os.environ.update(variables)
     tempfile.tempdir = None
-    if limit is not None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    for kind, most in limits:
+        resource.setrlimit(kind, (most, most))
     code = 1
     try:
         code = _run(arguments)
@@ -192,6 +223,8 @@ def _run(arguments: list[str]) -> int:
     if not taken:
         feedback.reportError(problem)
         return 1
+    if not as_json:
+        print("Inputs", flush=True)
     try:
         results, well = found.run(parameters, context, feedback, {}, False)
     except QgsProcessingException as error:
