@@ -15,6 +15,7 @@ from ...core.language import tr
 PYTHON_OF_GDAL = Path(gdal.__file__).resolve().parent
 MODULES = (gdal, ogr, osr)
 JOURNAL_OF_SQLITE = "OGR_SQLITE_JOURNAL"
+WAITING_OF_SQLITE = "OGR_SQLITE_SYNCHRONOUS"
 
 
 @contextmanager
@@ -61,15 +62,34 @@ def silent_gdal() -> Iterator[None]:
 
 @contextmanager
 def without_journals() -> Iterator[None]:
-    """Have GDAL write and read files of SQLite without a log meanwhile, whatever its user has set."""
+    """Have GDAL write and read files of SQLite without a log meanwhile, whatever its user has set; for staged files."""
     before = gdal.GetConfigOption(JOURNAL_OF_SQLITE)
     if before == os.environ.get(JOURNAL_OF_SQLITE):  # it was not set here
         before = None
     gdal.SetConfigOption(JOURNAL_OF_SQLITE, "DELETE")
     try:
-        yield
+        with _without_waiting():
+            yield
     finally:
         gdal.SetConfigOption(JOURNAL_OF_SQLITE, before)
+
+
+@contextmanager
+def _without_waiting() -> Iterator[None]:
+    """Have SQLite not wait for the disk where GDAL opens it in this thread.
+
+    What it writes here is counted, and the copy that is put in its place is waited for. Files that other threads open
+    meanwhile are the user's.
+    """
+    if not hasattr(gdal, "SetThreadLocalConfigOption"):
+        yield
+        return
+    before = gdal.GetThreadLocalConfigOption(WAITING_OF_SQLITE)
+    gdal.SetThreadLocalConfigOption(WAITING_OF_SQLITE, "OFF")
+    try:
+        yield
+    finally:
+        gdal.SetThreadLocalConfigOption(WAITING_OF_SQLITE, before)
 
 
 def raised_by_gdal(error: Exception) -> bool:

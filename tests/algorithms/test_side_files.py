@@ -7,13 +7,16 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from osgeo import gdal
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
 from vbas.algorithms.layers.delivery import outputs
+from vbas.algorithms.layers.gdal_errors import without_journals
 from vbas.core.publish import file_place as delivery
 from vbas.core.publish import files
 from vbas.core.publish.counting import Counting
@@ -182,6 +185,19 @@ def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path
     assert place.read_bytes()[18:20] == b"\1\1"
     _, seen = opened(place)
     assert seen - {"released.qml", "released.qmd"} == {place.name}
+
+
+def test_files_that_others_open_meanwhile_wait_for_the_disk():
+    """What is staged is copied when it is put in its place; the user's own files are changed where they are."""
+    name, seen = "OGR_SQLITE_SYNCHRONOUS", []
+    before = gdal.GetConfigOption(name)
+    with without_journals():
+        assert gdal.GetConfigOption(name) == "OFF"
+        other = threading.Thread(target=lambda: seen.append(gdal.GetConfigOption(name)))
+        other.start()
+        other.join()
+    assert seen == [before] and before != "OFF"
+    assert gdal.GetConfigOption(name) == before
 
 
 # ---- the file in its place
