@@ -205,6 +205,13 @@ def test_a_table_of_two_hundred_columns_is_gone_through(entry, tmp_path):
     dock.roles.choose("answer 005", LEAVE_OUT)
     assert {dock.state.role(f"answer {i:03d}") for i in range(197)} == {LEAVE_OUT}
     assert dock.state.role("home") == AREA and dock.state.role("sex") == QUASI
+    table.selectAll()
+    dock.roles.choose("answer 005", QUASI)
+    assert dock.state.role("home") == AREA and dock.state.role("answer 196") == QUASI
+    dock.roles.choose("answer 005", LEAVE_OUT)
+    assert dock.state.role("home") == AREA and dock.state.role("sex") == LEAVE_OUT
+    table.setCurrentCell(dock.state.fields.index("sex"), 0)
+    dock.roles.choose("sex", QUASI)
     table.setCurrentCell(first + 1, 0)
     dock.roles.choose("answer 001", QUASI)
     walk.click(dock.next)

@@ -128,7 +128,7 @@ class RolesStep(QWidget):
             tr(
                 "Say of each column what it is: what an outsider could know of a person identifies indirectly, and k "
                 "people must share it. The proposals come from names and values; you decide. A role chosen for one of "
-                "several selected rows is given to all of them."
+                "several selected rows is given to all of them, but for the area and the person."
             )
         )
         for widget in (hint, self.table, self.about, self._coarser, self._demands):
@@ -234,9 +234,14 @@ class RolesStep(QWidget):
         self._changed()
 
     def _selected_with(self, name: str, role: str) -> list[str]:
-        """The columns of the selected rows where this one is among them and several may have the role, else this."""
+        """The columns of the selected rows where this one is among them and several may have the role, else this.
+
+        What one column alone may be, such as the area, stays unless its own list is used.
+        """
         selected = [self.state.fields[index.row()] for index in self.table.selectionModel().selectedRows()]
-        return selected if name in selected and role not in SINGLE else [name]
+        if name not in selected or role in SINGLE:
+            return [name]
+        return [column for column in selected if column == name or self.state.role(column) not in SINGLE]
 
     def _take_coarser(self, position: int) -> None:
         name = self._column()
