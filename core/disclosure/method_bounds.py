@@ -128,17 +128,10 @@ def _parts_of(index: _Index, level: int, losses: Sequence[np.ndarray], k: int) -
     few = np.where(shows, 0, np.minimum(k - 1, records))
     # So many that the rest, fewer than k, would have to go elsewhere: for nothing less than what all cost here.
     most_rest = np.minimum(k - 1, records - np.where(shows, 1, k))
-    rise = around - own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least_rest = np.where(rise > 0, np.ceil(records * (loss - own) / rise), k)
-    least_rest = np.where(np.isinf(around), 1, np.clip(least_rest, 1, k)).astype(np.int64)
-    for step in (-1, 1):  # rounding
-        rest = np.maximum(least_rest + min(step, 0), 1)
-        enough = np.isinf(around) | (
-            (records - rest) * own + rest * np.where(np.isinf(around), 0, around) >= records * loss
-        )
-        least_rest = np.where(enough, np.minimum(least_rest, rest), np.maximum(least_rest, rest + 1))
-    few, least, most = few, records - most_rest, records - least_rest
+    least_rest = np.ones(len(at), np.int64)
+    for rest in range(1, k):
+        least_rest += (records - rest) * own + rest * around < records * loss
+    least, most = records - most_rest, records - least_rest
     least, most = np.where(least <= most, least, 0), np.where(least <= most, most, -1)
     any_number = ~dearer
     few = np.where(areas == 0, 0, np.where(any_number, records, few))
