@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from vbas.core.disclosure.programs import Problem, decide
+from vbas.core.disclosure import programs
+from vbas.core.disclosure.overlay import UNBOUNDED
+from vbas.core.disclosure.programs import Problem, _fits, decide, solve, tables_of
 
 K = 3
 
@@ -53,3 +55,127 @@ def test_what_is_decided_is_what_all_tables_say(seed):
         assert (answers.low[follows] == least[follows]).all() and (answers.high[follows] == most[follows]).all()
         n_disclosed += int(follows.sum())
     assert n_disclosed
+
+
+def drawn_problem(rng):
+    """Unknowns within bounds and sums of them, some known roughly or from one side, and some asked about."""
+    n, m, q = int(rng.integers(2, 6)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
+    rows = (rng.random((m, n)) < 0.6).astype(np.int64)
+    low, room = rng.integers(0, 2, n), rng.integers(0, 4, n)
+    if rng.random() < 0.4 and n > 2:  # three in pairs: halves fit where no whole numbers do
+        rows[0], low[:3], room[:3] = 0, 0, 3
+        rows = np.vstack([rows, np.eye(n, dtype=np.int64)[[0, 0, 1]] + np.eye(n, dtype=np.int64)[[1, 2, 2]]])
+    rows[~rows.any(axis=1), 0] = 1
+    sums = rows @ (low + rng.integers(0, room + 1))
+    slack = rng.integers(0, 2, len(rows)) * (rng.random(len(rows)) < 0.4)
+    sums += rng.integers(-1, 2, len(rows)) * (rng.random(len(rows)) < 0.2)  # and sometimes nothing fits
+    high = np.where(rng.random(len(rows)) < 0.1, UNBOUNDED, sums + slack)
+    asked = (rng.random((q, n)) < 0.4).astype(np.int64)
+    asked[:, rows.sum(axis=0) == 0] = 0
+    asked[asked.sum(axis=1) == 0, int(np.argmax(rows.any(axis=0)))] = 1
+    base = rng.integers(0, 3, q) * (rng.random(q) < 0.5)
+    return Problem(sparse.csr_matrix(rows), sums - slack, high, low, low + room, sparse.csr_matrix(asked), base)
+
+
+def all_tables(problem):
+    """All tables that fit, by going through them."""
+    every = np.array(list(product(*(range(a, b + 1) for a, b in zip(problem.low, problem.high)))))
+    held = every @ problem.rows.toarray().T
+    return every[((held >= problem.row_low) & (held <= problem.row_high)).all(axis=1)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_rough_sums_decide_is_what_all_tables_say(seed):
+    rng = np.random.default_rng(seed)
+    n_disclosed = n_free = n_contradicted = 0
+    for _ in range(40):
+        problem = drawn_problem(rng)
+        k, of_unknown = int(rng.integers(2, 6)), problem.components()[0]
+        answers = decide(problem, k)
+        for at, row in enumerate(problem.asked.toarray()):
+            here = np.isin(of_unknown, of_unknown[row > 0])
+            rows = problem.rows[:, here].toarray().any(axis=1)
+            part = problem.part(here, rows, np.array([at]))
+            values = all_tables(part) @ row[here] + problem.base[at]
+            if not len(values):
+                assert answers.contradicted[at] or answers.decided[at]
+                n_contradicted += int(answers.contradicted[at])
+                continue
+            assert answers.decided[at] and not answers.contradicted[at]
+            follows = values.min() >= 1 and values.max() < k
+            bounds = (values.min(), values.max()) if follows else (0, 0)
+            assert (int(answers.low[at]), int(answers.high[at])) == bounds
+            n_disclosed += follows
+            n_free += not follows
+    assert n_disclosed and n_free and n_contradicted
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_table_with_the_least_objective_is_that_of_all_tables(seed):
+    rng = np.random.default_rng(100 + seed)
+    n_none = n_some = 0
+    for _ in range(40):
+        problem = drawn_problem(rng)
+        tables, objective = all_tables(problem), rng.uniform(-1.0, 1.0, len(problem.low))
+        table, fits = solve(problem, objective)
+        assert fits == (len(tables) > 0)
+        if table is None:
+            assert not fits
+            n_none += 1
+            continue
+        assert table.tolist() == tables[np.argmin(tables @ objective)].tolist()
+        n_some += 1
+    assert n_none and n_some
+
+
+def test_a_table_fits_where_it_is_of_whole_numbers_within_all_bounds():
+    problem = Problem(
+        sparse.csr_matrix(np.array([[1, 1, 0]])),
+        np.array([3]),
+        np.array([4]),
+        np.array([1, 1, 0]),
+        np.array([3, 2, 1]),
+        sparse.csr_matrix((0, 3), dtype=np.int64),
+        np.empty(0, np.int64),
+    )
+    assert [_fits(problem, np.array(table, float)) for table in ([1, 2, 0], [3, 1, 1], [2, 2, 1])] == [True] * 3
+    wrong = ([1, 1, 0], [3, 2, 0], [0, 3, 0], [2, 3, 0], [4, 0, 0], [2, 1, 2], [2, 1, -1], [1.5, 1.5, 0.5])
+    assert not any(_fits(problem, np.array(table, float)) for table in wrong)
+    assert _fits(problem, np.array([1, 2, 1e-6])) and not _fits(problem, np.array([1, 2, 1e-4]))
+
+
+def test_bounds_that_contradict_each_other_fit_no_table():
+    rows, none = sparse.csr_matrix(np.array([[1, 1]])), sparse.csr_matrix((0, 2), dtype=np.int64)
+    for row_low, row_high, low, high in (([3], [2], [0, 0], [9, 9]), ([2], [2], [2, 0], [1, 9])):
+        bounds = (np.array(some) for some in (row_low, row_high, low, high))
+        assert solve(Problem(rows, *bounds, none, np.empty(0, np.int64)), np.ones(2)) == (None, False)
+
+
+def test_what_is_too_large_is_not_solved_and_may_fit(monkeypatch):
+    rows, none = sparse.csr_matrix(np.array([[1, 1]])), sparse.csr_matrix((0, 2), dtype=np.int64)
+    problem = Problem(rows, *(np.array(some) for some in ([2], [2], [0, 0], [9, 9])), none, np.empty(0, np.int64))
+    monkeypatch.setattr(programs, "MOST_UNKNOWNS", 1)
+    assert solve(problem, np.ones(2)) == (None, True)
+    monkeypatch.setattr(programs, "MOST_UNKNOWNS", 2)
+    table, fits = solve(problem, np.ones(2))
+    assert fits and table is not None and table.sum() == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_fit_and_are_unlike_each_other(seed):
+    rng = np.random.default_rng(200 + seed)
+    n_several = 0
+    for _ in range(10):
+        problem = drawn_problem(rng)
+        tables, fitting = tables_of(problem), {tuple(one) for one in all_tables(problem).tolist()}
+        assert len(tables) == 2 + programs.DRAWS
+        in_a_sum = problem.rows.toarray().any(axis=0)
+        whole = [table for table in tables if not table.open.any()]
+        assert all(tuple(table.people.tolist()) in fitting for table in whole)
+        assert not any(table.open[~in_a_sum].any() for table in tables)  # these may be anything
+        if fitting and in_a_sum.all():
+            assert len(whole) == len(tables)
+            sums = [sum(one) for one in fitting]
+            assert whole[0].people.sum() == min(sums) and whole[1].people.sum() == max(sums)
+            n_several += len({tuple(table.people.tolist()) for table in tables}) > 1
+    assert n_several
