@@ -15,17 +15,29 @@ from vbas.core.disclosure.values import Values
 from vbas.core.levels import make_levels
 from vbas.core.releases.updates import Comparing
 
-AREAS, K = 6, 4
+AREAS, INHABITED, K = 7, 6, 4
 ILLS, JOBS = np.array(["cold", "flu", "HIV"], dtype=object), ["clerk", "smith"]
 ROWS = np.array([f'["{ill}", "{job}"]' for ill in ILLS for job in JOBS], dtype=object)
 SEX, AGE = ["F", "M"], ["old", "young"]
 
 
 def regions_of(rng, coarse):
-    """Regions of the areas, of which the last may be in none, by any numbers."""
+    """Regions of the areas, of which the last is in none, by any numbers."""
     of = np.array([0, 0, 1, 1, 2, 2]) // (2 if coarse else 1)
     numbers = rng.permutation(int(of.max()) + 1)
-    return numbers[of]
+    return np.append(numbers[of], -1)
+
+
+def places():
+    return make_areas([f"a{i}" for i in range(AREAS)], np.arange(2.0 * AREAS).reshape(-1, 2) ** 1.5, np.ones(AREAS))
+
+
+def levels_of(rng, nested):
+    crosswalks = []
+    for coarse in (False, True)[: 1 + nested]:
+        of = regions_of(rng, coarse)
+        crosswalks.append(Crosswalk(of, int(of.max()) + 1))
+    return make_levels(places(), crosswalks)
 
 
 def release(rng, shown, nested, order, with_values, with_rows):
@@ -33,12 +45,7 @@ def release(rng, shown, nested, order, with_values, with_rows):
 
     order : of the quasi-identifiers
     """
-    crosswalks = []
-    for coarse in (False, True)[: 1 + nested]:
-        of = regions_of(rng, coarse)
-        crosswalks.append(Crosswalk(of, int(of.max()) + 1))
-    areas = make_areas([f"a{i}" for i in range(AREAS)], np.arange(2.0 * AREAS).reshape(-1, 2) ** 1.5, np.ones(AREAS))
-    levels = make_levels(areas, crosswalks)
+    areas, levels = places(), levels_of(rng, nested)
     keys = [list(shown)[at] for at in rng.permutation(len(shown))]
     classes = np.array(list(np.ndindex(2, 2)))[rng.permutation(4)]
     class_of = [next(i for i, own in enumerate(classes.tolist()) if tuple(own) == key[2]) for key in keys]
@@ -71,8 +78,8 @@ def drawn(rng):
     before, after = {}, {}
     for level in range(1 + nested):
         size = 2 if level == 0 else 4
-        for first in range(0, AREAS, size):
-            inside = tuple(range(first, min(first + size, AREAS)))
+        for first in range(0, INHABITED, size):
+            inside = tuple(range(first, min(first + size, INHABITED)))
             for class_of in np.ndindex(2, 2):
                 numbers = rng.integers(0, 5, (len(ILLS), len(JOBS)))
                 moved = numbers + rng.integers(-2, 3, numbers.shape) * (
@@ -170,10 +177,7 @@ def test_other_regions_levels_or_quasi_identifiers_are_not_compared():
     shown, shown_now = ({key: of for key, of in some.items() if key[0] == 0} for some in (shown, shown_now))
     old, new = (release(rng, some, False, ["sex", "age"], True, True) for some in (shown, shown_now))
     assert Comparing().compare(old, new, K) is not None
-    other = make_levels(
-        make_areas([f"a{i}" for i in range(AREAS)], np.arange(2.0 * AREAS).reshape(-1, 2) ** 1.5, np.ones(AREAS)),
-        [Crosswalk(np.array([0, 1, 1, 1, 2, 2]), 3)],
-    )
+    other = make_levels(places(), [Crosswalk(np.array([0, 1, 1, 1, 2, 2, -1]), 3)])
     others = [
         replace(new, levels=other),
         replace(new, quasi_identifiers=("sex", "years")),
