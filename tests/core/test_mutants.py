@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 
 import pytest
 
@@ -53,6 +54,22 @@ def test_whoever_asks_for_help_or_mistypes_starts_no_run(word, ends, monkeypatch
     with pytest.raises(SystemExit) as ended:
         mutants.main([word])
     assert ended.value.code == ends and "words" in "".join(capsys.readouterr())
+
+
+def test_words_that_no_mutant_has_start_no_run(monkeypatch, capsys):
+    mutants = script("mutants")
+    monkeypatch.setattr(mutants, "copy_of_the_tree", lambda: pytest.fail("a run was started"))
+    assert mutants.main(["scripts/mutants.txt"]) == 2
+    assert "No mutant has any of these in its title or file: scripts/mutants.txt" in capsys.readouterr().out
+
+
+def test_tests_that_do_not_end_without_any_mutant_do_not_pass(monkeypatch, capsys, tmp_path):
+    mutants = script("mutants")
+    (tmp_path / "said.txt").write_text("so far\n", encoding="utf-8")
+    monkeypatch.setattr(mutants, "copy_of_the_tree", lambda: nullcontext(tmp_path))
+    monkeypatch.setattr(mutants, "ending", lambda tree, tests, seconds: None)
+    assert mutants.main([MUTANTS[0].title]) == 2
+    assert "Without any mutant the tests do not pass: so far" in capsys.readouterr().out
 
 
 def test_a_text_that_is_not_there_once_is_noticed():
