@@ -18,3 +18,16 @@ def holds_for_each(check: Callable[..., object], cases: Iterable[tuple[object, .
             failed.append(f"{', '.join(map(str, case))}: {error}")
     assert n_cases, "there is nothing to check"
     assert not failed, "\n".join([f"{len(failed)} of {n_cases}:", *failed])
+
+
+def for_each_seed(n: int) -> Callable[[Callable[[int], object]], Callable[[], None]]:
+    """A test of drawn cases, by the seeds below n, as one test: what each costs by itself is mostly pytest's."""
+
+    def of(check: Callable[[int], object]) -> Callable[[], None]:
+        def test() -> None:
+            holds_for_each(check, [(seed,) for seed in range(n)])
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -14,6 +13,8 @@ from vbas.core.disclosure.row_values import written_names
 from vbas.core.disclosure.values import Values
 from vbas.core.levels import make_levels
 from vbas.core.releases.updates import Comparing
+
+from ..each import for_each_seed
 
 AREAS, INHABITED, K = 7, 6, 4
 ILLS, JOBS = np.array(["cold", "flu", "HIV"], dtype=object), ["clerk", "smith"]
@@ -126,7 +127,7 @@ def compared_plainly(before, after, fields, each):
         yield key, int(then.sum()), int(now.sum()), people, tuple(differences), few, homogeneous
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each_seed(40)
 def test_what_two_releases_tell_beside_each_other(seed):
     rng = np.random.default_rng(seed)
     shown, shown_now, nested = drawn(rng)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-import pytest
 from scipy import sparse
 
 from vbas.core.disclosure.method_bounds import _bounds, _numbers
@@ -16,6 +15,7 @@ from vbas.core.disclosure.row_values import _n_rare, row_values_in
 from vbas.core.disclosure.values import Values
 from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
 
+from ..each import for_each_seed
 from .test_exchanges import block_of
 from .test_register_packs import release_of
 
@@ -25,7 +25,7 @@ def allowed(held):
     return {*range(few + 1), *range(least, most + 1)}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each_seed(40)
 def test_bounds_of_parts_are_those_of_all_that_add_up(seed):
     rng = np.random.default_rng(seed)
     records = int(rng.integers(0, 12))
@@ -42,7 +42,7 @@ def test_bounds_of_parts_are_those_of_all_that_add_up(seed):
     assert high == [max(column, default=records) for column in columns]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each_seed(5)
 def test_tables_fit_all_sums_and_say_of_which_unknowns_they_say_something(seed):
     rng = np.random.default_rng(seed)
     rows = (rng.random((3, 8)) < 0.4).astype(np.int64)
@@ -58,7 +58,7 @@ def test_tables_fit_all_sums_and_say_of_which_unknowns_they_say_something(seed):
         assert not table.open.any()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_rows_of_rare_values_are_those_of_fewer_than_k_of_their_class(seed):
     rng, release = np.random.default_rng(seed), release_of(seed)
     at = np.repeat(np.arange(len(release.records)), 4)
@@ -95,7 +95,7 @@ def same(one, other):
     ) and all(np.array_equal(mine, its) for mine, its in zip([*one[1], one[2]], [*other[1], other[2]]))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_each_seed(25)
 def test_what_moves_up_leaves_what_would_be_known_had_it_been_shown_so_from_the_beginning(seed):
     rng = np.random.default_rng(seed)
     block = block_of(rng)

@@ -22,7 +22,7 @@ from vbas.core.privacy.association import (
 from vbas.core.privacy.kept_field import KeptField
 from vbas.core.privacy.kept_fields import examine_values
 
-from ..each import holds_for_each
+from ..each import for_each_seed, holds_for_each
 from .strategies import column_from_array
 
 HARMLESS = KeptField("field", 5, 4, 1000, 1000, 0, 1000, 2.0, 2.0, 0.0, 7, 3)
@@ -151,7 +151,7 @@ def pairs_of(value, region, area):
         yield len(rows), shared, base, everywhere, len(near) / len(rows) if near else math.nan
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each_seed(8)
 def test_how_far_values_lie_in_one_area_is_so_over_all_pairs_of_rows(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
@@ -170,7 +170,7 @@ def entropy(keys, given):
     return -sum(n * math.log2(n / whole[at]) for (at, _), n in parts.items()) / max(len(keys), 1)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each_seed(12)
 def test_figures_of_a_field_are_those_of_loops_over_its_rows(seed):
     rng, k = np.random.default_rng(seed), 3
     n = int(rng.integers(1, 60))

@@ -10,7 +10,8 @@ import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.nesting.company import _given_up
+from vbas.core.disclosure.zone_tables import proven_small, released_classes
+from vbas.core.nesting.company import _around_each, _beneath, _changed, _company, _given_up
 from vbas.core.nesting.making import joined_by
 from vbas.core.nesting.planning import nest, nest_by_losses
 from vbas.core.nesting.series import keep_together
@@ -20,6 +21,7 @@ from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels
 from vbas.core.privacy.in_each_period import with_series
 from vbas.core.records.matching import requirement_of
 
+from ..each import for_each_seed
 from .nested_cases import profile_of, random_levels
 from .test_series import levels_of, people
 
@@ -29,7 +31,7 @@ def test_areas_whose_regions_are_joined_are_in_what_those_became():
     assert joined.region_of.tolist() == [1, -1, -1, 0, 1] and joined.n_regions == 2
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each_seed(20)
 def test_of_what_is_given_up_the_coarsest_is_suppressed_with_all_of_its_class_there(seed):
     rng = np.random.default_rng(seed)
     areas = make_areas([f"a{i}" for i in range(10)], rng.random((10, 2)), np.ones(10))
@@ -40,14 +42,12 @@ def test_of_what_is_given_up_the_coarsest_is_suppressed_with_all_of_its_class_th
     class_of, level_of = plan.profile.counts.indices, _given_up(plan, chosen).level_of
     assert level_of is not None and plan.level_of is not None
     gone = {(int(plan.region[at]), int(plan.class_of[at])) for at in np.flatnonzero(chosen & (plan.level == last))}
-    for cell, (region, of, released_classes) in enumerate(
-        zip(coarsest.tolist(), class_of.tolist(), plan.equivalence_class_of)
-    ):
+    for cell, (region, of, shown_in) in enumerate(zip(coarsest.tolist(), class_of.tolist(), plan.equivalence_class_of)):
         if (region, of) in gone:
             assert level_of[cell] == SUPPRESSED
-        elif released_classes >= 0 and not chosen[released_classes]:
+        elif shown_in >= 0 and not chosen[shown_in]:
             assert level_of[cell] == plan.level_of[cell]
-        elif released_classes >= 0:
+        elif shown_in >= 0:
             assert level_of[cell] > plan.level_of[cell]
 
 
@@ -76,7 +76,7 @@ def test_people_of_a_plan_that_was_brought_together_are_counted_anew():
     assert n_moved
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each_seed(8)
 def test_the_most_cells_that_hold_together_with_what_is_beside_them(seed):
     rng = np.random.default_rng(seed)
     n, periods, k = 9, 2, 4
@@ -133,3 +133,108 @@ def test_the_least_cost_of_what_is_passed_on_by_trying_everything(seed, parts):
         for row in rows.tolist():
             own = range(int(first[row]), int(first[row] + number[row]))
             assert sum(charge[placed[item], item] for item in own) == cost[passed, row]
+
+
+def plan_in_zones(seed):
+    """A nested release in zones, in which all people are in the records, and what follows of its zones."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = 12, 3
+    areas = make_areas([f"a{i}" for i in range(n)], rng.random((n, 2)), np.ones(n))
+    counts = rng.poisson(1.6, (n, n_classes))
+    levels = random_levels(areas, rng, int(rng.integers(2, 5)), False)
+    plan = replace(nest(areas, profile_of(counts), levels, 3), in_zones=True)
+    released, at = released_classes(plan)
+    return plan, proven_small(released, counts.sum(axis=1), plan.k), at
+
+
+def areas_within(plan, cell):
+    return set(np.flatnonzero(plan.levels.region_of[plan.level[cell]] == plan.region[cell]).tolist())
+
+
+def shown_within(plan, level, region, but):
+    """The equivalence classes of other classes that are shown in a region or within."""
+    inside = set(np.flatnonzero(plan.levels.region_of[level] == region).tolist())
+    return [
+        cell
+        for cell in np.flatnonzero(plan.released).tolist()
+        if plan.class_of[cell] != but and plan.level[cell] <= level and areas_within(plan, cell) <= inside
+    ]
+
+
+def joined(plan, cell):
+    """What is shown of the class in the next larger region that shows it, -1 for none."""
+    area = min(areas_within(plan, cell))
+    for level in range(int(plan.level[cell]) + 1, len(plan.levels)):
+        for other in np.flatnonzero(plan.released & (plan.level == level) & (plan.class_of == plan.class_of[cell])):
+            if plan.levels.region_of[level][area] == plan.region[other]:
+                return int(other)
+    return -1
+
+
+def test_who_keeps_a_zone_company_is_the_smallest_of_those_who_can():
+    n_alone = n_two = n_beside = 0
+    for seed in range(60):
+        plan, proof, at = plan_in_zones(seed)
+        last, zones = len(plan.levels) - 1, proof.zones
+        for cell in np.flatnonzero(plan.released).tolist():
+            assert _around_each(plan, np.array([cell])).tolist() == [joined(plan, cell)]
+        for part in np.unique(np.concatenate([proof.parts, proof.rests])).tolist():
+            zone, level, region = int(proof.of.zone[part]), int(proof.of.level[part]), int(proof.of.region[part])
+            if level < 0:
+                level, region = 0, int(plan.levels.region_of[0][region])
+            own = int(at[zones.released[zone]])
+            areas = set(zones.area[zones.zone == zone].tolist())
+            around = {area for area in areas if plan.levels.region_of[level][area] != region}
+            here = shown_within(plan, level, region, plan.class_of[own])
+            beside = [
+                cell
+                for cell in shown_within(plan, int(plan.level[own]), int(plan.region[own]), plan.class_of[own])
+                if cell not in here and areas_within(plan, cell) & around
+            ]
+            here = [cell for cell in here if areas_within(plan, cell) & (areas - around)]
+            reach = {int(at[zones.released[of]]) for of, area in zip(zones.zone, zones.area) if area in around}
+            choices = [(cell,) for cell in here if joined(plan, cell) in reach]
+            n_alone += len(choices)
+            for cell in here:
+                others = [
+                    (int(plan.records[other]), -order, other)
+                    for order, other in enumerate(beside)
+                    if plan.class_of[other] == plan.class_of[cell] and joined(plan, other) == joined(plan, cell)
+                ]
+                if others:
+                    choices.append((cell, min(others)[2]))
+                    n_two += 1
+            if not choices and plan.level[own] == last:
+                choices = [(cell,) for cell in beside if plan.level[cell] < last and joined(plan, cell) < 0]
+                n_beside += len(choices)
+            fewest = min((sum(int(plan.records[cell]) for cell in some) for some in choices), default=0)
+            found = _company(plan, proof, at, zone, part, None)
+            assert found == next(
+                (some for some in choices if sum(int(plan.records[cell]) for cell in some) == fewest), ()
+            )
+            finer = shown_within(plan, int(plan.level[own]), int(plan.region[own]), -1)
+            finer = [cell for cell in finer if plan.level[cell] < plan.level[own]] if plan.level[own] == last else []
+            same = [cell for cell in finer if plan.class_of[cell] == plan.class_of[own]]
+            assert _beneath(plan, own, None) == tuple(same or finer)
+    assert (n_alone > 9, n_two > 9, n_beside > 0) == (True, True, True)
+
+
+@for_each_seed(10)
+def test_asked_again_is_of_what_is_shown_otherwise_or_told_something(seed):
+    rng = np.random.default_rng(seed)
+    plan, _, _ = plan_in_zones(seed)
+    disclosing = plan.released & (rng.random(len(plan.records)) < 0.3)
+    after = _given_up(plan, plan.released & (rng.random(len(plan.records)) < 0.2))
+
+    def shown(some):
+        columns = (some.level, some.region, some.class_of)
+        return [tuple(int(column[cell]) for column in columns) for cell in np.flatnonzero(some.released)]
+
+    before = {
+        key: (int(plan.records[cell]), bool(disclosing[cell]))
+        for key, cell in zip(shown(plan), np.flatnonzero(plan.released))
+    }
+    assert _changed(plan, after, disclosing).tolist() == [
+        before.get(key) != (int(after.records[cell]), False)
+        for key, cell in zip(shown(after), np.flatnonzero(after.released))
+    ]

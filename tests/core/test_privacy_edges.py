@@ -13,10 +13,11 @@ from vbas.core.privacy.count_rows import CountRows, count_tables
 from vbas.core.privacy.margin_programs import fewest_to_add
 from vbas.core.privacy.series import series_of
 
+from ..each import for_each_seed
 from .release_cases import profile_over
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each_seed(12)
 def test_the_fewest_records_that_hide_every_total_by_trying_all(seed):
     """Of each total nothing is suppressed, or k records of two places, or all; what is lost stays lost."""
     rng, k, n = np.random.default_rng(seed), 4, 6

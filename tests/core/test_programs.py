@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
 from scipy import sparse
 
 from vbas.core.disclosure import programs
 from vbas.core.disclosure.overlay import UNBOUNDED
 from vbas.core.disclosure.programs import Problem, _fits, decide, solve, tables_of
+
+from ..each import for_each_seed
 
 K = 3
 
@@ -24,7 +25,7 @@ def by_hand(rows, sums, high, asked):
     return values.min(axis=0), values.max(axis=0)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_what_is_decided_is_what_all_tables_say(seed):
     """Bounds of unknowns that are looked at as one still hold: else a count that follows would be taken for free."""
     rng = np.random.default_rng(seed)
@@ -84,7 +85,7 @@ def all_tables(problem):
     return every[((held >= problem.row_low) & (held <= problem.row_high)).all(axis=1)]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each_seed(3)
 def test_what_rough_sums_decide_is_what_all_tables_say(seed):
     rng = np.random.default_rng(seed)
     n_disclosed = n_free = n_contradicted = 0
@@ -110,7 +111,7 @@ def test_what_rough_sums_decide_is_what_all_tables_say(seed):
     assert n_disclosed and n_free and n_contradicted
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each_seed(3)
 def test_the_table_with_the_least_objective_is_that_of_all_tables(seed):
     rng = np.random.default_rng(100 + seed)
     n_none = n_some = 0
@@ -161,7 +162,7 @@ def test_what_is_too_large_is_not_solved_and_may_fit(monkeypatch):
     assert fits and table is not None and table.sum() == 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each_seed(4)
 def test_tables_fit_and_are_unlike_each_other(seed):
     rng = np.random.default_rng(200 + seed)
     n_several = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
-import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -15,6 +14,7 @@ from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.requirement import Requirement
 
+from ..each import for_each_seed
 from .nested_cases import profile_of
 
 N = 8
@@ -86,7 +86,7 @@ class Town:
         return level_of
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_each_seed(25)
 def test_what_does_not_hold_is_joined_by_the_smallest_or_goes_up_as_by_hand(seed):
     town = Town(seed)
     before = town.level_of.copy()
@@ -95,7 +95,7 @@ def test_what_does_not_hold_is_joined_by_the_smallest_or_goes_up_as_by_hand(seed
     assert np.array_equal(town.level_of, before)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_of_a_class_of_a_coarsest_region_all_is_suppressed_or_nothing(seed):
     town = Town(seed)
     gone = {town.place(cell, 2) for cell, level in enumerate(town.level_of.tolist()) if level == SUPPRESSED}

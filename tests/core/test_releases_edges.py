@@ -27,6 +27,7 @@ from vbas.core.releases.naming import named, names_in
 from vbas.core.releases.updates import Comparing
 from vbas.core.releases.updating import changed
 
+from ..each import for_each_seed
 from .nested_cases import profile_of, random_levels
 from .release_cases import profile_over
 
@@ -169,7 +170,7 @@ def two_months(seed):
     return [publish(nest(areas, profile_of(counts), levels, 3), areas, f"{len(levels)}") for counts in (before, after)]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_what_changes_of_a_class_and_what_of_all_in_a_coarsest_region(seed):
     old, new = two_months(seed)
 
@@ -198,7 +199,7 @@ def test_what_changes_of_a_class_and_what_of_all_in_a_coarsest_region(seed):
     assert few.n_persons == sum(abs(after - before) for total, *_, before, after in expected if not total)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_what_changed_is_listed_with_the_areas_of_its_region(seed):
     old, new = two_months(seed)
     rows = [row for row in rows_of(examine_all([old, new]), [old, new]) if row.kind == CHANGE]

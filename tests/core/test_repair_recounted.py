@@ -20,13 +20,14 @@ from vbas.core.releases.repair import _Work, as_it_is, on_earlier_regions, repai
 from vbas.core.releases.said_words import in_said_words
 from vbas.core.releases.updates import Comparing, same_regions
 
+from ..each import for_each_seed
 from .nested_cases import profile_of
 from .test_releases_matching import release, with_values
 
 K = 4
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each_seed(20)
 def test_classes_taken_out_of_coarsest_regions_join_there_or_go_cell_by_cell(seed):
     """Four coarsest regions, four classes: what is marked in one of them moves nothing in any other."""
     rng = np.random.default_rng(seed)
@@ -67,7 +68,7 @@ def two_releases(seed: int):
             return areas, second, earlier
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each_seed(4)
 def test_a_repair_says_how_far_it_is_wherever_it_is(seed):
     areas, plan, earlier = two_releases(seed)
     fractions: list[float] = []
@@ -80,7 +81,7 @@ def test_a_repair_says_how_far_it_is_wherever_it_is(seed):
     assert again.n_released <= cheapest.n_released  # the smallest first is not the fewest in all
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each_seed(4)
 def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed):
     areas, plan, earlier = two_releases(seed)
     done = repair(plan, areas, earlier)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from vbas.core.releases.identical_rows import numbers_of_identical
 from vbas.core.releases.keeping import NOBODY, Places, families
@@ -18,6 +17,8 @@ from vbas.core.releases.valued import (
     of_one_value,
 )
 from vbas.core.releases.valued import _Work as Valued
+
+from ..each import for_each_seed
 
 K, MANY = 3, np.iinfo(np.int64).max
 N_PLACES, N_VALUES = (7, 4, 2), 4
@@ -156,7 +157,7 @@ def goal_of(work, level, place, values, now, all_within):
     return max(goal, as_before(work, level, place, people, now, all_within)) if goal < now else goal
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_each_seed(25)
 def test_how_many_a_place_may_show_beside_what_was_released(seed):
     work = drawn_work(np.random.default_rng(seed), wanted_of(seed))
     n_lower = 0
@@ -173,7 +174,7 @@ def test_how_many_a_place_may_show_beside_what_was_released(seed):
     assert n_lower
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_each_seed(25)
 def test_how_many_each_place_shows_at_most_at_first(seed):
     work = drawn_work(np.random.default_rng(seed), wanted_of(seed))
     for level, (places, by_value) in enumerate(zip(work.places, work.by_value)):
@@ -191,7 +192,7 @@ def test_how_many_each_place_shows_at_most_at_first(seed):
         assert work._first_caps(level).tolist() == expected
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_each_seed(25)
 def test_who_is_shown_before_others(seed):
     work = drawn_work(np.random.default_rng(seed), wanted_of(seed))
     for level, (places, by_value) in enumerate(zip(work.places, work.by_value)):
@@ -232,7 +233,7 @@ def lacks_values(work, level, place):
     return False
 
 
-@pytest.mark.parametrize("seed", range(35))
+@for_each_seed(35)
 def test_where_something_tells_of_a_few_less_is_shown_next(seed):
     rng = np.random.default_rng(seed)
     work = drawn_work(rng, wanted_of(seed))
@@ -277,7 +278,7 @@ def test_where_something_tells_of_a_few_less_is_shown_next(seed):
     assert [of.tolist() for of in work.caps] == [of.tolist() for of in caps]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each_seed(8)
 def test_who_is_shown_is_as_many_as_are_to_be_and_those_of_an_earlier_release_first(seed):
     rng = np.random.default_rng(seed)
     work = drawn_work(rng)
@@ -336,7 +337,7 @@ def test_what_values_tell_of_who_came_and_left():
             assert one[of] == (len(set(part[here & some].tolist())) == 1)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each_seed(8)
 def test_how_many_have_rare_values(seed):
     work, rare = drawn_work(np.random.default_rng(seed)), 0
     for person in range(len(work.level_of)):
@@ -346,7 +347,7 @@ def test_how_many_have_rare_values(seed):
     assert n_rare(work.places, work.by_value, work.people, K) == rare
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each_seed(12)
 def test_values_of_rows_that_look_alike_add_up_to_the_most_that_can_be(seed):
     """By trying all numbers of each value, of which each is nobody, or k and more."""
     rng = np.random.default_rng(seed)
@@ -388,7 +389,7 @@ def around_of(keeping, level, place):
         place, level = int(keeping.levels[level].parent[place]), level + 1
 
 
-@pytest.mark.parametrize("seed", range(16))
+@for_each_seed(16)
 def test_changes_of_a_place_and_of_all_around_it(seed):
     rng = np.random.default_rng(seed)
     keeping = drawn_keeping(rng)
@@ -419,7 +420,7 @@ def test_changes_of_a_place_and_of_all_around_it(seed):
                     ]
 
 
-@pytest.mark.parametrize("seed", range(16))
+@for_each_seed(16)
 def test_where_people_of_others_come_from(seed):
     rng = np.random.default_rng(seed)
     keeping = drawn_keeping(rng)
@@ -441,7 +442,7 @@ def test_where_people_of_others_come_from(seed):
         ]
 
 
-@pytest.mark.parametrize("seed", range(16))
+@for_each_seed(16)
 def test_who_is_moved_and_taken(seed):
     """As many as fit, and all that is shown around them is counted again."""
     rng = np.random.default_rng(seed)

@@ -37,6 +37,7 @@ from vbas.core.releases.updating import (
     under_levels,
 )
 
+from ..each import for_each_seed
 from .test_comparing_recounted import AGE, AREAS, ILLS, JOBS, SEX, drawn, levels_of, places, release
 
 SIZE = {0: 2, 1: 4}  # areas of a region of each level
@@ -108,7 +109,7 @@ def classes_of(records):
         yield SEX.index(values["sex"]), AGE.index(values["age"])
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each_seed(30)
 def test_what_places_have_and_had(seed):
     _, levels, months, earlier, records, people = drawn_town(seed)
     classes = list(classes_of(records))
@@ -146,7 +147,7 @@ def test_what_places_have_and_had(seed):
                 assert found[level + 1].key[of_level.parent[at]] == around
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each_seed(30)
 def test_what_places_have_and_had_by_value(seed):
     _, levels, months, earlier, records, people = drawn_town(seed)
     classes, areas = list(classes_of(records)), places()
@@ -211,7 +212,7 @@ def test_what_places_have_and_had_by_value(seed):
             assert (of_level.parent == NOBODY).all()
 
 
-@pytest.mark.parametrize("seed", range(24))
+@for_each_seed(24)
 def test_records_are_split_by_where_people_are_shown(seed):
     rng, levels, _, _, records, _ = drawn_town(seed)
     nested = len(levels) > 1
@@ -248,7 +249,7 @@ def test_records_are_split_by_where_people_are_shown(seed):
     assert +before == +told
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each_seed(12)
 def test_so_many_are_drawn_of_each_place_as_are_to_be_shown(seed):
     rng, levels, _, earlier, records, _ = drawn_town(seed)
     of_places = places_of(records.profile, levels, earlier, places())

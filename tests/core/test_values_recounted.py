@@ -14,7 +14,7 @@ from vbas.core.privacy.diversity import Holders, diversity_of, several_values_of
 from vbas.core.privacy.requirement import Requirement, measure, members_of
 from vbas.core.records.table import PERSONS
 
-from ..each import holds_for_each
+from ..each import for_each_seed, holds_for_each
 
 N_CELLS, N_CLASSES = 7, 4
 
@@ -108,7 +108,7 @@ def test_how_diverse_values_are_is_so_by_counting_people(seed, of_persons):
             assert diversity.distance[of] == pytest.approx(distance(some, together))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_of_records_and_households_the_worse_is_told(seed):
     rows = Rows(seed, counted=False)
     records, households = rows.people(False), rows.people(True)
@@ -120,7 +120,7 @@ def test_of_records_and_households_the_worse_is_told(seed):
     assert diversity.distinct.tolist() == [min(fewest(records[of]), fewest(households[of])) for of in range(N_CLASSES)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each_seed(8)
 def test_several_values_are_seen_without_counting_them(seed):
     rows = Rows(seed)
     several = several_values_of(rows.class_of, rows.shares, N_CLASSES)
@@ -130,7 +130,7 @@ def test_several_values_are_seen_without_counting_them(seed):
     assert np.array_equal(one_cell_more, several_values_of(rows.class_of, rows.shares, N_CLASSES))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each_seed(6)
 def test_holders_that_are_counts_alone_are_tallied_as_those_who_are_known(seed):
     rows = Rows(seed)
     cell, value = rows.of_persons.cell, rows.of_persons.value

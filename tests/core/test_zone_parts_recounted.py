@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.disclosure import guessing
 from vbas.core.disclosure.guessing import ZoneSample
 from vbas.core.disclosure.zone_tables import ReleasedClasses, parts_of, too_many_pairs, zones_of
 
+from ..each import for_each_seed
 from .nested_cases import random_levels
 
 
@@ -48,10 +48,10 @@ def areas_of(shown, levels, number: int, in_zones: bool) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("in_zones", [False, True])
-@pytest.mark.parametrize("seed", range(15))
-def test_zones_and_their_parts_are_those_of_loops_over_areas(seed, in_zones):
-    released, shown, people, rng = drawn(seed, in_zones)
+@for_each_seed(30)
+def test_zones_and_their_parts_are_those_of_loops_over_areas(seed):
+    in_zones = seed >= 15
+    released, shown, people, rng = drawn(seed % 15, in_zones)
     levels = released.levels
     everywhere = [areas_of(shown, levels, number, in_zones) for number in range(len(shown))]
     inhabited = [[i for i in own if people[i] >= 1] for own in everywhere]
