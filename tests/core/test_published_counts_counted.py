@@ -9,9 +9,13 @@ import pytest
 
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.block import Storeys
+from vbas.core.disclosure.block_flows import freed_by_flows
 from vbas.core.disclosure.count_tables import own_totals
-from vbas.core.levels import own_regions
+from vbas.core.disclosure.exchanges import places_of
+from vbas.core.disclosure.following import following
+from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.losses import MEAN_DISTANCE
+from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.published_counts import (
     OF_A_SUPPRESSED_RECORD,
@@ -22,7 +26,8 @@ from vbas.core.privacy.published_counts import (
     hold_against_counts,
 )
 
-from .test_published_counts import K, asked_of, by_hand, every_table, fitting, plans, told, town_of
+from ..each import for_each_seed
+from .test_published_counts import K, asked_of, block_of, by_hand, every_table, fitting, plans, told, town_of
 
 
 def level_of_cells(plan):
@@ -128,3 +133,26 @@ def test_a_class_of_which_a_table_says_nothing_is_in_no_total_with_any_other(gro
         assert [j for j, other in enumerate(found) if other == found[i]] == (
             [i] if own < 0 else [j for j, other in enumerate(group_of) if other == own]
         )
+
+
+@for_each_seed(14)
+def test_what_follows_of_regions_of_several_areas_is_what_all_tables_say(seed):
+    """By a table by area, of releases whose smallest regions have several areas."""
+    rng = np.random.default_rng(seed)
+    areas, profile = town_of(rng, 4, 4)
+    whole, several = Crosswalk(np.zeros(4, np.int64), 1), Crosswalk(np.array([[0, 0, 1, 1], [0, 0, 0, 1]][seed % 2]), 2)
+    table = own_totals(profile, own_regions(4), ["sex"])
+    tables = every_table(profile, table)
+    for levels in ([several, whole], [several], [whole]):
+        plan = (
+            nest(areas, profile, make_levels(areas, levels), K) if len(levels) > 1 else suppress(profile, levels[0], K)
+        )
+        block = block_of(plan, table)
+        really = told(fitting(tables, plan), asked_of(plan), K)
+        assert {
+            (tuple(count.places.areas(count.number).tolist()), count.class_of) for count in following(block)
+        } == really
+        for places in places_of(block):
+            for number, free in enumerate(freed_by_flows(block, places).tolist()):
+                count = tuple(places.areas(number).tolist()), int(places.class_of[number])
+                assert free == (count not in really)
