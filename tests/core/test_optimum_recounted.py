@@ -1,0 +1,100 @@
+"""The best level of each cell of small cases, by going through all that there are."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from vbas.core.crosswalk import number_compactly
+from vbas.core.nesting import optimum
+from vbas.core.nesting.optimum import NOT_SHOWN, ProfileCells, best_levels, patterns_for
+from vbas.core.nesting.tree import tree_of
+
+from ..each import for_each_seed
+
+
+def drawn_case(seed, n_levels):
+    """Cells of two classes in nested regions, of which the coarsest are one or two, and what a record loses in each."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    region_of = [np.arange(n)]
+    for level in range(n_levels - 1):
+        least = 1 if level < n_levels - 2 or rng.random() < 0.7 else 2
+        joined = rng.integers(0, max(least, region_of[-1].max() // 2 + 1), region_of[-1].max() + 1)
+        region_of.append(number_compactly(joined[region_of[-1]])[0].region_of)
+    if rng.random() < 0.2:  # an area in no region
+        region_of = [np.where(np.arange(n) == n - 1, -1, of) for of in region_of]
+    n_regions = [int(of.max()) + 1 for of in region_of]
+    losses = [rng.integers(0, 4, n_of) + 3.0 * level * (rng.random() < 0.8) for level, n_of in enumerate(n_regions)]
+    k = int(rng.integers(2, 6))
+    records = rng.integers(0, int(rng.integers(2, k + 3)), (2, n))
+    class_of, area = np.nonzero(records * (region_of[0] >= 0))
+    order = rng.permutation(len(area))  # they need not come in order
+    cells = ProfileCells(area[order], class_of[order], records[class_of, area][order])
+    return region_of, losses, k, cells, rng.permutation(len(area))
+
+
+def shown_counts(region_of, area, records, levels):
+    """How many records each region shows, by level and region."""
+    counts: dict[tuple[int, int], int] = {}
+    for of, number, level in zip(area, records, levels):
+        key = level, int(region_of[level][of])
+        counts[key] = counts.get(key, 0) + number
+    return counts
+
+
+def least_loss(region_of, losses, k, area, records):
+    """Of all levels of some cells at which every region shows nobody, or k and more, the least loss."""
+    best = np.inf
+    for levels in product(range(len(region_of)), repeat=len(area)):
+        if all(number >= k for number in shown_counts(region_of, area, records, levels).values()):
+            best = min(best, sum(n * losses[lev][region_of[lev][of]] for of, n, lev in zip(area, records, levels)))
+    return best
+
+
+def least_loss_of_whole_regions(region_of, losses, k, area, records):
+    """The same where each region shows all that comes to it, or nothing."""
+    nodes = sorted({(level, int(of[at])) for level, of in enumerate(region_of) for at in area})
+    best = np.inf
+    for shows in product((False, True), repeat=len(nodes)):
+        chosen = {node for node, here in zip(nodes, shows) if here}
+        levels = [next((lev for lev, of in enumerate(region_of) if (lev, int(of[at])) in chosen), -1) for at in area]
+        if -1 in levels:
+            continue
+        if all(number >= k for number in shown_counts(region_of, area, records, levels).values()):
+            best = min(best, sum(n * losses[lev][region_of[lev][of]] for of, n, lev in zip(area, records, levels)))
+    return best
+
+
+def assert_best(region_of, losses, k, cells, levels, least):
+    for class_of in range(2):
+        for top in range(int(region_of[-1].max()) + 1):
+            here = np.flatnonzero((cells.class_of == class_of) & (region_of[-1][cells.area] == top))
+            area, records = cells.area[here].tolist(), cells.records[here].tolist()
+            if sum(records) < k:
+                assert (levels[here] == NOT_SHOWN).all()
+                continue
+            found = levels[here].tolist()
+            assert NOT_SHOWN not in found
+            assert all(number >= k for number in shown_counts(region_of, area, records, found).values())
+            loss = sum(n * losses[lev][region_of[lev][of]] for of, n, lev in zip(area, records, found))
+            assert loss == least(region_of, losses, k, area, records)
+
+
+@for_each_seed(60)
+def test_nothing_loses_less_than_the_best_levels(seed):
+    region_of, losses, k, cells, turn = drawn_case(seed, 2 + seed % 2)
+    tree, patterns = tree_of(region_of, losses), patterns_for(k)
+    for given in (None, turn):
+        for _ in range(2):  # what was learnt is of use the second time
+            levels = best_levels(cells, tree, k, given, patterns)
+            assert_best(region_of, losses, k, cells, levels, least_loss)
+
+
+def test_nothing_loses_less_where_regions_show_all_or_nothing(monkeypatch):
+    monkeypatch.setattr(optimum, "LARGEST_K_IN_PARTS", 1)
+    for seed in range(60):
+        region_of, losses, k, cells, _ = drawn_case(seed, 2 + seed % 2)
+        levels = best_levels(cells, tree_of(region_of, losses), k)
+        assert_best(region_of, losses, k, cells, levels, least_loss_of_whole_regions)
