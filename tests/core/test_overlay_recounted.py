@@ -1,0 +1,122 @@
+"""What is known of the sums of one release, by region and class: recounted area by area, in plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vbas.core.areas import make_areas
+from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, region_around
+from vbas.core.disclosure.published import Published
+
+from ..each import for_each_seed
+from .nested_cases import random_levels
+
+N, CLASSES, K = 8, 3, 4
+
+
+def drawn_release(rng, counts=False):
+    """A release of any kind, that shows some classes in some regions."""
+    areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.ones(N))
+    levels = random_levels(areas, rng, 1 if counts else int(rng.integers(1, 4)), left_out=True)
+    places = [
+        (level, region, of)
+        for level, crosswalk in enumerate(levels.crosswalks)
+        for region in range(crosswalk.n_regions)
+        for of in range(CLASSES)
+    ]
+    shown = np.array([place for place in places if rng.random() < 0.4] or places[:1])
+    n_coarsest = levels.crosswalks[-1].n_regions
+    held = np.array([(region, of) for region in range(n_coarsest) for of in range(CLASSES) if rng.random() < 0.3], int)
+    records = rng.integers(K, 20, len(shown))
+    return Published(
+        "one",
+        K,
+        areas.identifiers,
+        levels,
+        ("q",),
+        (np.array(list("abc"), dtype=object),),
+        np.arange(CLASSES)[:, None],
+        *shown.T,
+        records,
+        bounded=bool(rng.random() < 0.5),
+        whole=bool(rng.random() < 0.5),
+        held_back=held.reshape(-1, 2) if rng.random() < 0.5 else None,
+        in_zones=bool(rng.random() < 0.4),
+        period="q" if rng.random() < 0.4 else "",
+        counts_from=np.maximum(records - rng.integers(0, 9, len(shown)), 0) if counts else None,
+    )
+
+
+def areas_of(release, level, region):
+    return set(np.flatnonzero(release.levels.region_of[level] == region).tolist())
+
+
+@for_each_seed(60)
+def test_what_is_known_of_a_class_in_a_region(seed):
+    rng = np.random.default_rng(seed)
+    release = drawn_release(rng, counts=seed % 6 == 0)
+    own = np.append(rng.permutation(CLASSES), NONE)[rng.permutation(CLASSES + 1)]  # of one it knows nothing
+    own = own[: int(rng.integers(2, CLASSES + 2))]
+    last = len(release.levels) - 1
+    shown = list(
+        zip(*(column.tolist() for column in (release.level, release.region, release.class_of, release.records)))
+    )
+    there = {one[:3] for one in shown}
+    none = (
+        {(*one[:2], of) for one in there for of in range(CLASSES)} - there if release.period else set()
+    )  # of a series
+    for level, crosswalk in enumerate(release.levels.crosswalks):
+        low, high, exact = _known(release, level, own)
+        assert exact == (level == last or release.counts_from is not None)
+        assert low.shape == high.shape == (crosswalk.n_regions + 1, len(own) + 1)
+        for region in range(crosswalk.n_regions + 1):
+            inside = areas_of(release, level, region)
+            for column in range(len(own) + 1):
+                of = int(own[column]) if column < len(own) else NONE
+                least, most = 0, UNBOUNDED
+                if region < crosswalk.n_regions and column < len(own):  # a class that it does not show, too
+                    if release.counts_from is not None:
+                        for at, (_, its, one, n) in enumerate(shown):
+                            if (its, one) == (region, of):
+                                least, most = int(release.counts_from[at]), n
+                    else:
+                        within = [
+                            n
+                            for finer, at, one, n in shown
+                            if one == of and finer <= level and areas_of(release, finer, at) <= inside
+                        ]
+                        least = sum(within)
+                        if level == last and least and release.whole:
+                            most = least
+                        elif level == last and not least and (release.bounded or release.held_back is not None):
+                            most = K - 1
+                        if level == last and release.held_back is not None:
+                            most = UNBOUNDED if [region, of] in release.held_back.tolist() else most
+                        itself = any(one[:3] == (level, region, of) for one in shown)
+                        if last and (itself or (level, region, of) in none) and (len(inside) == 1 or release.in_zones):
+                            most = least
+                        if not last and (level, region, of) in none:
+                            most = 0
+                if release.counts_from is None or (region < crosswalk.n_regions and of != NONE):
+                    assert (int(low[region, column]), int(high[region, column])) == (least, most)
+
+
+@for_each_seed(30)
+def test_regions_around_others_and_what_lies_between(seed):
+    rng = np.random.default_rng(seed)
+    n_cells, sizes = 9, (3, 5)
+    regions = [rng.integers(-1, size, n_cells) for size in sizes]
+    if seed % 2:  # nested, but for a cell
+        regions[0] = np.where(regions[1] >= 0, rng.integers(0, sizes[0], sizes[1])[regions[1]], -1)
+        regions[0][int(rng.integers(n_cells))] = int(rng.integers(-1, sizes[0]))
+    none = np.empty(0, np.int64)
+    outer, inner = (Sums(0, 0, of, size, none, none, none, True) for of, size in zip(regions, sizes))
+    around, between = [], []
+    for region in range(inner.n_regions):
+        own = regions[0][regions[1] == region]
+        around.append(int(own[0]) if len(set(own.tolist())) == 1 else NONE)
+        if around[-1] >= 0:
+            rest = np.flatnonzero((regions[0] == around[-1]) & (regions[1] != region)).tolist()
+            between += [(around[-1], region, rest)] * (len(rest) > 1)
+    assert region_around(outer, inner).tolist() == around
+    assert [(a, b, cells.tolist()) for a, b, cells in differences(outer, inner)] == between
