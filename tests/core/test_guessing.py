@@ -101,6 +101,7 @@ def test_the_sample_holds_the_zones_as_they_are(case, k, in_zones):
     sample = sample_of(areas, plan)
     assert sample.of_zones >= len(sample.count)
     assert (np.bincount(sample.zone, minlength=len(sample.count)) > 1).all()
+    assert len(sample.parts) == len(levels) - 1
     assert (np.diff(sample.zone) >= 0).all() and all(len(of_level) == len(sample.zone) for of_level in sample.parts)
     of_zones = np.bincount(sample.zone, sample.records, len(sample.count))
     if in_zones and (areas.population > 0).all():

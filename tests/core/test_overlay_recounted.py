@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vbas.core.areas import make_areas
+from vbas.core.disclosure.disclosed import _whole
 from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, region_around
 from vbas.core.disclosure.published import Published
 
@@ -120,3 +121,13 @@ def test_regions_around_others_and_what_lies_between(seed):
             between += [(around[-1], region, rest)] * (len(rest) > 1)
     assert region_around(outer, inner).tolist() == around
     assert [(a, b, cells.tolist()) for a, b, cells in differences(outer, inner)] == between
+
+
+@for_each_seed(30)
+def test_parts_of_which_all_members_are_among_some(seed):
+    rng = np.random.default_rng(seed)
+    n, part_of = int(rng.integers(1, 5)), rng.integers(-1, 4, 8)
+    part_of = np.minimum(part_of, n - 1)
+    some = np.flatnonzero(rng.random(8) < 0.8)
+    members = [set(np.flatnonzero(part_of == part).tolist()) for part in range(n)]
+    assert _whole(part_of, some, n + 1).tolist() == [*(own <= set(some.tolist()) for own in members), False]
