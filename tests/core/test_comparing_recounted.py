@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,8 @@ def release(rng, shown, nested, order, with_values, with_rows):
 def drawn(rng):
     """What two months show, most of it the same."""
     nested = bool(rng.random() < 0.6)
-    before, after = {}, {}
+    before: dict[Any, np.ndarray] = {}
+    after: dict[Any, np.ndarray] = {}
     for level in range(1 + nested):
         size = 2 if level == 0 else 4
         for first in range(0, INHABITED, size):

@@ -193,7 +193,7 @@ def test_who_keeps_a_zone_company_is_the_smallest_of_those_who_can():
             ]
             here = [cell for cell in here if areas_within(plan, cell) & (areas - around)]
             reach = {int(at[zones.released[of]]) for of, area in zip(zones.zone, zones.area) if area in around}
-            choices = [(cell,) for cell in here if joined(plan, cell) in reach]
+            choices: list[tuple[int, ...]] = [(cell,) for cell in here if joined(plan, cell) in reach]
             n_alone += len(choices)
             for cell in here:
                 others = [

@@ -37,7 +37,9 @@ def drawn_release(rng, counts=False):
         ("q",),
         (np.array(list("abc"), dtype=object),),
         np.arange(CLASSES)[:, None],
-        *shown.T,
+        shown[:, 0],
+        shown[:, 1],
+        shown[:, 2],
         records,
         bounded=bool(rng.random() < 0.5),
         whole=bool(rng.random() < 0.5),
@@ -74,7 +76,7 @@ def test_what_is_known_of_a_class_in_a_region(seed):
             inside = areas_of(release, level, region)
             for column in range(len(own) + 1):
                 of = int(own[column]) if column < len(own) else NONE
-                least, most = 0, UNBOUNDED
+                least, most = 0, int(UNBOUNDED)
                 if region < crosswalk.n_regions and column < len(own):  # a class that it does not show, too
                     if release.counts_from is not None:
                         for at, (_, its, one, n) in enumerate(shown):
@@ -92,7 +94,7 @@ def test_what_is_known_of_a_class_in_a_region(seed):
                         elif level == last and not least and (release.bounded or release.held_back is not None):
                             most = K - 1
                         if level == last and release.held_back is not None:
-                            most = UNBOUNDED if [region, of] in release.held_back.tolist() else most
+                            most = int(UNBOUNDED) if [region, of] in release.held_back.tolist() else most
                         itself = any(one[:3] == (level, region, of) for one in shown)
                         if last and (itself or (level, region, of) in none) and (len(inside) == 1 or release.in_zones):
                             most = least

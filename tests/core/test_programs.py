@@ -145,16 +145,20 @@ def test_a_table_fits_where_it_is_of_whole_numbers_within_all_bounds():
     assert _fits(problem, np.array([1, 2, 1e-6])) and not _fits(problem, np.array([1, 2, 1e-4]))
 
 
-def test_bounds_that_contradict_each_other_fit_no_table():
+def of_two(row_low: list[int], row_high: list[int], low: list[int], high: list[int]) -> Problem:
+    """Two unknowns whose sum lies within bounds, nothing asked."""
     rows, none = sparse.csr_matrix(np.array([[1, 1]])), sparse.csr_matrix((0, 2), dtype=np.int64)
-    for row_low, row_high, low, high in (([3], [2], [0, 0], [9, 9]), ([2], [2], [2, 0], [1, 9])):
-        bounds = (np.array(some) for some in (row_low, row_high, low, high))
-        assert solve(Problem(rows, *bounds, none, np.empty(0, np.int64)), np.ones(2)) == (None, False)
+    sums, unknowns = (np.array(row_low), np.array(row_high)), (np.array(low), np.array(high))
+    return Problem(rows, sums[0], sums[1], unknowns[0], unknowns[1], none, np.empty(0, np.int64))
+
+
+def test_bounds_that_contradict_each_other_fit_no_table():
+    for bounds in (([3], [2], [0, 0], [9, 9]), ([2], [2], [2, 0], [1, 9])):
+        assert solve(of_two(*bounds), np.ones(2)) == (None, False)
 
 
 def test_what_is_too_large_is_not_solved_and_may_fit(monkeypatch):
-    rows, none = sparse.csr_matrix(np.array([[1, 1]])), sparse.csr_matrix((0, 2), dtype=np.int64)
-    problem = Problem(rows, *(np.array(some) for some in ([2], [2], [0, 0], [9, 9])), none, np.empty(0, np.int64))
+    problem = of_two([2], [2], [0, 0], [9, 9])
     monkeypatch.setattr(programs, "MOST_UNKNOWNS", 1)
     assert solve(problem, np.ones(2)) == (None, True)
     monkeypatch.setattr(programs, "MOST_UNKNOWNS", 2)

@@ -12,6 +12,8 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.series_helped import MOST_HELPERS, CellCounts, Places, _Moves, best_moves, places_of
 from vbas.core.nesting.tree import tree_of
 
+Helper = tuple[tuple[int, int], list[int], float]  # of an equivalence class, cells that come up, and what that costs
+
 
 @dataclass
 class Case:
@@ -68,14 +70,15 @@ class Case:
     def helped(self, have, budget, helpers):
         """The cheapest of those ways to fill up that are tried: who comes, and what it costs; None for none."""
         helpers, now, spent, least = list(helpers), have.copy(), 0.0, budget
-        found, came = None, []
+        found: list[Helper] | None = None
+        came: list[Helper] = []
         for _ in range(MOST_HELPERS):
             helpers = [one for one in helpers if spent + one[2] < least]
             ends = [one for one in helpers if not self.missing(now + self.counted(one[1]))]
             if ends:
                 last = min(ends, key=lambda one: one[2])
                 found, least = [*came, last], spent + last[2]
-            ratios = []
+            ratios: list[tuple[float, int, Helper]] = []
             for one in helpers:
                 better = self.missing(now) - self.missing(now + self.counted(one[1]))
                 if better > 0 and spent + one[2] < least:
@@ -177,7 +180,7 @@ def apart_with_some_left(case):
                     for one in others
                     if spent + case.records([one]) * rise < saved and case.holds(have - case.counted([one]))
                 ]
-                best = []
+                best: list[tuple[bool, float, int, float, int]] = []
                 for cell in others:
                     price, left = case.records([cell]) * rise, case.missing(rest + case.counted([cell]))
                     better = case.missing(rest) - left

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from vbas.core.releases.identical_rows import numbers_of_identical
@@ -71,19 +73,17 @@ def drawn_work(rng, wanted=None):
             PlacesByValue(of, values, pairs[:, 0], of, pairs[:, 1 : 1 + n_releases], pairs[:, 1 + n_releases :], parts)
         )
     for level in range(3):  # now that all positions are known
-        of = by_value[level]
-        up = levels[level].parent[of.place]
-        around = position[level + 1][up, of.value] if level < 2 else np.full(len(up), NOBODY)
-        by_value[level] = PlacesByValue(
-            of.place, of.value, of.people, np.where(up >= 0, around, NOBODY), of.released, of.within, of.parts
-        )
-    pairs = [np.where(at >= 0, position[level][at, value], NOBODY) for level, at in enumerate(place)]
-    work = Valued(levels, by_value, People(place, pairs), wanted, rng)
+        own = by_value[level]
+        up = levels[level].parent[own.place]
+        around = position[level + 1][up, own.value] if level < 2 else np.full(len(up), NOBODY)
+        by_value[level] = replace(own, parent=np.where(up >= 0, around, NOBODY))
+    pair_of = [np.where(at >= 0, position[level][at, value], NOBODY) for level, at in enumerate(place)]
+    work = Valued(levels, by_value, People(place, pair_of), wanted, rng)
     shown = rng.integers(0, 5, n_people)
     for level in range(3):  # what is shown so far
-        for pair in pairs[level][(shown == level) & (pairs[level] >= 0)].tolist():
+        for pair in pair_of[level][(shown == level) & (pair_of[level] >= 0)].tolist():
             work.values[level][pair] += 1
-        for pair in pairs[level][(shown <= level) & (pairs[level] >= 0)].tolist():
+        for pair in pair_of[level][(shown <= level) & (pair_of[level] >= 0)].tolist():
             work.values_within[level][pair] += 1
         np.add.at(work.released[level], by_value[level].place, work.values[level])
         np.add.at(work.within[level], by_value[level].place, work.values_within[level])
@@ -222,7 +222,7 @@ def test_who_is_shown_before_others(seed):
 def lacks_values(work, level, place):
     """Whether too few values are shown, or one of too many."""
     for part in work.by_value[level].parts if is_asked_of_values(work.wanted) else ():
-        shown = {}
+        shown: dict[int, int] = {}
         for at in pairs_of(work, level, place):
             if work.values[level][at]:
                 shown[int(part[at])] = shown.get(int(part[at]), 0) + int(work.values[level][at])

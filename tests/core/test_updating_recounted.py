@@ -87,7 +87,7 @@ def region_of(level, area):
 
 def drawn_town(seed):
     rng = np.random.default_rng(seed)
-    months = []
+    months: list[dict[Any, np.ndarray]] = []
     nested = bool(seed % 3)
     while not months:
         shown, shown_later, is_nested = drawn(rng)
