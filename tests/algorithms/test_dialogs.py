@@ -65,6 +65,7 @@ def town():
         "age_group": [value for chunk in people for value in values(chunk.quasi_identifiers["age_group"])],
         "sex": [value for chunk in people for value in values(chunk.quasi_identifiers["sex"])],
     }
+    records = {name: column[::2] for name, column in records.items()}  # of some who live there
     rng = np.random.default_rng(1)
     inhabited = np.flatnonzero(city.population)
     homes = rng.choice(inhabited, 150)
@@ -137,7 +138,7 @@ def town():
     layers["profile"] = make_layer({**profile, "records": list(counted.values())})
     keys = [f"p{i}" for i in range(2_000)]
     homes_of = {"person": keys, "home": [f"h{i // 2}" for i in range(len(keys))]}
-    layers["persons"] = make_layer({**{name: column[::9][:2_000] for name, column in records.items()}, **homes_of})
+    layers["persons"] = make_layer({**{name: column[::4][:2_000] for name, column in records.items()}, **homes_of})
     layers["visits"] = make_layer({"person": keys[::2], "year": [2020 + i % 2 for i in range(len(keys[::2]))]})
     for name, layer in layers.items():
         layer.setName(name)
