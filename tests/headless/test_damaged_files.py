@@ -19,7 +19,7 @@ from contextlib import closing
 import pytest
 from osgeo import ogr
 
-N = 100_000
+N = 60_000  # more than are read before a run tells how far it is
 SECONDS = 60  # on a machine where others work too
 
 # QGIS with the toolbox, loaded once; for each run a copy of the process, by fork. It is told of a run by a message with
