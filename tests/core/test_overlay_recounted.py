@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 
 from vbas.core.areas import make_areas
 from vbas.core.disclosure.disclosed import _whole
+from vbas.core.disclosure.exchanges import freed_beyond
 from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, region_around
 from vbas.core.disclosure.published import Published
+from vbas.core.disclosure.sensitive import _Part
 
 from ..each import for_each_seed
 from .nested_cases import random_levels
@@ -133,3 +138,67 @@ def test_parts_of_which_all_members_are_among_some(seed):
     some = np.flatnonzero(rng.random(8) < 0.8)
     members = [set(np.flatnonzero(part_of == part).tolist()) for part in range(n)]
     assert _whole(part_of, some, n + 1).tolist() == [*(own <= set(some.tolist()) for own in members), False]
+
+
+class Places(SimpleNamespace):
+    """Of counts only what a step looks at."""
+
+    def __len__(self) -> int:
+        return len(self.area)
+
+
+@for_each_seed(40)
+def test_counts_are_freed_by_what_areas_beyond_can_give_or_take(seed):
+    rng = np.random.default_rng(seed)
+    n, n_classes, q, within = 6, 2, 7, int(rng.integers(-1, 2))
+    given, taken = rng.integers(0, K + 1, (2, 3, n, n_classes)) * (rng.random((2, 3, n, n_classes)) < 0.6)
+    block: Any = SimpleNamespace(k=K, u=n_classes, people=rng.integers(1, K, (n, n_classes)))
+    part_of, part = rng.integers(-1, 3, (n, n_classes)), rng.integers(0, 3, q)
+    part_of[:3] = np.arange(3)[:, None]  # each part has an area
+    area, class_of = rng.integers(0, n, q), rng.integers(0, n_classes, q)
+    people = np.minimum(block.people[area, class_of] + rng.integers(0, 2, q), K - 1)
+    places: Any = Places(within=within, part_of=part_of, part=part, area=area, class_of=class_of, people=people)
+    exchanges: Any = SimpleNamespace(given=given, taken=taken)
+    expected = []
+    for of, one, number, own in zip(area, class_of, people, part):
+        nobody_left = block.people[of, one] == number <= given[within + 1, of, one]
+        more = max(taken[within + 1, at, one] for at in range(n) if part_of[at, one] == own)
+        expected.append(bool(nobody_left or more >= K - number))
+    assert freed_beyond(exchanges, block, places).tolist() == expected
+    places.within = None
+    assert not freed_beyond(exchanges, block, places).any()
+
+
+@for_each_seed(40)
+def test_cells_of_a_class_that_shows_one_value_alone(seed):
+    rng = np.random.default_rng(seed)
+    n_cells, n_joint, n_values = 5, 3, 3
+    families: list[Any] = []
+    low_of, high_of = [], []
+    for _ in range(2):
+        n_regions, n_own = int(rng.integers(1, 4)), int(rng.integers(1, 3))
+        low = rng.integers(0, 3, (n_regions, n_own, n_values)) * (rng.random((n_regions, n_own, n_values)) < 0.5)
+        high = low + (rng.random(low.shape) < 0.1)
+        framed = [np.pad(of.reshape(n_regions, -1), ((0, 1), (0, 1))) for of in (low, high)]
+        region = rng.integers(-1, n_regions, n_cells)
+        own = rng.integers(-1, n_own, n_joint)
+        families.append(SimpleNamespace(n_regions=n_regions, low=framed[0], high=framed[1], region=region, own=own))
+        low_of.append(low)
+        high_of.append(high)
+    part: Any = SimpleNamespace(
+        _people_low=np.zeros((n_cells, n_joint)),
+        _shown=families,
+        _n=n_values,
+        _joint=np.arange(n_joint),
+        _own=lambda family, columns: family.own[columns],
+    )
+    found = _Part._homogeneous_anyway(part)
+    for cell in range(n_cells):
+        for joint in range(n_joint):
+            alike = False
+            for family, low, high in zip(families, low_of, high_of):
+                if family.region[cell] >= 0 and family.own[joint] >= 0:
+                    values = low[family.region[cell], family.own[joint]]
+                    known = (values == high[family.region[cell], family.own[joint]]).all()
+                    alike |= bool(known and (values > 0).sum() == 1)
+            assert found[cell, joint] == alike

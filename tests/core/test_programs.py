@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from vbas.core.disclosure import programs
@@ -143,6 +144,30 @@ def test_a_table_fits_where_it_is_of_whole_numbers_within_all_bounds():
     wrong = ([1, 1, 0], [3, 2, 0], [0, 3, 0], [2, 3, 0], [4, 0, 0], [2, 1, 2], [2, 1, -1], [1.5, 1.5, 0.5])
     assert not any(_fits(problem, np.array(table, float)) for table in wrong)
     assert _fits(problem, np.array([1, 2, 1e-6])) and not _fits(problem, np.array([1, 2, 1e-4]))
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_whatever_is_decided_with_few_programs_is_so(most, monkeypatch):
+    monkeypatch.setattr(programs, "MOST_PROGRAMS", most)
+    n_open = 0
+    for seed in range(30):
+        problem = drawn_problem(np.random.default_rng(300 + seed))
+        tables, answers = all_tables(problem), decide(problem, K)
+        values = tables @ problem.asked.toarray().T + problem.base
+        for at in np.flatnonzero(answers.decided).tolist() if len(tables) else ():
+            least, most_of_it = int(values[:, at].min()), int(values[:, at].max())
+            assert (answers.low[at] > 0) == (least >= 1 and most_of_it < K)
+        n_open += int((~answers.decided).sum()) if len(tables) else 0
+    assert n_open or most == 2
+
+
+def test_thousands_beside_a_few_are_no_contradiction():
+    """One sum of thousands and one of two: the least of them bounds nothing."""
+    rows, none = sparse.csr_matrix(np.array([[1, 0], [0, 1]])), sparse.csr_matrix((0, 2), dtype=np.int64)
+    sums, high = np.array([5_000, 2]), np.full(2, UNBOUNDED)
+    problem = Problem(rows, sums, sums, np.zeros(2, np.int64), high, none, np.empty(0, np.int64))
+    table, fits = solve(problem, np.ones(2))
+    assert fits and table is not None and table.tolist() == [5_000, 2]
 
 
 def of_two(row_low: list[int], row_high: list[int], low: list[int], high: list[int]) -> Problem:

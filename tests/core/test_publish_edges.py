@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import stat
+import sys
 from contextlib import closing
 from dataclasses import replace
 
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 
 from vbas.core.errors import InputError, VbasError
-from vbas.core.publish import file_place, sqlite_targets
+from vbas.core.publish import file_place, files, sqlite_targets
 from vbas.core.publish.counting import Counting
 from vbas.core.publish.files import DISK, FileSystem
+from vbas.core.publish.geopackage.pages import REALS, _held
 from vbas.core.publish.geopackage.recounting import _shapes_of_geopackage
+from vbas.core.publish.names import key_of
 from vbas.core.publish.occupied import Occupied
 from vbas.core.publish.register import packs
 from vbas.core.publish.register.chain import Chain, Link, content_of
@@ -135,6 +138,37 @@ def test_a_database_that_is_written_into_is_in_use(tmp_path):
         connection.execute("INSERT INTO a VALUES (1)")
         assert _in_use(target, DISK)  # its log is open
     assert not _in_use(target, DISK)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system has no list of locks")
+def test_a_file_is_worked_in_where_another_process_holds_a_lock_to_write_it(tmp_path, monkeypatch):
+    """By a list of locks as Linux gives it: of a file by its device and its number, and who holds the lock."""
+    target, other = tmp_path / "a.gpkg", tmp_path / "b.gpkg"
+    for file in (target, other):
+        file.touch()
+    state = target.stat()
+    place = f"{os.major(state.st_dev):02x}:{os.minor(state.st_dev):02x}:{state.st_ino}"
+    monkeypatch.setattr(files, "LOCKS", tmp_path / "locks")
+    own = os.getpid()
+    for kind, held_by, written, read_too in (
+        ("WRITE", own + 1, True, True),
+        ("READ ", own + 1, False, True),
+        ("WRITE", own, False, True),
+    ):
+        (tmp_path / "locks").write_text(f"1: POSIX  ADVISORY  {kind} {held_by} {place} 0 EOF\n", encoding="ascii")
+        assert DISK.is_worked_in([other, target], read_too=False) == written
+        assert DISK.is_worked_in([target], read_too=True) == read_too
+        assert not DISK.is_worked_in([other], read_too=True)
+
+
+def test_the_number_of_a_table_has_64_bits_and_is_of_its_schema_too():
+    keys = [key_of(schema, table) for schema in "abc" for table in ("x", "y", "ab")]
+    assert len(set(keys)) == len(keys) and all(-(2**63) <= key < 2**63 for key in keys)
+    assert max(map(abs, keys)) > 2**60 and min(keys) < 0 < max(keys)
+
+
+def test_a_zero_with_a_sign_is_held_as_a_zero():
+    assert _held(-0.0, REALS) == _held(0.0, REALS) == (b"\7", bytes(8))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.gpkg"])

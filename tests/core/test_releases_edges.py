@@ -11,10 +11,12 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.counts import REST
-from vbas.core.disclosure.published import publish
+from vbas.core.disclosure.published import publish, publish_rows
 from vbas.core.errors import InputError
+from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.records.columns import column_from_values
 from vbas.core.releases import repair
 from vbas.core.releases.aliases import aliases_of
 from vbas.core.releases.asking import perhaps_coarser
@@ -50,6 +52,19 @@ def test_what_is_said_of_names_holds_both_ways_and_of_these_alone():
     assert not said.are_different("age", "group") and not said.are_different("gender", "age")
     assert said.are_same("group", "age") and not said.are_same("gender", "sex")
     assert [said.names_for(name) for name in known] == [[], [], ["group"], ["age"]]
+
+
+@pytest.mark.parametrize(("more", "said"), [(0, "shows 1 class of fewer than 5 records"), (1, "")])
+def test_rows_of_which_one_class_has_too_few_are_no_release(more, said):
+    town = make_areas(["1", "2"], np.array([[0.0, 0], [1, 0]]))
+    n = 5 + 4 + more
+    sex = column_from_values(["F"] * 5 + ["M"] * (4 + more))
+    shown = ("old", 5, town, make_levels(town, [own_regions(2)]), np.zeros(n, np.int64), np.zeros(n, np.int64))
+    if said:
+        with pytest.raises(InputError, match=said):
+            publish_rows(*shown, {"sex": sex})
+    else:
+        assert sorted(publish_rows(*shown, {"sex": sex}).records.tolist()) == [5, 5]
 
 
 def test_values_of_aliases_are_read_to_the_letter():
