@@ -36,7 +36,9 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
 
 def _in_short(rule: Rule) -> str:
     """A rule in the list of the help."""
-    asked = {"name": rule.name, "k": rule.k, "least_population": rule.least_population}
+    asked = [tr("k {k}", k=rule.k)]
+    if rule.least_population:
+        asked.append(tr("{people:,.0f} people", people=rule.least_population))
     if rule.nor_derivable:
-        return tr("“{name}”: k {k}, {least_population:g} people, nor derivable.", **asked)
-    return tr("“{name}”: k {k}, {least_population:g} people.", **asked)
+        asked.append(tr("nor derivable"))
+    return tr("“{name}”: {asked}.", name=rule.name, asked=", ".join(asked))

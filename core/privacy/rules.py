@@ -44,12 +44,15 @@ class Rule:
     @property
     def sentence(self) -> str:
         """The rule with its source, for the log and the report."""
-        asked = tr(
-            "Rule “{name}”: k of at least {k}, regions of at least {least_population:g} people.",
-            name=self.name,
-            k=self.k,
-            least_population=self.least_population,
-        )
+        if self.least_population:
+            asked = tr(
+                "Rule “{name}”: k of at least {k}, regions of at least {least_population:,.0f} people.",
+                name=self.name,
+                k=self.k,
+                least_population=self.least_population,
+            )
+        else:
+            asked = tr("Rule “{name}”: k of at least {k}.", name=self.name, k=self.k)
         if self.read == "text":
             source = tr("Source: {source} ({year}).", source=self.source, year=self.year)
         else:
