@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,20 +55,49 @@ def told_by_table(
         whole = level == last or (n == 1 and any(own == members for own in shown.values()))
         (equal if whole else least).append((sorted(members), records))
     asked = [pair for pair, people in live.items() if 1 <= people < k and pair in column]
-    a_eq, b_eq = _rows(equal, len(column))
-    a_ub, b_ub = _rows(least, len(column))
+    together = _Together(equal, least, len(column))
     told = []
     for area, one in asked:
         if sum(group_of[other] == group_of[one] for other in classes) == 1:
             continue  # the table says it
-        wish = np.zeros(len(column))
-        wish[column[area, one]] = 1.0
-        ends = [
-            linprog(sign * wish, A_ub=-a_ub, b_ub=-b_ub, A_eq=a_eq, b_eq=b_eq, method="highs").fun for sign in (1, -1)
-        ]
-        if ends[0] > 0.5 and -ends[1] < k - 0.5:
+        fewest, most = together.bounds(column[area, one])
+        if fewest > 0.5 and most < k - 0.5:
             told.append((area, one))
     return told
+
+
+class _Together:
+    """Counts of which some sums are known, and others from below.
+
+    What a count can be hangs on the sums that it is in, on those that share a count with these, and so on: to look at
+    those alone comes to the same, in a fraction of the time.
+    """
+
+    def __init__(self, equal: Sequence[tuple[list[int], int]], least: Sequence[tuple[list[int], int]], n: int) -> None:
+        (self._equal, self._sums), (self._least, self._from) = _rows(equal, n), _rows(least, n)
+        every = sparse.vstack([self._equal, self._least])
+        self._part = sparse.csgraph.connected_components(every.T @ every, directed=False)[1]
+        if self._program(np.arange(n))(np.zeros(n)) is None:
+            raise AssertionError("what is shown contradicts itself")
+        self._programs = {
+            part: (columns, self._program(columns))
+            for part in np.unique(self._part).tolist()
+            for columns in [np.flatnonzero(self._part == part)]
+        }
+
+    def bounds(self, column: int) -> tuple[float, float]:
+        """The least and the most that a count can be."""
+        columns, least = self._programs[int(self._part[column])]
+        wish = (columns == column).astype(float)
+        return least(wish), -least(-wish)
+
+    def _program(self, columns: np.ndarray) -> Callable[[np.ndarray], Any]:
+        """Gives the least of weighted counts of these columns, None where there is none."""
+        equal, least = self._equal[:, columns], self._least[:, columns]
+        of_equal, of_least = (np.flatnonzero(np.diff(rows.indptr)) for rows in (equal, least))
+        known = {"A_eq": equal[of_equal], "b_eq": self._sums[of_equal]}
+        known |= {"A_ub": -least[of_least], "b_ub": -self._from[of_least]}
+        return lambda weights: linprog(weights, **known, method="highs").fun
 
 
 def _rows(sums: Sequence[tuple[list[int], int]], n: int) -> tuple[sparse.csr_matrix, np.ndarray]:

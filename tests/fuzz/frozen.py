@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "db752fbae8b001a63ed25a1d7836692cbe8b074e586f56e56a66726ad481e0fc"
+FROZEN = "6312fab0e7ffedb17c02281ac4a991726b6ef1b0354f711fe5401582b76ca578"
 
 
 def modules() -> list[Path]:
