@@ -25,6 +25,7 @@ SHAPES = {
         shapely.MultiPolygon([shapely.box(600_000, 5_500_000, 600_100, 5_500_100)]),
     ),
 }
+WITHOUT_SHAPES = (".csv", ".tsv", ".xlsx", ".ods")  # tables, written without what their rows look like on a map
 FORMAT = "format"  # folder in which one row is written
 ROOM_NEEDED = 1 << 18  # bytes: what one row takes in any format, and its journal
 _known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}

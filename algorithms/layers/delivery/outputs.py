@@ -45,6 +45,7 @@ from .announcing import Announcing
 from .csv_cells import warning_of_formulas
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable
+from .formats import WITHOUT_SHAPES
 from .second_count import check_file, check_layer
 from .temporary import belongs_in_a_file, noted, temporary_file, withdraw
 from .writing import fill_sink, in_one_sentence, write_bytes, write_file, write_text
@@ -145,6 +146,15 @@ class Outputs:
             self._temporary.add(name)
         progress = progress or (lambda _: check_cancelled(self._feedback))
         if isinstance(destination, Path):
+            if table.geometry != "none" and destination.suffix.lower() in WITHOUT_SHAPES:
+                self._feedback.pushWarning(
+                    tr(
+                        "{name}: a {suffix} file holds no shapes, so its rows are written without. For a map give a "
+                        "name that ends in .gpkg, .geojson or .shp.",
+                        name=name,
+                        suffix=destination.suffix,
+                    )
+                )
             formulas = warning_of_formulas(name, destination, table)
             if formulas:
                 self._feedback.pushWarning(formulas)
