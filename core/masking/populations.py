@@ -19,6 +19,8 @@ from ..scientific import spatial, stats
 from .placing import NO_AREA, own_areas
 
 NO_CATEGORY = -1
+# At one address: of sums of more the small numbers around it would be lost.
+MOST_HOUSEHOLDS = 1_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,12 +242,17 @@ class Households:
 def make_households(points: np.ndarray, weights: np.ndarray | None, field: str = "HOUSEHOLD_COUNT") -> Households:
     """Households from a layer, which are checked; points without a position (NaN) are left out.
 
-    points : (h, 2); weights : (h,) or None. Raises InputError where there are none, or a number is missing or negative.
+    points : (h, 2); weights : (h,) or None. Raises InputError where there are none, or a number is missing, negative or
+    above MOST_HOUSEHOLDS.
     """
     there = np.isfinite(points).all(axis=1)
     if weights is not None:
         refuse_where(
-            {tr("missing"): ~np.isfinite(weights), tr("negative"): weights < 0},
+            {
+                tr("missing"): ~np.isfinite(weights),
+                tr("negative"): weights < 0,
+                tr("more than {most:,.0f}", most=MOST_HOUSEHOLDS): weights > MOST_HOUSEHOLDS,
+            },
             tr("HOUSEHOLD_COUNT field “{field}”", field=field),
             counted.rows,
             lambda wrong: tr("{first}, counted from 1", first=first_values(np.flatnonzero(wrong)[:6] + 1)),

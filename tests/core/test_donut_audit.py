@@ -292,7 +292,7 @@ def test_household_counts_are_checked():
     points = np.array([[0.0, 0.0], [np.nan, np.nan], [1.0, 1.0]])
     assert len(make_households(points, None)) == 2
     assert len(make_households(points, np.array([1.0, 5.0, 0.0]))) == 1
-    for weights, word in (([1, np.nan, 1], "missing"), ([1, 1, -2], "negative")):
+    for weights, word in (([1, np.nan, 1], "missing"), ([1, 1, -2], "negative"), ([1, 1, 2e9], "more than 1")):
         with pytest.raises(InputError, match=word):
             make_households(points, np.array(weights, float), "n")
     with pytest.raises(InputError, match="no households"):

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "6312fab0e7ffedb17c02281ac4a991726b6ef1b0354f711fe5401582b76ca578"
+FROZEN = "c69a0340b41e6740a2ca54d0850a60b166f07015b0cc1e26e124a0ad55e1e2f0"
 
 
 def modules() -> list[Path]:

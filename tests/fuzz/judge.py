@@ -53,17 +53,29 @@ def complaints(case, outcome):
     else:
         found += _delivered(case, outcome)
         found += _recounted(case, outcome)
-    return found + read_badly(outcome)
+    return found + read_badly(outcome, _texts_given(case))
 
 
-def read_badly(outcome):
-    """What would be stumbled over where the log, the sentence or the pages of a run are read aloud."""
+def _texts_given(case):
+    """The texts in the tables of a case: a cell of a page may show one alone, and how that reads is not ours."""
+    tables = [table for value in case.parameters.values() for table in (value if isinstance(value, list) else [value])]
+    columns = [column for table in tables for column in getattr(table, "columns", ())]
+    return {value for _, _, values in columns for value in values if isinstance(value, str)}
+
+
+def read_badly(outcome, given=frozenset()):
+    """What would be stumbled over where the log, the sentence or the pages of a run are read aloud.
+
+    given : texts that are passed over where they stand alone
+    """
     texts = [*outcome.log, outcome.error]
     for value in (outcome.results or {}).values():
         if isinstance(value, str) and value.endswith(".html") and Path(value).is_file():
             texts += TAGS.sub("\n", Path(value).read_text(encoding="utf-8")).splitlines()
     found: dict[str, str] = {}
     for text in texts:
+        if text.strip() in given:
+            continue
         told = re.sub(r"“[^”]*[^” ][^”]*”", "“…”", text)
         for what, pattern in READ_BADLY.items():
             if pattern.search(told):

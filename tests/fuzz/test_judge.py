@@ -119,3 +119,11 @@ def test_what_reads_badly_is_heard(tmp_path, line, what):
     for outcome in (Outcome(log=[line]), Outcome(error=line), Outcome(results={"REPORT": str(page)})):
         told = read_badly(outcome)
         assert len(told) == bool(what) and (not what or what in told[0])
+
+
+def test_what_stands_alone_and_was_given_reads_as_it_does(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text("<td>NULL</td><p>The mean is NULL.</p>", encoding="utf-8")
+    outcome = Outcome(results={"REPORT": str(page)})
+    assert "'NULL'" in read_badly(outcome)[0]
+    assert "The mean is NULL" in read_badly(outcome, {"NULL"})[0]
