@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vbas.core.areas import make_areas
+from vbas.core.disclosure.asked import _Level, _Places
 from vbas.core.disclosure.disclosed import _whole
 from vbas.core.disclosure.exchanges import freed_beyond
 from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, region_around
@@ -202,3 +203,69 @@ def test_cells_of_a_class_that_shows_one_value_alone(seed):
                     known = (values == high[family.region[cell], family.own[joint]]).all()
                     alike |= bool(known and (values > 0).sum() == 1)
             assert found[cell, joint] == alike
+
+
+def places_plainly(n_cells, levels):
+    """All places that are asked about: single cells; regions, what two have in common, what one release's regions make
+    up across those of another; and what is left of one beside another. By what each is first."""
+    everything = frozenset(range(n_cells))
+    regions = {
+        (level.release, at, region): frozenset(
+            np.flatnonzero(np.frombuffer(level.region_of, np.int64) == region).tolist()
+        )
+        for at, level in enumerate(levels)
+        for region in range(level.n_regions)
+    }
+    kinds: dict[frozenset[int], str] = {frozenset([cell]): "cell" for cell in range(n_cells)}
+    others, beside = set(regions.values()), {everything - own for own in regions.values()}
+    for own in regions.values():
+        for other in regions.values():
+            others.add(own & other)
+            beside |= {own - other} if own & other else set()
+    for at, level in enumerate(levels):
+        mine = {region: cells for (_, of, region), cells in regions.items() if of == at}
+        across = [
+            [region for region, cells in mine.items() if cells & theirs]
+            for (release, *_), theirs in regions.items()
+            if release != level.release
+        ]
+        together = [frozenset(some) for some in across]
+        if level.exact:
+            last = {frozenset([region]) for region in mine}
+            while last:
+                last = {some | {region} for some in last for few in across for region in few if some & set(few)} - last
+                last -= set(together)
+                together += last
+        others |= {frozenset().union(*(mine[region] for region in some)) for some in together}
+    for places, kind in ((others, "other"), (beside, "beside")):
+        for place in places:
+            kinds.setdefault(place, kind)
+    kinds.pop(frozenset(), None)
+    return kinds, regions
+
+
+@for_each_seed(30)
+def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
+    rng = np.random.default_rng(seed)
+    n_cells, levels = int(rng.integers(3, 8)), []
+    for release in range(int(rng.integers(2, 4))):
+        region = rng.integers(-1, 3, n_cells)
+        region[:2] = [0, 1]
+        for exact in (False, True) if rng.random() < 0.5 else (True,):
+            coarser = np.where(region >= 0, region // (2 if exact else 1), -1).astype(np.int64)
+            levels.append(_Level(release, exact, int(coarser.max()) + 1, coarser.tobytes()))
+    expected, regions = places_plainly(n_cells, levels)
+    found = _Places(levels[-1].release + 1, n_cells, levels)
+    rows = [frozenset(np.flatnonzero(row).tolist()) for row in found.members.toarray()]
+    assert len(set(rows)) == len(rows) and set(rows) == set(expected)
+    assert set(np.unique(found.members.toarray()).tolist()) <= {0, 1}
+    for place, is_cell, is_difference in zip(rows, found.is_cell.tolist(), found.is_difference.tolist()):
+        assert (is_cell, is_difference) == (expected[place] == "cell", expected[place] == "beside")
+    for release, own in enumerate(found.of_release):
+        coarsest = {cells for (of, at, _), cells in regions.items() if of == release and levels[at].exact}
+        assert own.tolist() == [place in coarsest and expected[place] != "cell" for place in rows]
+    values = rng.integers(0, 9, (n_cells, 2))
+    some = slice(1, len(rows) - 1)
+    assert found.some(some).total(values).tolist() == [
+        values[sorted(place)].sum(axis=0).tolist() for place in rows[some]
+    ]
