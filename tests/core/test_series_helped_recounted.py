@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.series_helped import MOST_HELPERS, CellCounts, Places, _Moves, best_moves, places_of
+from vbas.core.nesting.series_optimum import _moves as _series_moves
 from vbas.core.nesting.tree import tree_of
+
+from ..each import for_each_seed
 
 Helper = tuple[tuple[int, int], list[int], float]  # of an equivalence class, cells that come up, and what that costs
 
@@ -257,6 +262,13 @@ def as_text(found):
     return sorted(f"{gain:.6f} {sorted(now.items())}" for gain, now in found)
 
 
+class Levels(SimpleNamespace):
+    """Of a tree only its losses."""
+
+    def __len__(self) -> int:
+        return int(self.n)
+
+
 @pytest.mark.parametrize("first", range(0, 160, 20))
 def test_moves_are_those_of_plain_loops(first, monkeypatch):
     n_found = [0, 0, 0]
@@ -289,3 +301,51 @@ def test_moves_are_those_of_plain_loops(first, monkeypatch):
         cells, level = best_moves(case.counts, case.places, case.k, case.level_of)
         assert dict(zip(cells.tolist(), level.tolist())) == chosen and len(cells) == len(chosen)
     assert all(n_found), n_found
+
+
+def peeled(case, cells, beside):
+    """The cells that are left once all are gone that have anybody in a period in which too few are."""
+    while True:
+        short = case.counted(cells) + beside < case.k
+        stay = [cell for cell in cells if not (short & (case.counts.counted[cell] > 0)).any()]
+        if stay == cells:
+            return cells
+        cells = stay
+
+
+def lowered_plainly(case):
+    """Moves of cells to smaller regions, of each part the most that can: what each saves, and who goes whither."""
+    for level in range(len(case.places.region) - 1):
+        for (of, region), cells in parts_of(case, level):
+            target = of[0], region
+            beside = case.counted(case.members.get(target, []))
+            cells = peeled(case, cells, beside)
+            left = case.counted(case.members[of]) - case.counted(cells)
+            short = (left > 0) & (left < case.k)
+            cells = peeled(case, [one for one in cells if not (short & (case.counts.counted[one] > 0)).any()], beside)
+            gain = case.records(cells) * (case.loss(of) - float(case.places.loss[region]))
+            if gain > 0 and case.holds(case.counted(case.members[of]) - case.counted(cells)):
+                yield gain, of, target, dict.fromkeys(cells, level)
+
+
+@for_each_seed(80)
+def test_moves_to_smaller_regions_are_those_of_plain_loops(seed):
+    case = drawn_case(seed)
+    n_cells, n_levels = len(case.level_of), len(case.places.region)
+    first = np.array([int(of.min()) for of in case.places.region])  # any numbers that begin a level do
+    tree: Any = Levels(loss=[], n=n_levels)
+    bounds = [*first.tolist(), len(case.places.loss)]
+    place = []
+    for level in range(n_levels):
+        tree.loss.append(case.places.loss[bounds[level] : bounds[level + 1]])
+        place.append(case.places.region[level] - bounds[level])
+    cells: Any = SimpleNamespace(
+        class_of=case.counts.class_of, counted=case.counts.counted, records=case.counts.records
+    )
+    moved, target = _series_moves(cells, place, tree, case.k, np.arange(n_cells), case.level_of)
+    moves = sorted(lowered_plainly(case), key=lambda move: -move[0])
+    chosen: dict[int, int] = {}
+    for at, (_, of, to, now) in enumerate(moves):
+        if not any({of, to} & {other[1], other[2]} for other in moves[:at]):
+            chosen |= now
+    assert dict(zip(moved.tolist(), target.tolist())) == chosen and len(moved) == len(chosen)
