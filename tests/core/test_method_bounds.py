@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure.method_bounds import method_bounds
+from vbas.core.disclosure.method_bounds import MethodBounds, method_bounds
 from vbas.core.disclosure.zone_tables import ReleasedClasses
 from vbas.core.levels import make_levels, own_regions
 
@@ -81,6 +81,13 @@ def test_an_area_where_nobody_lives_holds_nobody():
     numbers = dict(zip(found.part.tolist(), zip(found.low.tolist(), found.high.tolist())))
     assert numbers == {0: (1, 4), 1: (1, 4), 2: (0, 0)}  # five in two areas, neither all of them
     assert found.n_areas == 2 and found.n_parts == 0
+
+
+def test_parts_of_two_areas_are_parts_and_of_one_areas():
+    low, high = np.array([1, 1, 1, 0, 4]), np.array([4, 4, 4, 4, 5])
+    bounds = MethodBounds(np.zeros(5, np.int64), np.arange(5), np.array([1, 2, 3, 1, 2]), low, high, 5)
+    assert bounds.small.tolist() == [True, True, True, False, False]
+    assert (bounds.n_areas, bounds.n_parts) == (1, 2)
 
 
 @pytest.mark.parametrize("own", [MIDDLE, MIDDLE + 1])

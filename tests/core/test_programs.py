@@ -86,11 +86,11 @@ def all_tables(problem):
     return every[((held >= problem.row_low) & (held <= problem.row_high)).all(axis=1)]
 
 
-@for_each_seed(3)
+@for_each_seed(2)
 def test_what_rough_sums_decide_is_what_all_tables_say(seed):
     rng = np.random.default_rng(seed)
     n_disclosed = n_free = n_contradicted = 0
-    for _ in range(40):
+    for _ in range(25):
         problem = drawn_problem(rng)
         k, of_unknown = int(rng.integers(2, 6)), problem.components()[0]
         answers = decide(problem, k)

@@ -23,6 +23,7 @@ from vbas.core.publish.names import key_of
 from vbas.core.publish.occupied import Occupied
 from vbas.core.publish.register import packs
 from vbas.core.publish.register.chain import Chain, Link, content_of
+from vbas.core.publish.register.listing import taking_out
 from vbas.core.publish.register.packs import COUNTS, Unpacked, packs_of, read_pack
 from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.publish.replacing import check_what_is_there
@@ -165,6 +166,12 @@ def test_the_number_of_a_table_has_64_bits_and_is_of_its_schema_too():
     keys = [key_of(schema, table) for schema in "abc" for table in ("x", "y", "ab")]
     assert len(set(keys)) == len(keys) and all(-(2**63) <= key < 2**63 for key in keys)
     assert max(map(abs, keys)) > 2**60 and min(keys) < 0 < max(keys)
+
+
+def test_of_a_release_that_is_not_there_those_that_are_there_are_named(tmp_path):
+    register_of(release_of(1), tmp_path).close()
+    with pytest.raises(InputError, match="REMOVE is 3, but the register has the releases 1:"):
+        taking_out(tmp_path / "register.gpkg", 3)
 
 
 def test_a_zero_with_a_sign_is_held_as_a_zero():

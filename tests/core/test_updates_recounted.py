@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from vbas.core.releases.holding_back import _beside
 from vbas.core.releases.identical_rows import numbers_of_identical
 from vbas.core.releases.keeping import NOBODY, Places, families
 from vbas.core.releases.keeping import _Work as Keeping
@@ -345,6 +346,20 @@ def test_how_many_have_rare_values(seed):
         own = int(work.by_value[of].people[work.people.pair[of][person]])
         rare += own < K <= int(work.places[of].people[work.people.place[of][person]])
     assert n_rare(work.places, work.by_value, work.people, K) == rare
+
+
+def test_where_fewer_live_than_were_shown_in_a_place_or_around_it():
+    """As many are not fewer."""
+
+    def level(people, within, parent):
+        n = len(people)
+        return Places(
+            np.arange(n), np.array(people), np.array(parent), np.zeros((n, 1), int), np.array(within)[:, None]
+        )
+
+    finest, around = level([4, 5, 6, 5], [5, 5, 5, 5], [0, 1, 0, NOBODY]), level([9, 9], [9, 10], [NOBODY, NOBODY])
+    assert _beside([finest]).tolist() == [True, False, False, False]
+    assert _beside([finest, around]).tolist() == [True, True, False, False]
 
 
 @for_each_seed(12)
