@@ -190,3 +190,22 @@ def test_other_regions_levels_or_quasi_identifiers_are_not_compared():
         assert Comparing().compare(old, one, K) is None and Comparing().n_with_other_rows(old, one) == 0
     counts = replace(new, counts_from=np.zeros(len(new.records), np.int64))
     assert Comparing().compare(old, counts, K) is None and Comparing().compare(counts, new, K) is None
+
+
+def test_people_who_are_shown_elsewhere_in_a_coarsest_region_are_the_same_people():
+    rng = np.random.default_rng(0)
+    few, many, one = np.full((3, 2), 2), np.full((3, 2), 9), np.eye(3, 2, dtype=int)
+    fine, coarse = (0, (0, 1), (0, 0)), (1, (0, 1, 2, 3), (0, 0))
+
+    def differ(finer, coarser, nested=True):
+        shown = [{fine: few, coarse: many}, {fine: finer, coarse: coarser}]
+        some = [{key: of for key, of in month.items() if nested or key[0] == 0} for month in shown]
+        old, new = (release(rng, month, nested, ["sex", "age"], True, True) for month in some)
+        compared = Comparing().compare(old, new, K)
+        assert compared is not None
+        return compared.differs
+
+    assert not differ(few + one, many - one)
+    assert differ(few + one, many) and differ(few, many - one)
+    assert differ(few + one - one[::-1], many)  # as many, of whom some have other values
+    assert differ(few + one, many, nested=False) and not differ(few, many - one, nested=False)

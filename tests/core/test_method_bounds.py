@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure.method_bounds import MethodBounds, method_bounds
+from vbas.core.disclosure.method_bounds import MethodBounds, _Index, _parts_of, method_bounds
 from vbas.core.disclosure.zone_tables import ReleasedClasses
 from vbas.core.levels import make_levels, own_regions
+
+from ..each import for_each_seed
+from .test_zone_parts_recounted import drawn
 
 OWN, MIDDLE = 1, 4  # what a record loses in its own area, and in the region of three
 
@@ -95,3 +98,36 @@ def test_where_an_area_loses_no_less_nothing_follows(own):
     losses = [np.full(3, own), np.full(2, MIDDLE), np.zeros(1)]
     found = method_bounds(release(2, 7, 0), np.ones(3), losses, 5)
     assert list(zip(found.low.tolist(), found.high.tolist())) == [(0, 7), (0, 7)]
+
+
+@for_each_seed(60)
+def test_what_each_part_of_a_region_may_hold_in_plain_loops(seed):
+    released, shown, people, rng = drawn(seed, False)
+    levels, k = released.levels, int(rng.integers(2, 6))
+    records = released.records + k - 2  # k and more of each
+    released = ReleasedClasses(levels, released.level, released.region, released.class_of, records, False)
+    losses = [rng.integers(0, 5, of.n_regions) + 2.0 * level for level, of in enumerate(levels.crosswalks)]
+    index, region_of = _Index(released, people), levels.region_of
+    for level in range(1, len(levels)):
+        expected = []
+        for at, (of_level, region, one) in enumerate(shown):
+            if of_level != level:
+                continue
+            inside = np.flatnonzero(region_of[level] == region)
+            higher = [(over, int(region_of[over][inside[0]])) for over in range(level + 1, len(levels))]
+            around = next((losses[over][of] for over, of in higher if (over, of, one) in shown), np.inf)
+            loss, number = losses[level][region], int(records[at])
+            for part in np.unique(region_of[level - 1][inside]).tolist():
+                own, shows = losses[level - 1][part], (level - 1, part, one) in shown
+                areas = [i for i in np.flatnonzero(region_of[level - 1] == part).tolist() if people[i] > 0]
+                areas = [i for i in areas if (0, int(region_of[0][i]), one) not in shown]
+                few = 0 if shows else min(k - 1, number)
+                left = number - (1 if shows else k)  # at most beside a part that could be shown
+                dear = sum((number - rest) * own + rest * around < number * loss for rest in range(1, k))
+                least, most = number - min(k - 1, left), number - 1 - dear
+                if least > most or not areas or own >= loss:
+                    least, most = 0, -1
+                few = 0 if not areas else number if own >= loss else few
+                expected.append((at, part, len(areas), few, least, most))
+        found = _parts_of(index, level, losses, k)
+        assert sorted(zip(*(column.tolist() for column in found))) == sorted(expected)
