@@ -354,11 +354,11 @@ def some_have_fewer(areas: Areas, crosswalks: Sequence[Crosswalk], least: float)
     people = float(crosswalks[-1].totals(areas.population).sum())
     if people < least:
         raise InputError(
-            tr(
-                "LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a "
-                "smaller one.",
+            plural(
+                "LEAST_POPULATION is {least:.15g}, but all areas together have {n:.15g} person: choose a smaller one.",
+                "LEAST_POPULATION is {least:.15g}, but all areas together have {n:.15g} people: choose a smaller one.",
+                people,
                 least=least,
-                people=people,
             )
         )
     return True

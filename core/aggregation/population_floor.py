@@ -7,7 +7,7 @@ import numpy as np
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..errors import InputError
-from ..language import plural, tr
+from ..language import plural
 from ..neighbours import neighbours_of
 from ..parameters import FLOOR
 from ..profile import Profile
@@ -46,10 +46,11 @@ def population_floor(
         floor = max(floor, float(areas.population[areas.population > 0].min()), total * LOST_IN_SUMS)
     if floor > total * (1 + 1e-12):
         raise InputError(
-            tr(
-                "FLOOR is {floor:g}, but all areas together have {total:g} people: choose a lower one.",
+            plural(
+                "FLOOR is {floor:g}, but all areas together have {n:g} person: choose a lower one.",
+                "FLOOR is {floor:g}, but all areas together have {n:g} people: choose a lower one.",
+                total,
                 floor=floor,
-                total=total,
             )
         )
     adjacency, n_bridged = bridged(areas, neighbours_of(areas), floor)

@@ -364,12 +364,16 @@ def raked(matrix: sparse.csr_matrix, rows: np.ndarray, columns: np.ndarray) -> t
     Returns both factors, with which the sums of the rows hold, and by how much a column's is off at most.
     """
     turned = matrix.T.tocsr()
-    of_columns = np.ones(matrix.shape[1])
+    of_columns = before = np.ones(matrix.shape[1])
     for step in range(MOST_STEPS):
         of_rows, sums = _rows_met(matrix, turned, rows, of_columns)
         gap = float(np.abs(sums * of_columns - columns).max(initial=0.0))
-        if gap <= NEAR_ENOUGH or not np.isfinite(gap):
+        if not np.isfinite(gap):  # there are no such factors, and they grew beyond all numbers
+            of_columns = before
             break
+        if gap <= NEAR_ENOUGH:
+            break
+        before = of_columns
         if step >= SLOW and step % SLOW == 0:
             stepped = _newton_step(matrix, rows, columns, of_columns, of_rows, sums * of_columns)
             if stepped is not None:

@@ -270,6 +270,8 @@ def unmasked_sentence(counts: Mapping[str, int]) -> str:
     if not lost:
         return ""
     why = ", ".join(f"{tr(reason)} ({n})" for reason, n in lost.items())
+    if sum(counts.values()) == 1:
+        return tr("The only point could not be masked and is not released: {why}.", why=why)
     return plural(
         "{n} of {n_points} points could not be masked and is not released: {why}.",
         "{n} of {n_points} points could not be masked and are not released: {why}.",

@@ -241,10 +241,10 @@ def _check_magnitudes(weights: np.ndarray) -> None:
     if total >= MOST_RECORDS or weights.min() < total / MOST_RECORDS:
         raise InputError(
             tr(
-                "WEIGHT is between {least} and {most}: these cannot be counted together exactly. A weight says how "
-                "many people a row stands for: correct them, or leave WEIGHT empty to count every row once.",
-                least=f"{weights.min():.3g}",
-                most=f"{weights.max():.3g}",
+                "WEIGHT is between {least:.3g} and {most:.3g}: these cannot be counted together exactly. A weight says "
+                "how many people a row stands for: correct them, or leave WEIGHT empty to count every row once.",
+                least=float(weights.min()),
+                most=float(weights.max()),
             )
         )
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
-from vbas.core.analysis.fitting import AS_WEIGHTS, Margin, fit, margin_of
+from vbas.core.analysis.fitting import AS_WEIGHTS, Margin, fit, margin_of, raked
 from vbas.core.analysis.released import ReleasedRows, released_rows
 from vbas.core.analysis.spreading import AT_LEVEL_1, IN_ZONES, NONE, spread
 from vbas.core.areas import make_areas
@@ -249,3 +250,16 @@ def test_a_table_is_met_where_areas_are_nearly_full(seed):
     assert (estimate <= people + 1e-6).all() and not fitted.contradictions
     if len(rows) == counts.sum():
         np.testing.assert_allclose(estimate, people, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "rows", "columns", "off"),
+    [([[1, 0], [1, 1]], [5, 1], [1, 5], 4), ([[1, 1], [1, 1], [1, 0]], [3, 3, 10], [2, 14], 8)],
+)
+def test_sums_that_no_factors_meet_are_off_by_a_number(matrix, rows, columns, off):
+    """The factors grow for ever: what is said of the table is a number of people all the same."""
+    of_rows, of_columns, gap = raked(
+        sparse.csr_matrix(np.array(matrix, float)), np.array(rows, float), np.array(columns, float)
+    )
+    reached = of_rows @ np.array(matrix, float) * of_columns
+    assert gap == pytest.approx(off) and np.abs(reached - columns).max() == pytest.approx(off)
