@@ -186,13 +186,6 @@ def test_two_outputs_in_one_place(refused, tmp_path, one, other, words):
     refused(words, CROSSWALK=places[0], REGION_AUDIT=places[1])
 
 
-@pytest.mark.parametrize("ending", [".csv", ".xlsx", ".ODS"])
-def test_points_do_not_go_into_a_table(refused, tmp_path, ending):
-    """A table of points without the points is nothing."""
-    words = rf"SITE_POINTS is a layer of points, which a \{ending} file does not hold: give a name that ends in .gpkg"
-    refused(words, SITE_POINTS=str(tmp_path / f"sites{ending}"))
-
-
 def test_regions_in_a_table_are_said_to_have_lost_their_shapes(anonymize, tmp_path):
     done = anonymize(RELEASED_REGIONS=str(tmp_path / "regions.csv"), CROSSWALK=str(tmp_path / "crosswalk.csv"))
     (said,) = [line for line in done.log if "holds no shapes" in line]

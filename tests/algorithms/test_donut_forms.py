@@ -119,6 +119,15 @@ def test_a_release_without_fields_shows_nothing_but_places(mask, tmp_path):
     assert "for release" in masked.name() + masked.metadata().title() + masked.metadata().abstract()
 
 
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_places_alone_do_not_go_into_a_table(mask, tmp_path, ending):
+    """Nothing would be left of them."""
+    file = tmp_path / f"masked{ending}"
+    with pytest.raises(QgsProcessingException, match=rf"MASKED is nothing but shapes, which a {ending} file"):
+        mask(people_in(20), MASKED=str(file))
+    assert not file.exists()
+
+
 def test_what_cannot_be_masked_is_listed_one_by_one_counted_in_a_sentence_and_not_released(mask):
     centre = (WEST + 0.5 * SIDE, SOUTH + 0.5 * SIDE)
     spots = [centre, None, (0.0, 0.0), centre, *((centre[0] + SIDE * c, centre[1] + 2 * SIDE) for c in (2, 1))]

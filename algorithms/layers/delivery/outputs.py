@@ -146,15 +146,9 @@ class Outputs:
             self._temporary.add(name)
         progress = progress or (lambda _: check_cancelled(self._feedback))
         if isinstance(destination, Path):
-            if table.geometry != "none" and destination.suffix.lower() in WITHOUT_SHAPES:
-                self._feedback.pushWarning(
-                    tr(
-                        "{name}: a {suffix} file holds no shapes, so its rows are written without. For a map give a "
-                        "name that ends in .gpkg, .geojson or .shp.",
-                        name=name,
-                        suffix=destination.suffix,
-                    )
-                )
+            lost = _warning_of_shapes(name, destination, table)
+            if lost:
+                self._feedback.pushWarning(lost)
             formulas = warning_of_formulas(name, destination, table)
             if formulas:
                 self._feedback.pushWarning(formulas)
@@ -355,6 +349,31 @@ class Outputs:
         if name not in self._tables:  # they are dressed under their final name
             self._announcing.dress(name, identifier)
         self._results[name] = identifier
+
+
+def _warning_of_shapes(name: str, file: Path, table: Table) -> str:
+    """What to say of a table whose shapes the file does not hold; empty where nothing is lost.
+
+    Raises InputError where nothing would be left of it.
+    """
+    suffix = file.suffix.lower()
+    if table.geometry == "none" or suffix not in WITHOUT_SHAPES:
+        return ""
+    if not table.fields:
+        raise InputError(
+            tr(
+                "{name} is nothing but shapes, which a {suffix} file does not hold: give a name that ends in .gpkg, "
+                ".geojson or .shp.",
+                name=name,
+                suffix=suffix,
+            )
+        )
+    return tr(
+        "{name}: a {suffix} file holds no shapes, so its rows are written without. For a map give a name that ends in "
+        ".gpkg, .geojson or .shp.",
+        name=name,
+        suffix=suffix,
+    )
 
 
 def _recount(name: str, table: Table, check: SecondCount | None, file: Path) -> None:
