@@ -78,8 +78,8 @@ def without_journals() -> Iterator[None]:
 def _without_waiting() -> Iterator[None]:
     """Have SQLite not wait for the disk where GDAL opens it in this thread.
 
-    What it writes here is counted, and the copy that is put in its place is waited for. Files that other threads open
-    meanwhile are the user's.
+    What it writes here is counted, and waited for when it is put in its place. Files that other threads open meanwhile
+    are the user's.
     """
     if not hasattr(gdal, "SetThreadLocalConfigOption"):
         yield

@@ -273,6 +273,9 @@ def test_what_was_not_masked_is_one_sentence():
     assert unmasked_sentence({"masked": 5, "in no area": 2, "no position": 1}) == (
         "3 of 8 points could not be masked and are not released: in no area (2), no position (1)."
     )
+    assert unmasked_sentence({"masked": 0, "in no area": 1}) == (
+        "The only point could not be masked and is not released: in no area (1)."
+    )
 
 
 def test_populations_by_category():

@@ -73,6 +73,12 @@ def test_the_finest_level_has_the_least_population(areas, least):
     assert levels.crosswalks[0].totals(areas.population).min() >= least
 
 
+def test_one_person_is_no_people():
+    areas = make_areas(["a", "b"], [(0, 0), (9, 0)], [1, 0])
+    with pytest.raises(InputError, match="LEAST_POPULATION is 5, but all areas together have 1 person:"):
+        with_least_population(areas, make_levels(areas, (own_regions(2),)), 5)
+
+
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(most_areas=16), st.integers(1, 120))

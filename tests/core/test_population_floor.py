@@ -154,6 +154,8 @@ def test_wrong_floors_and_cancelling():
         with_floor(even_grid(4), -1)
     with pytest.raises(InputError, match="FLOOR is 17, but all areas together have 16 people"):
         with_floor(even_grid(4), 17)
+    with pytest.raises(InputError, match="FLOOR is 17, but all areas together have 1 person:"):
+        with_floor(even_grid(2, 0.25), 17)
 
     def stop(fraction):
         raise Cancelled("Cancelled.")
