@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
-from qgis.PyQt.QtWidgets import QApplication
+from qgis.core import QgsApplication
+from qgis.PyQt.QtWidgets import QApplication, QLabel
 
 from ..patience import PATIENCE
 
@@ -23,8 +25,15 @@ def wait_for(condition):
     """Until something holds."""
     until = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < until, "it never came"
+        assert time.monotonic() < until, f"it never came: {standing()}"
         let_pass(0.005)
+
+
+def standing():
+    """What there is of work, threads and sentences, for who finds that nothing comes."""
+    tasks = [(task.description(), task.status()) for task in QgsApplication.taskManager().tasks()]
+    said = [label.text() for label in QApplication.allWidgets() if isinstance(label, QLabel) and label.isVisible()]
+    return tasks, threading.enumerate(), said
 
 
 def settle(dock):
