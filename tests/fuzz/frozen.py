@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "c69a0340b41e6740a2ca54d0850a60b166f07015b0cc1e26e124a0ad55e1e2f0"
+FROZEN = "cebbf465d5f8e2afc5574f00bc3e5708ba6a3998238c5d9cebd70daafa1bd39a"
 
 
 def modules() -> list[Path]:

@@ -298,7 +298,7 @@ def _nested(case, records, released, regions, k, people):
         if n > live[key]:
             yield f"Level {key[0] + 1}, region {key[1]}: {n} records of {key[2]!r} are shown, {live[key]} live there."
             return
-    if _more_is_asked(case) or records.members or records.sensitive or coarser:
+    if _more_is_asked(case) or records.members or records.sensitive or coarser or not _told_apart(records):
         return
     for (level, region, values), n in live.items():
         if level == n_levels - 1 and n >= k and at_last[region, values] != n:
@@ -308,6 +308,12 @@ def _nested(case, records, released, regions, k, people):
                     continue
             yield f"Of {n} records of {values!r} in the last region {region} only {at_last[region, values]} are shown."
             return
+
+
+def _told_apart(records):
+    """Whether all values read as others than the rest, however they are written: not “1” and “+1”."""
+    as_read = {tuple(map(loose, records.of(row, records.quasi))) for row in records.rows}
+    return len(as_read) == len(set(map(records.values, records.rows)))
 
 
 def _zones(case, records, released, regions, log):
@@ -320,7 +326,7 @@ def _zones(case, records, released, regions, log):
         if not beside and len(next(iter(regions.values()))) > 1:
             yield "DISCLOSURE is chosen, and nothing is said of it."
     values_of = [tuple(map(loose, records.of(row, records.quasi))) for row in records.rows]
-    if not said or coarser or len(set(values_of)) != len(set(map(records.values, records.rows))):
+    if not said or coarser or not _told_apart(records):
         return
     shown: Counter[tuple] = Counter()
     for (level, region), values, _, n in released:

@@ -52,7 +52,12 @@ def loose(value):
         number = float(text)
     except ValueError:
         return text.replace("/", "-")
-    return text if number != number or abs(number) >= 2**53 else number
+    if number != number:
+        return text
+    if abs(number) < 2**53:
+        return number
+    told_by_digits = text.lstrip("-").isdecimal() and int(text) != number
+    return text if told_by_digits else repr(number)  # 1e308, 1e+308 and its digits are one
 
 
 def _without_mark(value):
