@@ -291,8 +291,16 @@ def test_a_run_never_stands_in_the_group_of_another(project):
     (group,) = root.findGroups()
     second = run_into(project, group, "RELEASED_REGIONS", "REGION_AUDIT")
     (alone,) = run_into(project, group, "RELEASED_REGIONS")
-    assert shown(root) == [("run (2)", [*reversed(second)]), alone, ("run", [*reversed(first)])]
+    runs = [("run (2)", [*reversed(second)]), ("run", [*reversed(first)])]
+    assert shown(root) == [alone, *runs]
     assert len(project.mapLayers()) == 5
+    background = root.addLayer(project.addMapLayer(regions(), False)).layer()
+    below = LayerGroup("run")
+    below.expect("MASKED")
+    points = project.addMapLayer(regions(), False)
+    root.insertLayer(3, points)  # where QGIS puts it while the background is chosen
+    below.take(points, "MASKED", project)
+    assert shown(root) == [alone, points, *runs, background]
 
 
 def test_a_table_alone_stands_below_all_that_is_drawn(project):

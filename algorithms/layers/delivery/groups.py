@@ -94,19 +94,22 @@ def _place_alone(node: QgsLayerTreeNode, layer: QgsVectorLayer, project: QgsProj
         _move(node, root, len(root.children()))
         return
     above, position = _outside_of_runs(node)
-    if above is not node.parent():
+    if (above, position) != (node.parent(), node.parent().children().index(node)):
         _move(node, above, position)
 
 
 def _outside_of_runs(node: QgsLayerTreeNode) -> tuple[QgsLayerTreeGroup, int]:
-    """The group that a node stands in and its position there; over the outermost run's group where it is in one."""
-    place = node.parent(), node
-    parent = node.parent()
+    """The group that a node stands in and its position there; over the outermost run's group where it is in one, and
+    over those of earlier runs, under which nobody would see it."""
+    above, beside = node.parent(), node
+    parent = above
     while parent.parent() is not None:
         if parent.customProperty(OF_A_RUN):
-            place = parent.parent(), parent
+            above, beside = parent.parent(), parent
         parent = parent.parent()
-    return place[0], place[0].children().index(place[1])
+    siblings = above.children()
+    of_runs = (n for n, sibling in enumerate(siblings) if sibling.customProperty(OF_A_RUN))
+    return above, min(siblings.index(beside), next(of_runs, len(siblings)))
 
 
 def _id_of(node: QgsLayerTreeNode) -> str:
