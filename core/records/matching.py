@@ -153,6 +153,8 @@ def match_areas(
             areas=first_values(areas.identifiers),
         )
         raise InputError(" ".join(filter(None, (none, aside))))
+    if table.counts is not None:
+        lost = lost & (table.counts > 0)  # a row that stands for no record is nobody's loss
     if lost.any() and unmatched == STOP:
         some = plural(
             "{n} record has an area in “{field}” that is not in REGIONS ({first}): correct it, or set UNMATCHED to "

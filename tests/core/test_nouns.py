@@ -11,6 +11,9 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table, number_compactly
 from vbas.core.errors import InputError
+from vbas.core.records.columns import Column
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import RecordTable
 
 SQUARE = [[0, 0], [1, 0], [0, 1]]
 
@@ -66,6 +69,20 @@ def test_a_table_of_another_type_and_order_keeps_its_numbers():
     crosswalk = crosswalk_from_table(areas, ["300", "100", "200"], ["7", 3.0, None])
     assert crosswalk.region_of.tolist() == [0, -1, 1]
     assert crosswalk.numbers.tolist() == [3, 7]
+
+
+def test_a_row_that_stands_for_no_record_needs_no_area():
+    areas = make_areas(["a", "b", "c"], SQUARE)
+    homes, sexes = Column(np.array([0, 1, 2, 2]), np.array(["a", "b", "x"], dtype=object)), ["F", "F", "M", "F"]
+    values = Column(np.array([0, 0, 1, 0]), np.unique(sexes))
+
+    def table(*counts):
+        return RecordTable(homes, {"sex": values}, {}, np.array(counts))
+
+    records = match_records(table(3, 4, 0, 0), areas)
+    assert records.profile.counts.toarray().sum() == 7 and records.n_unmatched == 0
+    with pytest.raises(InputError, match="2 records have an area .*“x”"):
+        match_records(table(3, 4, 2, 0), areas)
 
 
 @pytest.mark.slow
