@@ -76,18 +76,20 @@ def hierarchy_rule(attribute: str, words: str) -> HierarchyRule:
     text = " ".join(re.sub("[,;:]", " ", words.lower()).split())
     match = re.fullmatch(rf"(?:({BANDS}|{LEADING}|{OTHER_BELOW}) ([0-9]+(?: [0-9]+)*))?( ?\*)?", text)
     if not text or match is None:
-        raise InputError(
-            tr(
-                "HIERARCHY_RULES: “{words}” for “{attribute}” is no rule: write “{bands} 5, 10, 20”, “{leading} 3, 2, "
-                "1” or “{other_below} 1000”; a “{suppressed}” at the end adds a level that shows nothing.",
-                words=words,
-                attribute=attribute,
-                bands=BANDS,
-                leading=LEADING,
-                other_below=OTHER_BELOW,
-                suppressed=SUPPRESSED_VALUE,
-            )
+        problem = (
+            tr("HIERARCHY_RULES: “{words}” for “{attribute}” is no rule:", words=words, attribute=attribute)
+            if text
+            else tr("HIERARCHY_RULES: “{attribute}” has no rule:", attribute=attribute)
         )
+        written = tr(
+            "write “{bands} 5, 10, 20”, “{leading} 3, 2, 1” or “{other_below} 1000”; a “{suppressed}” at the end adds a "
+            "level that shows nothing.",
+            bands=BANDS,
+            leading=LEADING,
+            other_below=OTHER_BELOW,
+            suppressed=SUPPRESSED_VALUE,
+        )
+        raise InputError(f"{problem} {written}")
     kind = match[1] or ""
     numbers = tuple(int(number) for number in (match[2] or "").split())
     if any(not 1 <= number <= LARGEST for number in numbers):

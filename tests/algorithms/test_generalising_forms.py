@@ -162,6 +162,7 @@ def test_a_file_is_counted_again_by_what_it_shows(anonymize, table, tmp_path):
         ({"GENERALISE": ["age", 1], "HIERARCHY_RULES": ["age", "bands 2"]}, "“age” has both rows in HIERARCHIES and"),
         ({"GENERALISE": ["age", 1], "HIERARCHIES": None}, "nothing says what its coarser values are"),
         ({"GENERALISE": ["sex", 1], "HIERARCHY_RULES": ["sex", "bands"], "HIERARCHIES": None}, "is no rule: write"),
+        ({"GENERALISE": ["sex", 1], "HIERARCHY_RULES": ["sex", ""], "HIERARCHIES": None}, "“sex” has no rule: write"),
     ],
 )
 def test_what_does_not_fit_ends_in_a_sentence(anonymize, table, changes, words):
