@@ -178,7 +178,8 @@ def _table(
     shape = (n_zones, len(groups))
     total, silent = np.zeros(shape, np.int64), np.zeros(shape, bool)
     np.add.at(total, (unit, group[n:]), np.maximum(counts, 0))
-    silent[unit[counts < 0], group[n:][counts < 0]] = True
+    unknown = counts < 0
+    silent[unit[unknown], group[n:][unknown]] = True
     silent[np.setdiff1d(np.arange(n_zones), unit)] = True
     low, high = np.where(silent, 0, total), np.where(silent, MANY, total)
     group_of = np.where(known, group[:n], NONE)

@@ -58,7 +58,7 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
             "they show."
         )
     log.info(later)
-    if changed.percent < BEGIN_ANEW:
+    if changed.percent <= BEGIN_ANEW:
         return (*said, later)
     anew = tr(
         "That is more than {most:g} %: where the earlier releases can be withdrawn, or a new series begins with other "

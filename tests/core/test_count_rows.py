@@ -53,8 +53,9 @@ def test_a_value_that_is_missing_stands_for_all_so_that_tables_may_stand_one_bel
 
 
 def test_combinations_without_a_row_are_counts_of_nobody_and_empty_counts_say_nothing():
-    (table,) = tables(("a", "f", None, 2), ("a", "m", None, None), ("b", "m", None, 1))
-    assert table.low.tolist() == [[2, 0], [0, 1]] and table.high.tolist() == [[2, MANY], [0, 1]]
+    for nobody in ([], [("b", "f", None, 0)]):  # said, or left out
+        (table,) = tables(("a", "f", None, 2), ("a", "m", None, None), *nobody, ("b", "m", None, 1))
+        assert table.low.tolist() == [[2, 0], [0, 1]] and table.high.tolist() == [[2, MANY], [0, 1]]
 
 
 def test_counts_of_more_people_are_the_most_there_can_be_and_of_fewer_are_refused():

@@ -9,16 +9,18 @@ import stat
 import sys
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
+from vbas.core.arrays import to_list
 from vbas.core.errors import InputError, VbasError
 from vbas.core.publish import file_place, files, sqlite_targets
-from vbas.core.publish.counting import Counting
+from vbas.core.publish.counting import Counting, SecondCount
 from vbas.core.publish.files import DISK, FileSystem
 from vbas.core.publish.geopackage.pages import REALS, _held
-from vbas.core.publish.geopackage.recounting import _shapes_of_geopackage
+from vbas.core.publish.geopackage.recounting import _count_classes, _shapes_of_geopackage
 from vbas.core.publish.names import key_of
 from vbas.core.publish.occupied import Occupied
 from vbas.core.publish.register import packs
@@ -205,6 +207,30 @@ def test_shapes_count_where_they_are_there_and_the_index_finds_them():
             connection.execute("DELETE FROM rtree_a_geom_rowid")
             connection.executemany("INSERT INTO rtree_a_geom_rowid VALUES (?)", [(i,) for i in range(found)])
             assert _shapes_of_geopackage(connection, "a", "geom") == expected
+
+
+@pytest.mark.parametrize("stand", ["by class", "by class, with gaps between", "anyhow"])
+def test_rows_of_a_file_are_counted_by_class_whatever_their_order_and_numbers(tmp_path, stand):
+    """Up to three classes of one or two rows, for a k of 2."""
+    draws, file = np.random.default_rng(1), tmp_path / "out.gpkg"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("CREATE TABLE out (fid INTEGER PRIMARY KEY, a, b, c)")
+        for sizes in (sizes for n in range(4) for sizes in product((1, 2), repeat=n)):
+            of_class = np.repeat(np.arange(len(sizes)), sizes)
+            numbers = np.arange(len(of_class)) + draws.integers(-3, 4)
+            if stand == "anyhow":
+                draws.shuffle(of_class)
+            elif stand != "by class":
+                numbers += of_class
+            rows = [
+                (i, code or None, 0 if code else "z", code % 2) for i, code in zip(to_list(numbers), to_list(of_class))
+            ]
+            connection.execute("DELETE FROM out")
+            connection.executemany("INSERT INTO out VALUES (?, ?, ?, ?)", rows)
+            connection.commit()
+            counted = _count_classes(connection, file, "fid", ["a", "b", "c"], SecondCount(2, 3))
+            assert counted == (len(rows), min(sizes, default=None))
 
 
 class OfAnother(FileSystem):

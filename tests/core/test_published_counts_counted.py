@@ -10,13 +10,14 @@ import pytest
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.block import Storeys
 from vbas.core.disclosure.block_flows import freed_by_flows
-from vbas.core.disclosure.count_tables import own_totals
+from vbas.core.disclosure.count_tables import MANY, own_totals
 from vbas.core.disclosure.exchanges import places_of
 from vbas.core.disclosure.following import following
+from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.losses import MEAN_DISTANCE
 from vbas.core.nesting.planning import nest
-from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy.published_counts import (
     OF_A_SUPPRESSED_RECORD,
     _by_class,
@@ -78,6 +79,24 @@ def test_what_is_told_of_a_release_that_was_held_is_so_by_counting(seed):
             assert held.n_left == held.n_followed and held.n_tried == small_counts(plan)
 
 
+@pytest.mark.parametrize("seed", [36, 37])
+def test_what_follows_from_the_tables_alone_is_counted_once(seed):
+    """All people of one area are published by class, those of the others by sex: what is moved does not hide them."""
+    rng = np.random.default_rng(seed)
+    areas, profile = town_of(rng, 4, 5)
+    there = np.arange(4)[:, None] == rng.integers(4)
+    by_sex, by_class = (own_totals(profile, own_regions(4), names) for names in (["sex"], ["sex", "job"]))
+    tables = every_table(profile, by_sex)
+    people = np.stack([tables[:, :, by_class.group_of == one].sum(axis=2) for one in range(by_class.n_groups)], axis=2)
+    tables = tables[((people == by_class.low) | ~there).all(axis=(1, 2))]
+    both = [by_sex, replace(by_class, low=by_class.low * there, high=np.where(there, by_class.high, MANY))]
+    for plan in (plan for plan in plans(areas, profile) if len(plan.levels) == 3):
+        held = hold_against_counts(plan, both, areas)
+        asked = [count for one in (plan, held.plan) for count in asked_of(one)]
+        really = [told(fitting(tables, one), asked, K) for one in (plan, held.plan)]
+        assert held.n_anyway == len(told(tables, asked, K) & set.union(*really))
+
+
 @pytest.mark.parametrize(("second", "third"), [(4, 6), (6, 4), (5, 5)])
 def test_the_fewest_records_keep_a_class_company(second, third):
     """Of four people of the first area three are shown: they go up with those of the area that shows fewer."""
@@ -88,6 +107,21 @@ def test_the_fewest_records_keep_a_class_company(second, third):
     assert held.n_coarser == 3 + min(second, third)
     after = level_of_cells(held.plan).tolist()
     assert after == [1, 1, int(second <= third), 1, int(third < second), 1]
+
+
+@pytest.mark.parametrize("seed", [14, 56])
+def test_a_class_goes_up_no_further_than_it_must(seed):
+    """What hides a count is moved in several steps, of which those are taken back that later ones make needless."""
+    areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+    table = own_totals(profile, own_regions(4), ["sex"])
+    tables, plan = every_table(profile, table), next(plans(areas, profile))
+    held = hold_against_counts(plan, [table], areas)
+    before, after = level_of_cells(plan), level_of_cells(held.plan)
+    (moved,) = np.flatnonzero((before >= 0) & (after > before))
+    for lower in range(before[moved], after[moved]):
+        less = plan_by_levels(profile, plan.levels, K, np.where(np.arange(len(after)) == moved, lower, after))
+        asked = asked_of(less)
+        assert told(fitting(tables, less), asked, K) - told(tables, asked, K)
 
 
 @pytest.mark.slow
@@ -152,6 +186,7 @@ def test_what_follows_of_regions_of_several_areas_is_what_all_tables_say(seed):
         assert {
             (tuple(count.places.areas(count.number).tolist()), count.class_of) for count in following(block)
         } == really
+        assert not len(proven_to_follow(block, []))
         for places in places_of(block):
             for number, free in enumerate(freed_by_flows(block, places).tolist()):
                 count = tuple(places.areas(number).tolist()), int(places.class_of[number])

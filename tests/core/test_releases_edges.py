@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,6 +66,26 @@ def test_rows_of_which_one_class_has_too_few_are_no_release(more, said):
             publish_rows(*shown, {"sex": sex})
     else:
         assert sorted(publish_rows(*shown, {"sex": sex}).records.tolist()) == [5, 5]
+
+
+@pytest.mark.parametrize("counts", [None, [4, 1, 2, 0, 3, 6]])
+def test_rows_show_values_of_as_many_records_as_they_stand_for(counts):
+    town = make_areas(["1", "2"], np.array([[0.0, 0], [1, 0]]))
+    sexes, ills = "FFMMFM", ["flu", "cold", "flu", "HIV", "flu", "cold"]
+    sex, ill = column_from_values(list(sexes)), column_from_values(ills)
+    shown = publish_rows(
+        *("old", 2, town, make_levels(town, [own_regions(2)]), np.zeros(6, np.int64), np.zeros(6, np.int64)),
+        {"sex": sex},
+        None if counts is None else np.array(counts),
+        sensitive={"ill": ill},
+    )
+    expected: Counter[tuple[str, str]] = Counter()
+    for value, row, number in zip(sexes, ills, counts or [1] * 6):
+        expected[value, row] += number
+    (values,) = shown.sensitive
+    classes = shown.categories[0][shown.classes[:, 0]][shown.class_of]
+    there = zip(classes[values.equivalence_class], values.categories[values.value], values.records.tolist())
+    assert {(value, row): number for value, row, number in there} == +expected
 
 
 def test_values_of_aliases_are_read_to_the_letter():

@@ -166,6 +166,8 @@ def test_a_coarser_field_under_another_name_is_warned_of(regions):
     assert "“group” of r2" in warning and "“age” of r1" in warning and "one of them in wider groups" in warning
     (back,) = match([coarser(regions[1], "r1"), release(regions[0], title="r2")]).warnings
     assert "“age” of r2" in back and "“group” of r1" in back
+    (of_newest,) = match([coarser(regions[1], "r0"), old, coarser(regions[1], "r2")]).warnings  # said once
+    assert "“group” of r2" in of_newest and "“age” of r1" in of_newest
 
 
 @pytest.mark.parametrize("n_values", [2, 3, 4])

@@ -277,6 +277,23 @@ def test_what_is_left_over_several_regions_is_left_value_by_value():
     assert (len(count.cells), count.low, count.values) == (2, 2, (("ill", "cold", 1), ("ill", "flu", 1)))
 
 
+def test_what_is_left_beside_areas_whose_values_are_known_only_together():
+    """Two areas are shown together with their values and one by one without: what both others hold is left by value."""
+    people = np.array([[[3, 2, 0]], [[2, 4, 0]], [[1, 0, 0]], [[0, 0, 1]]])
+    shown = [release(people, [0, 0, 0, 0]), release(people, [0, 0, 1, 1]), release(people, [0, 1, 2, 3], field=False)]
+    (count,) = find_disclosed(shown).counts
+    assert (len(count.cells), count.low) == (2, 2)
+    assert set(count.values) == {("ill", "cold", 1), ("ill", "HIV", 1)}
+
+
+def test_of_values_that_contradict_each_other_none_is_told():
+    """Five have flu in one release and six, who hold the five, have a cold in the other: the sixth is counted alone."""
+    one, other = np.array([[[5, 0, 0]], [[1, 0, 0]]]), np.array([[[0, 5, 0]], [[1, 0, 0]]])
+    findings = find_disclosed([release(one, [0, 0]), release(other, [0, 1])])
+    assert [(count.low, count.high, count.values) for count in findings.counts] == [(1, 1, ())]
+    assert len(findings.contradicted) == 1
+
+
 def test_a_release_that_adds_only_the_value_of_a_count_given_away_before_is_held_back():
     people = np.array([[[6, 0, 0]], [[1, 0, 0]]])
     earlier = [release(people, one, field=False) for one in ([0, 0], [0, 1])]

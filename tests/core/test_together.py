@@ -120,6 +120,28 @@ def test_of_what_was_delivered_nothing_is_touched_and_of_the_rest_nothing_stays(
         assert len(set(states)) == 2 and states == sorted(states)  # by one step
 
 
+@pytest.mark.parametrize("at", range(4, 44, 4))
+def test_what_one_run_cannot_take_back_the_next_one_does(at):
+    """Killed after some call; the run that tidies up is denied any one of its own, the next one none."""
+    for denied in count(1):
+        files = Memory(ALL[0])
+        files.arm(AFTER, at)
+        with suppress(Crash):
+            named(files)
+        files.restart()
+        given = visible(files) == WRITTEN
+        files.arm(DENIED, denied)
+        clear_dead(OUT, files)
+        was_denied = files.said
+        files.restart()
+        clear_dead(OUT, files)
+        assert visible(files) == (WRITTEN if given else {}), was_denied
+        assert not [name for name in files.names(OUT) if name.startswith(".vbas")], was_denied
+        files.end()
+        if not was_denied:
+            break
+
+
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
 def test_an_interrupt_once_all_is_decided_takes_all_back(rules, monkeypatch):
     files = Memory(rules)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from vbas.core.releases.holding_back import _beside
 from vbas.core.releases.identical_rows import numbers_of_identical
 from vbas.core.releases.keeping import NOBODY, Places, families
 from vbas.core.releases.keeping import _Work as Keeping
+from vbas.core.releases.update_said import say_what_changed
+from vbas.core.releases.updating import FURTHER, UPDATED, Changed, Update
 from vbas.core.releases.valued import (
     People,
     PlacesByValue,
@@ -494,3 +497,46 @@ def test_who_is_moved_and_taken(seed):
                 assert keeping.released[at].tolist() == released.tolist()
                 assert keeping.within[at].tolist() == within.tolist()
     assert n_taken or seed
+
+
+@for_each_seed(16)
+def test_where_nothing_changed_nobody_is_gathered(seed):
+    """Whoever is shown in a larger region stays there, though k live in a smaller one, until the class changes."""
+    rng = np.random.default_rng(seed)
+    keeping = drawn_keeping(rng)
+    stay = rng.random(sum(N_PLACES)) < 0.5
+    same = [stay[top] for top in keeping.top]
+    for places, released, within, as_it_was in zip(keeping.levels, keeping.released, keeping.within, same):
+        released[as_it_was], within[as_it_was] = places.released[as_it_was, -1], places.within[as_it_was, -1]
+    before = [of.copy() for of in keeping.released]
+    keeping.gather()
+    for now, was, as_it_was in zip(keeping.released, before, same):
+        assert now[as_it_was].tolist() == was[as_it_was].tolist()
+
+
+class Told:
+    """A log that keeps what it is told."""
+
+    def __init__(self):
+        self.infos: list[str] = []
+        self.warnings: list[str] = []
+
+    def info(self, *sentences):
+        self.infos += sentences
+
+    def warn(self, *sentences):
+        self.warnings += sentences
+
+
+@pytest.mark.parametrize("kind", [UPDATED, FURTHER])
+@pytest.mark.parametrize(("up", "lost"), [(0, 0), (6, 4), (7, 4), (1, 10)])
+def test_what_is_said_of_an_update_is_in_the_log_and_in_the_report(kind, up, lost):
+    """Of 100 records; that another series shows more is a warning, where more than 10 % are moved or suppressed."""
+    log = Told()
+    said = say_what_changed(Changed(5, 4, 3, 2, up, lost, 100), Update(0, kind), 3, K, log)
+    assert [*log.infos, *log.warnings] == list(said)
+    for figures in ("Of 12 classes", "5 are as", "4 show other", "3 are shown no more", "2 new", "1 to 2 people"):
+        assert figures in " ".join(said)
+    assert ["new series" in sentence for sentence in log.warnings] == [True] * (up + lost > 10)
+    assert any("stand" in sentence and "beside" in sentence for sentence in log.infos) == (kind == FURTHER)
+    assert any("takes the place" in sentence for sentence in log.infos) == (kind == UPDATED)
