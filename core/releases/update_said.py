@@ -37,9 +37,9 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
         k=k,
     )
     proven = tr(
-        "From these releases it follows of no class of a region that 1 to {most} people came or left, not even for "
-        "somebody who knows the method; that some did may well be likely.",
-        most=k - 1,
+        "From these releases it follows of no class of a region that some, but fewer than {k}, came or left, not even "
+        "for somebody who knows the method; that some did may well be likely.",
+        k=k,
     )
     cost = tr(
         "For that, {up} are shown in larger regions than in a release that knew no earlier one, and {lost} suppressed "

@@ -38,24 +38,33 @@ def earlier_register(town):
     return Register(tuple((table, tuple(some)) for table, some in rows.items()))
 
 
+def counts_of(records, outcome):
+    """(level, region, values) -> records, as the release shows them; None where the register writes some of its texts
+    in words of its own."""
+    names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
+    if any(isinstance(value, str) and not value.strip() for row in rows for value in map(plain, row)):
+        return None
+    nested = "vbas_level" in names and "vbas_level" not in records.quasi
+    front, released = 2 if nested else 1, Counter[tuple]()
+    for row in rows:
+        level, region = (int(float(row[0])), int(float(row[1]))) if nested else (1, int(float(row[0])))
+        people = int(float(row[-1])) if records.count else 1
+        released[level, region, tuple(map(loose, row[front : front + len(records.quasi)]))] += people
+    return released
+
+
 def registered(case, outcome, regions):
     """What a run with a register adds to it, and that nothing of fewer than k follows from it and the earlier one."""
     if not isinstance(case.parameters.get("REGISTER"), Register) or not regions:
         return
     records = Records(case, outcome)
-    names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
-    values = [plain(one) for row in rows for one in row]
-    if records.members or any(isinstance(value, str) and not value.strip() for value in values):
-        return  # k counts others than records; texts that the register writes in words of its own
-    nested = "vbas_level" in names and "vbas_level" not in records.quasi
-    front, n_quasi = 2 if nested else 1, len(records.quasi)
-    released: Counter[tuple] = Counter()
-    for row in rows:
-        level, region = (int(float(row[0])), int(float(row[1]))) if nested else (1, int(float(row[0])))
-        people = int(float(row[-1])) if records.count else 1
-        released[level, region, tuple(map(loose, row[front : front + n_quasi]))] += people
+    if records.members:
+        return  # k counts others than records
+    released = counts_of(records, outcome)
+    if released is None:
+        return
     yield from added(case, outcome, released)
-    before = outcome.layers["REGISTER"]
+    before, nested = outcome.layers["REGISTER"], len(next(iter(regions.values()))) > 1
     if nested or not before or not before["vbas_releases"]:
         return
     k = min(before["vbas_releases"][0][3], max(whole(case.parameters.get("K"), 5), 2))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from vbas.algorithms.catalogue import ALGORITHMS
 
 from . import people
+from .carried import carried_on
 from .dice import Dice
 from .earlier import earlier_register
 from .given import Case, Place, Table
@@ -30,7 +31,14 @@ WEIGHTS: dict[str, float] = {
     "donutmask": 6,
 }
 WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 3, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
-WEIGHTS |= {"donutaudit": 2, "checkrelease": 4, "checkreleases": 4, "editregister": 2, "generaterecords": 2}
+WEIGHTS |= {
+    "updaterelease": 6,
+    "donutaudit": 2,
+    "checkrelease": 4,
+    "checkreleases": 4,
+    "editregister": 2,
+    "generaterecords": 2,
+}
 
 
 def case_of(seed, number):
@@ -74,7 +82,10 @@ def _release(town):
 
 
 def _update(town):
-    """Mostly of a register of another geography, which is refused; test_updates_carried_on.py draws others."""
+    """Of months carried on; now and then of a register of another geography, which is refused."""
+    carried = carried_on(town) if town.dice.chance(0.9) else None
+    if carried is not None:
+        return carried
     given = {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
     return {**given, "REGISTER": earlier_register(town)}
 
@@ -312,7 +323,9 @@ def _linked(town):
         keys = [f"p{i}" for i in range(len(table))]
         table = given["RECORDS"] = replace(table, columns=(*table.columns, ("key", "text", keys)))
     key = dice.choice(table.names) if dice.chance(0.1) else "key"
-    values = [value for value in table.values(key) if dice.chance(0.7)] + ([None] if dice.odd() else [])
+    values = [value for value in table.values(key) for _ in range(dice.pick(0, 1, 1, 1, 2, 3))]
+    values += [None] if dice.odd() else []
+    known = ["", "linked_tables0.month"] if not dice.odd() else ["month", "linked_tables0."]
     rows = Table((("key", "text", [None if value is None else str(value) for value in values]), _months(dice, values)))
     for name in ("RECORD_COUNT", "PERSON_ID"):
         given.pop(name, None)
@@ -321,11 +334,11 @@ def _linked(town):
         "KEY": key,
         "LINKED_TABLES": [rows],
         "LINKED_KEYS": dice.pick("", "", "linked_tables0.key"),
-        "LINKED_KNOWN": dice.pick("", "", "linked_tables0.month", "linked_tables0.month", "month", "linked_tables0."),
+        "LINKED_KNOWN": dice.choice(known),
         "ROWS_KNOWN": dice.pick("all rows", "one row"),
         "NEW_KEY": dice.chance(0.5),
         "COUNT_KNOWN": dice.chance(0.5),
-        "LINKED_K": dice.pick(0, 0, 0, 2, 2, 99),
+        "LINKED_K": 99 if dice.odd() else dice.pick(0, 0, 2),
         "UNMATCHED": dice.pick("stop", "suppress"),
         "RELEASED_TABLES": Place("{folder}/tables.gpkg"),
     }

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "cebbf465d5f8e2afc5574f00bc3e5708ba6a3998238c5d9cebd70daafa1bd39a"
+FROZEN = "fe193675035fc0ca580ef8fc59a71beb6ccdcfbfbd3d14769c3cd7277a125fc2"
 
 
 def modules() -> list[Path]:

@@ -88,8 +88,8 @@ class Records:
         return {key: min([n, *(len(sets[key]) for sets in members)]) for key, n in records.items()}
 
 
-def release_of(case, outcome, regions, areas):
-    """A release by regions: one level or nested, as its fields say."""
+def release_of(case, outcome, regions, areas, k=None):
+    """A release by regions: one level or nested, as its fields say. k : what is asked, else that of the case."""
     names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
     records = Records(case, outcome)
     if records.in_own_words or (not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(EMPTY)):
@@ -104,7 +104,7 @@ def release_of(case, outcome, regions, areas):
         return
     front = 2 if nested else 1
     n_class = front + len(records.quasi)
-    k = max(whole(case.parameters.get("K"), 5), 2)
+    k = k or max(whole(case.parameters.get("K"), 5), 2)
     released = []
     classes: Counter[tuple] = Counter()
     for row in rows:

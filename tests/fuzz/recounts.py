@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 
 from .earlier import registered
 from .invented import estimated, generated, made_up
+from .linked import linked
 from .people_shown import recount_one_level, release_of, whole
 from .reading import identity, plain, positions, rows_of, rows_of_output
 from .registers import edited
@@ -15,6 +16,7 @@ from .side_by_side import compared
 from .tables_shown import recount_flattened, recount_profile
 from .tables_spread import recount_spread
 from .tables_studied import recount_studied
+from .updates import asked_of, changes_seen
 
 
 def _read(outcome, name):
@@ -150,6 +152,15 @@ def released(case, outcome):
     regions = given_regions(case, outcome)
     yield from release_of(case, outcome, regions, set(regions))
     yield from registered(case, outcome, regions)
+    yield from _finite(outcome)
+
+
+def updated(case, outcome):
+    """vbas:updaterelease."""
+    regions = given_regions(case, outcome)
+    yield from release_of(case, outcome, regions, set(regions), asked_of(case, outcome))
+    yield from registered(case, outcome, regions)
+    yield from changes_seen(case, outcome, regions)
     yield from _finite(outcome)
 
 
@@ -301,6 +312,7 @@ def dotted(case, outcome):
 RECOUNTS = {
     "anonymize": anonymized,
     "anonymizedatabase": anonymized_in_place,
+    "anonymizelinked": linked,
     "releaserecords": released,
     "releasedatabase": released,
     "evaluate": evaluated,
@@ -324,7 +336,7 @@ RECOUNTS = {
     "donutaudit": audited,
     "partitioncells": partitioned,
     "mendpartition": lambda _, outcome: _finite(outcome),
-    "updaterelease": lambda _, outcome: _finite(outcome),
+    "updaterelease": updated,
     "dotmap": dotted,
     **dict.fromkeys(
         ("aggregate", "locateallocate", "nestlevels", "staticcutoff", "cropidentifiers", "mergeadjacent"),

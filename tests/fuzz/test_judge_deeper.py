@@ -15,9 +15,10 @@ from vbas.algorithms.testdata import estimate_distributions, generate_records
 from vbas.core import comparison, outcome
 from vbas.core.nesting import planning
 from vbas.core.publish.register import listing, published_releases
-from vbas.core.releases import earlier
+from vbas.core.releases import carrying_on, earlier
 from vbas.core.releases.examining import Examined
 
+from . import linked, updates
 from .given import Case, Place, Table
 from .invented import ATTRIBUTES
 from .many import judged
@@ -85,6 +86,60 @@ def _beside_an_earlier_one(regions=(1, 1, 1, 1, 1, 1, 1, 1, 1)):
     given = {**_areas_and_records(), "CROSSWALK": crosswalk, "K": K, "RELEASED_RECORDS": PLACE}
     given = {name: value for name, value in given.items() if name not in ("CUTOFF", "SITE_NUMBERS")}
     return Case("releaserecords", {**given, "REGISTER": _register([1] * 9)})
+
+
+def _carried_on():
+    """Two have come since the release that is updated, by the same regions."""
+    regions = [1, 1, 1, 1, 2, 2, 2, 2, 2]
+    given = _beside_an_earlier_one(regions).parameters
+    names, kinds, columns = zip(*ROWS.columns)
+    more = [[*column, new, new] for column, new in zip(columns, (IDS[0], "F"))]
+    records = {"RECORDS": Table(tuple(zip(names, kinds, more))), "REGISTER": _register(regions)}
+    return Case("updaterelease", {**given, **records})
+
+
+def _another_shown():
+    """The release is read as if it showed another of the first class."""
+    plain = updates.counts_of
+
+    def counts_of(*given):
+        found = plain(*given)
+        return found + Counter([next(iter(found))])
+
+    return updates, "counts_of", counts_of
+
+
+def _with_stays():
+    """Everybody has two rows of another table, all alike."""
+    keys = tuple(f"p{i}" for i in range(len(ROWS)))
+    stays = Table((("key", "text", [*keys, *keys]), ("month", "integer", [1, 2] * len(keys))))
+    records = Table((*ROWS.columns, ("key", "text", list(keys))))
+    given = {
+        **_areas_and_records(),
+        "RECORDS": records,
+        "K": K,
+        "KEY": "key",
+        "LINKED_TABLES": [stays],
+        "NEW_KEY": True,
+    }
+    given = {name: value for name, value in given.items() if name != "SITE_NUMBERS"}
+    places = {"LINKED_KNOWN": "linked_tables0.month", "RELEASED_TABLES": Place("{folder}/tables.gpkg")}
+    return Case("anonymizelinked", {**given, **places})
+
+
+def _read_otherwise(change):
+    """Persons and rows are read as if they were others."""
+    plain = linked._tables
+    return linked, "_tables", lambda file: change(*plain(file))
+
+
+def _another_month(persons, rows):
+    return persons, [{**rows[0], "month": 3 - rows[0]["month"]}, *rows[1:]]
+
+
+def _more_stay():
+    plain = carrying_on.changed
+    return carrying_on, "changed", lambda *given: (lambda found: replace(found, same=found.same + 1))(plain(*given))
 
 
 def _in_zones():
@@ -274,6 +329,11 @@ def _counted(rows, names):
         (_edited, lambda: _kept("vbas_releases"), "vbas_releases holds"),
         (_edited, _readable, "can still be read in the file"),
         (_beside_an_earlier_one, _fewer_counts, "or not what is"),
+        (_carried_on, _another_shown, "change by fewer than 3"),
+        (_carried_on, _more_stay, "N_SAME is"),
+        (_with_stays, lambda: _read_otherwise(lambda persons, rows: (persons[1:], rows)), "persons are released"),
+        (_with_stays, lambda: _read_otherwise(lambda persons, rows: (persons, rows * 2)), "were not given"),
+        (_with_stays, lambda: _read_otherwise(_another_month), "1 persons look alike"),
         (_giving_away, _blind, "the register and the release leave"),
         (_in_zones, lambda: _levels(_broken_zone), "shows a part of what arrives"),
         (_in_zones, lambda: _levels(_lost_class), "in the last region 1 only 0 are shown"),
