@@ -146,7 +146,9 @@ def _said(layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) 
 
 
 def _numbers(outcome: Outcome, likeliest: Cluster | None) -> dict[str, object]:
-    of_likeliest = {} if likeliest is None else {"LLR": likeliest.llr, "RELATIVE_RISK": likeliest.relative_risk}
+    of_likeliest = {} if likeliest is None else {"LLR": likeliest.llr}
+    if likeliest is not None and np.isfinite(likeliest.relative_risk):  # there is none without cases outside
+        of_likeliest["RELATIVE_RISK"] = likeliest.relative_risk
     return {
         "N_RECORDS": outcome.n_at_risk,
         "N_CASES": outcome.n_cases,

@@ -123,6 +123,8 @@ class MendPartition(VbasAlgorithm):
         if mending is not None:
             form.outputs.add("MOVES", _moves_table(layer, cells, mending, shapes))
             form.outputs.add("MENDED", crosswalk_table(layer, Levels((mending.crosswalk,)), False, MENDED))
+        elif form.outputs.wanted("MOVES") or form.outputs.wanted("MENDED"):
+            form.warn(tr("MOVES and MENDED are not made, as nothing was to be mended (MEND)."))
         form.outputs.add_text(
             "REPORT",
             lambda: mending_report(

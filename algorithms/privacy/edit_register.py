@@ -201,11 +201,15 @@ def _of_series(form: Form, releases: Sequence[Listed]) -> list[Listed]:
     listed = [row for row in releases if not series or row.series.casefold() == series]
     if series and not listed:
         known = dict.fromkeys(row.series for row in releases if row.series)
+        if not known:
+            raise InputError(
+                tr("SERIES is “{series}”, but the register has none: leave it empty.", series=form.text("SERIES"))
+            )
         raise InputError(
             tr(
                 "SERIES is “{series}”, but the register has the series {known}: give one of them, or leave it empty.",
                 series=form.text("SERIES"),
-                known=", ".join(known) or tr("none"),
+                known=", ".join(known),
             )
         )
     return listed

@@ -82,8 +82,8 @@ def hierarchy_rule(attribute: str, words: str) -> HierarchyRule:
             else tr("HIERARCHY_RULES: “{attribute}” has no rule:", attribute=attribute)
         )
         written = tr(
-            "write “{bands} 5, 10, 20”, “{leading} 3, 2, 1” or “{other_below} 1000”; a “{suppressed}” at the end adds a "
-            "level that shows nothing.",
+            "write “{bands} 5, 10, 20”, “{leading} 3, 2, 1” or “{other_below} 1000”; a “{suppressed}” at the end adds "
+            "a level that shows nothing.",
             bands=BANDS,
             leading=LEADING,
             other_below=OTHER_BELOW,

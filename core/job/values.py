@@ -70,7 +70,12 @@ def number_of(parameter: str, value: object, whole: bool, least: float = -math.i
         asked = _whole_number_asked(low, high, largest) if whole else _number_asked(low, high, largest)
         raise InputError(tr("{parameter} is “{value}”: {asked}.", parameter=parameter, value=value, asked=asked))
     if not low <= number <= high:
-        asked = _number_asked(low, high, largest) if (low, high) != (-largest, largest) else _number_up_to(high)
+        if number > high:
+            asked = (
+                _number_up_to(high) if low == -largest else tr("give a number from {low} to {high}", low=low, high=high)
+            )
+        else:
+            asked = _number_asked(low, high, largest)
         raise InputError(tr("{parameter} is {number}: {asked}.", parameter=parameter, number=number, asked=asked))
     return int(number) if whole else number
 

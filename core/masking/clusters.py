@@ -160,7 +160,12 @@ def plant_clusters(
     rows = np.flatnonzero(can_be_masked)
     points, weights = households.points[rows], households.weights[rows]
     if len(rows) < 3:
-        raise InputError(tr("Clusters cannot be planted: fewer than three households lie in an area with people."))
+        raise InputError(
+            tr(
+                "Clusters cannot be planted (PLANTED_CLUSTERS): fewer than three households lie in an area with people."
+                " Leave it at 0, or give the HOUSEHOLDS of these AREAS."
+            )
+        )
     own = Households(points, weights)
     find = CircularScan(own, rng, progress=part(progress, 0.0, 0.5)).most_likely if detect is None else detect(own)
     truth = np.zeros((clusters, len(rows)), bool)

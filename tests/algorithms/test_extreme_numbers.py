@@ -225,7 +225,7 @@ def test_what_is_no_number_is_refused_by_name(run, form, name, number):
     given = {"REGIONS": squares(), "POPULATION": "people", **REGIONS, "RECORDS": records(), **RECORDS, name: number}
     if form == "anonymize":
         given |= {**NESTED, "RELEASED_RECORDS": "memory:"}
-    with pytest.raises(QgsProcessingException, match=rf"^{name} is .*: give a (whole )?number of at least"):
+    with pytest.raises(QgsProcessingException, match=rf"^{name} is .*: give a (whole )?number (of at least|from)"):
         run(form, **given)
 
 

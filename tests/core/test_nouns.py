@@ -81,7 +81,7 @@ def test_a_row_that_stands_for_no_record_needs_no_area():
 
     records = match_records(table(3, 4, 0, 0), areas)
     assert records.profile.counts.toarray().sum() == 7 and records.n_unmatched == 0
-    with pytest.raises(InputError, match="2 records have an area .*“x”"):
+    with pytest.raises(InputError, match=r"2 records have an area .*“x”"):
         match_records(table(3, 4, 2, 0), areas)
 
 

@@ -13,7 +13,7 @@ from .earlier import earlier_register
 from .given import Case, Place, Table
 from .invented import generate, microdata
 from .registers import drawn_register
-from .settings import PLACES, fill
+from .settings import PLACES, WORDS, fill
 from .several import check_several
 from .town import Town
 
@@ -156,11 +156,20 @@ def _register(town):
     dice = town.dice
     if dice.odd(2):
         return {"REGISTER": dice.pick("{folder}/none.gpkg", "/", "", "{folder}", "a\x00b")}
-    given = {"REGISTER": drawn_register(dice)}
-    if dice.chance(0.7):
-        given |= {"REMOVE": dice.randint(1, 8), "NEVER_PUBLISHED": dice.pick(True, True, True, False)}
-    elif dice.chance(0.3):
-        given |= {"DETAIL": "memory:", **town.regions()}
+    register = drawn_register(dice)
+    given: dict[str, object] = {"REGISTER": register}
+    there = [row[0] for table, rows in register.rows if table == "vbas_releases" for row in rows]
+    number = dice.choice(there) if there and not dice.odd() else dice.randint(1, 8)
+    what = dice.pick("remove", "remove", "points", "rename", "approve", "look", "list")
+    if what in ("remove", "points"):
+        given["NEVER_PUBLISHED"] = dice.pick(True, True, True, False)
+        given |= {"REMOVE": number} if what == "remove" else {"REMOVE_POINTS": 1}
+    elif what == "rename":
+        given |= {"RENAME": number, "NAME": dice.choice(WORDS)}
+    elif what == "approve":
+        given |= {"APPROVE": number, "WHO": dice.choice(WORDS)}
+    elif what == "look":
+        given |= {"DETAIL": Place("memory:"), **town.regions()}
     return given
 
 
@@ -174,6 +183,13 @@ def _nest(town):
         given["LEVEL_FIELDS"] = [town.names["id"], town.names["district"], town.names["borough"]]
     elif town.dice.chance(0.2):
         given["CROSSWALKS"] = [town.crosswalk(1)]
+    if "RECORDS" in given and town.dice.chance(0.2):
+        given["HELD_PERCENT"] = town.dice.pick(0, 50, 80, 100)
+    if "RECORDS" in given and town.dice.chance(0.2):
+        given["RESERVE"] = town.dice.pick(1, 1.5, 3)
+    if "RECORDS" in given and town.dice.chance(0.2):
+        table = given["RECORDS"]
+        given["MORE_RECORDS"] = [table.taken([row for row in range(len(table)) if town.dice.chance(0.8)])]
     return given
 
 
@@ -200,6 +216,8 @@ def _donut(town):
             given["HOUSEHOLD_COUNT"] = "members"
     if town.dice.chance(0.4):
         given["HOUSEHOLD_ID"] = "home"
+    if "HOUSEHOLDS" in given and town.dice.chance(0.2):
+        given |= {"EARLIER": town.points(), "EARLIER_ID": "home"}
     if town.dice.chance(0.2):
         given |= {
             "CATEGORY_FIELD": "kind",
@@ -265,20 +283,12 @@ def _dots(town):
 
 
 def _database(town):
-    table, _ = town.records()
-    text = {name: ";".join(value) if isinstance(value, list) else value for name, value in town.people().items()}
-    kept = (
-        "RECORD_REGION",
-        "QUASI_IDENTIFIERS",
-        "RECORD_COUNT",
-        "KEEP_FIELDS",
-        "PERSON_ID",
-        "HOUSEHOLD_ID",
-        "SENSITIVE",
-    )
-    stored = town.dice.pick("parquet", "parquet", "csv")
-    connection = Table(table.columns, stored=stored)
-    return {"CONNECTION": connection, **{name: text[name] for name in kept if name in text}}
+    given = town.people()
+    table = given.pop("RECORDS")
+    for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE"):
+        if isinstance(given.get(name), list):
+            given[name] = ";".join(given[name])
+    return {**given, "CONNECTION": Table(table.columns, stored=town.dice.pick("parquet", "parquet", "csv"))}
 
 
 def _release_database(town):
@@ -319,6 +329,8 @@ def _linked(town):
     """Persons by the key that they may have, and a table of some of their rows, whole or with keys of nobody."""
     given = {**town.regions(), **town.people()}
     table, dice = given["RECORDS"], town.dice
+    if not isinstance(table, Table):
+        return given
     if "key" not in table.names:
         keys = [f"p{i}" for i in range(len(table))]
         table = given["RECORDS"] = replace(table, columns=(*table.columns, ("key", "text", keys)))
@@ -326,7 +338,10 @@ def _linked(town):
     values = [value for value in table.values(key) for _ in range(dice.pick(0, 1, 1, 1, 2, 3))]
     values += [None] if dice.odd() else []
     known = ["", "linked_tables0.month"] if not dice.odd() else ["month", "linked_tables0."]
-    rows = Table((("key", "text", [None if value is None else str(value) for value in values]), _months(dice, values)))
+    keys_of_rows = [None if value is None else str(value) for value in values]
+    drugs = "drug", "text", [dice.pick("a", "a", "b", None) for _ in values]
+    rows = Table((("key", "text", keys_of_rows), drugs, _months(dice, values)))
+    other = dice.pick("", "", "LINKED_KEEP", "LINKED_SENSITIVE", "LINKED_KNOWN")
     for name in ("RECORD_COUNT", "PERSON_ID"):
         given.pop(name, None)
     return {
@@ -335,6 +350,7 @@ def _linked(town):
         "LINKED_TABLES": [rows],
         "LINKED_KEYS": dice.pick("", "", "linked_tables0.key"),
         "LINKED_KNOWN": dice.choice(known),
+        **({other: "linked_tables0.drug"} if other else {}),
         "ROWS_KNOWN": dice.pick("all rows", "one row"),
         "NEW_KEY": dice.chance(0.5),
         "COUNT_KNOWN": dice.chance(0.5),

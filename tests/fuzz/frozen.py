@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "fe193675035fc0ca580ef8fc59a71beb6ccdcfbfbd3d14769c3cd7277a125fc2"
+FROZEN = "34ba9188cb0d609754808f75748a4b4745baa5de8898dc3b1c4b46fcbb05de18"
 
 
 def modules() -> list[Path]:

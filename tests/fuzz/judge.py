@@ -147,6 +147,8 @@ def _not_made(case, name):
     nested = case.parameters.get("RELEASE") in ("nested levels", 1, "1")
     if name == "SCENARIO_AVERAGES":
         return not case.parameters.get("SCENARIOS")
+    if name in ("MENDED", "MOVES"):
+        return case.parameters.get("MEND") is False
     return (name in ("SITE_POINTS", "VORONOI") and nested) or name in ("AUDIT", "SMALLEST", "AREA_AUDIT")
 
 

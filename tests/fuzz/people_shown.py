@@ -11,6 +11,17 @@ from .reading import identity, loose, plain, positions, rows_of, rows_of_output,
 
 HIDING = ("no small count follows", 1, "1")  # what DISCLOSURE is asked for, by its name and its number
 ZONES = "what can be proven are the counts of its zones"
+# Forms in which classes may be the same in all periods, as they are unless it is asked otherwise.
+SERIES = (
+    "anonymize",
+    "anonymizelinked",
+    "anonymizedatabase",
+    "releaserecords",
+    "releasedatabase",
+    "evaluate",
+    "compare",
+)
+BY_ITSELF = ("each period by itself", 1, "1")
 EMPTY = (".geojson", ".xlsx", ".ods")  # formats in which no rows are no fields either
 
 
@@ -46,7 +57,11 @@ class Records:
             self.names, self.rows = rows_of(outcome.layers["RECORDS"])
             if table.selected is not None:
                 self.rows = self.rows[: table.selected]
-        self.quasi = _several(given.get("QUASI_IDENTIFIERS"))
+        period = str(given.get("PERIOD") or "").strip()
+        named = [name for name in _several(given.get("QUASI_IDENTIFIERS")) if name != period]
+        self.quasi = [*named, *([period] if period else [])]
+        # The period comes last among them; where its classes are to be the same in all, it is no part of what is shown.
+        self.same_in_all = bool(period) and case.algorithm in SERIES and given.get("PERIODS") not in BY_ITSELF
         kept, sensitive = _several(given.get("KEEP_FIELDS")), _several(given.get("SENSITIVE"))
         self.sensitive = sensitive
         self.kept = list(dict.fromkeys([*kept, *sensitive]))
@@ -68,6 +83,10 @@ class Records:
 
     def values(self, row):
         return tuple(map(typed, self.of(row, self.quasi)))
+
+    def series(self, key):
+        """A place and values, without the period where those of all periods are shown together or not at all."""
+        return (key[0], key[1][:-1]) if self.same_in_all else key
 
     @property
     def total(self):
@@ -205,11 +224,12 @@ def recount_one_level(case, outcome, regions, areas, released):
     sizes = records.sizes(place)
     lost = 0
     wanted: Counter[tuple] = Counter()
+    holding = {key: _sensitive_hold(case, records, rows) for key, rows in members.items()}
+    if None in holding.values():
+        return
+    fails = {records.series(key) for key, holds in holding.items() if key[0] is None or sizes[key] < k or not holds}
     for key, rows in members.items():
-        holds = _sensitive_hold(case, records, rows)
-        if holds is None:
-            return
-        if key[0] is None or sizes[key] < k or not holds:
+        if records.series(key) in fails:
             lost += sum(map(records.people, rows))
             continue
         for row in rows:
@@ -300,8 +320,10 @@ def _nested(case, records, released, regions, k, people):
             return
     if _more_is_asked(case) or records.members or records.sensitive or coarser or not _told_apart(records):
         return
+    last = n_levels - 1
+    short = {records.series((region, of)) for (level, region, of), n in live.items() if level == last and n < k}
     for (level, region, values), n in live.items():
-        if level == n_levels - 1 and n >= k and at_last[region, values] != n:
+        if level == last and records.series((region, values)) not in short and at_last[region, values] != n:
             if case.parameters.get("DISCLOSURE") in HIDING:
                 inside = [home for home, path in regions.items() if path[-1] == region]
                 if people_tell([people.get(home, 0) for home in inside], n, k):

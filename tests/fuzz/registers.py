@@ -99,13 +99,15 @@ def _releases(dice, n):
         listed = json.dumps(names, ensure_ascii=False)
         rows["vbas_releases"].append((number, title, moment, k, listed, n_levels, 1, 1, dice.pick("{}", None)))
         for level in range(1, n_levels + 1):
-            rows["vbas_crosswalks"] += [(number, level, f"{title}-{i}", dice.pick(1, 2, None)) for i in range(4)]
+            regions = (1, 1, 2, 2) if level == 1 else (1, 1, 1, 1)
+            rows["vbas_crosswalks"] += [(number, level, f"{title}-{i}", region) for i, region in enumerate(regions)]
+        field = dice.pick("job", "ill", "")
         for region in (1, 2):
             values = json.dumps([dice.pick("F", "M", "", "other") for _ in names], ensure_ascii=False)
             there = k + dice.randint(0, 5)
             rows["vbas_counts"].append((number, 1, region, values, there))
-            if dice.chance(0.4):
-                rows["vbas_values"].append((number, 1, region, values, dice.pick("job", "ill"), f"{title}-v", there))
+            if field:
+                rows["vbas_values"].append((number, 1, region, values, field, f"{title}-v", there))
     rows["vbas_maskings"] = [(1, "2026-01-01T00:00:00+00:00", "EPSG:26914")]
     rows["vbas_points"] = [(1, 1.5, 2.5)]
     return tuple((table, tuple(some)) for table, some in rows.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .given import Place
+from .given import Place, Table
 
 ODD_NUMBERS = (
     *(0, -1, 1, 2, 3, 10**9, 10**12, 2**31 - 1, 2**31, 2**63, 1e308, -1e308, 1e15, 1e-308, 0.5, 1.5),
@@ -81,6 +81,10 @@ TABLES = ("a", "select", "order", "a b", 'a"b', "a'b", "a\x00b", "", "gpkg_conte
 CRAMPED = ("a.gpkg", "a.csv")  # names that outputs of a run share, now and then
 
 
+SAID = ("SERIES", "PURPOSE", "RECIPIENT", "PREPARED_BY", "LICENCE", "NAME", "WHO")
+WORDS = ("Registry & Co", "étude nº 1", "<b>monthly</b>", "a\nb", " x ", "2026-01", "=1+1", "“so”")
+
+
 def fill(dice, definition, parameters):
     """Numbers, choices and places of a form, where its inputs are drawn already."""
     name, kind = definition.name(), definition.type()
@@ -107,6 +111,14 @@ def fill(dice, definition, parameters):
             parameters[name] = dice.choice(options)
     elif kind == "string" and dice.odd(0.5):
         parameters[name] = dice.choice(("", "nothing", "\x00", "a;b", "'", '"', "1,2", "0", "-1", "1e308"))
+    elif name in SAID and dice.chance(0.05):
+        parameters[name] = dice.choice(WORDS)
+    elif kind == "boolean" and name not in parameters and dice.chance(0.2):
+        parameters[name] = not definition.defaultValue()
+    elif kind == "field" and name not in parameters and dice.chance(0.025):
+        table = parameters.get(definition.parentLayerParameterName())
+        if isinstance(table, Table) and table.names:
+            parameters[name] = dice.choice(table.names)
     elif kind == "matrix" and dice.odd():
         parameters[name] = dice.pick([], ["a"], ["a", "b"], [None, None], "a,b,c", [1, 2])
     elif dice.odd(0.2):

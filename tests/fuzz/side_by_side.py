@@ -12,7 +12,17 @@ from .reading import identity, positions, rows_of, rows_of_output
 RUN_AGAIN = 2  # rows of a comparison
 TAKEN_OVER = (
     *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS"),
-    *("RECORD_COUNT", "UNMATCHED", "GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF"),
+    *(
+        "PERIOD",
+        "PERIODS",
+        "RECORD_COUNT",
+        "UNMATCHED",
+        "GAPS_REGION",
+        "GAPS_COEFFICIENT",
+        "GAPS_EXPONENT",
+        "LOG_BASE",
+        "CUTOFF",
+    ),
     *("N_SITES", "FLOOR", "BUDGET", "FAIR", "START", "SEED"),
 )
 NUMBERS = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy", "mean_distance")
@@ -154,7 +164,8 @@ def _counted(records, region_of, k):
             classes[region_of[home], records.values(row)] += n
             areas[home] += n
             regions[region_of[home]] += n
-    released = [n for n in classes.values() if n >= k]
+    fails = {records.series(key) for key, n in classes.items() if n < k}
+    released = [n for key, n in classes.items() if records.series(key) not in fails]
     return {
         "n_sites": len(set(region_of.values())),
         "suppressed": records.total - sum(released),
@@ -171,10 +182,11 @@ def _worst(records, region_of, k, row):
     for one in records.rows:
         if records.home(one) in region_of:
             classes[region_of[records.home(one)], records.values(one)] += records.people(one)
-    for (_, values), n in classes.items():
-        for name, value in zip(records.quasi, values):
+    fails = {records.series(key) for key, n in classes.items() if n < k}
+    for key, n in classes.items():
+        for name, value in zip(records.quasi, key[1]):
             all_of[name, value] += n
-            released_of[name, value] += n if n >= k else 0
+            released_of[name, value] += 0 if records.series(key) in fails else n
     losses = [100 * (1 - released_of[key] / n) for key, n in all_of.items() if n >= k]
     if losses and not math.isclose(float(row["worst_group_percent"]), max(losses), rel_tol=1e-6, abs_tol=1e-6):
         yield f"{row['worst_group']} is said to lose {row['worst_group_percent']} %, the most is {max(losses)} %."

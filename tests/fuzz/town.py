@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from . import areas as shapes
 from . import people
@@ -89,6 +90,8 @@ class Town:
             given[dice.choice(list(given)[1:])] = dice.choice([*table.names, "nothing", "", table.names])
         if dice.chance(0.12):
             given |= self.coarser(table, quasi)
+        if dice.chance(0.1):
+            given |= self.periods(table)
         if dice.odd(0.5):
             given["PUBLISHED_MARGINS"] = dice.pick(quasi[0], ";".join(quasi), "nothing", ",;,", quasi[0] * 2)
         elif dice.chance(0.04):
@@ -96,6 +99,12 @@ class Town:
         if dice.chance(0.05):
             given |= self.counts(table, quasi[0], given)
         return given
+
+    def periods(self, table):
+        """RECORDS with a column of periods, which is PERIOD."""
+        kind, values = self.dice.pick(("integer", [2024, 2025]), ("text", ["spring", "autumn", None]), ("integer", [1]))
+        wave = ("wave", kind, [self.dice.choice(values) for _ in range(len(table))])
+        return {"RECORDS": replace(table, columns=(*table.columns, wave)), "PERIOD": "wave"}
 
     def counts(self, table, name, given):
         """PUBLISHED_COUNTS: of every area, how many people have each value of a field."""
