@@ -26,7 +26,7 @@ WEIGHTS: dict[str, float] = {
     "ratemap": 2,
     "clusterscan": 2,
     "moran": 2,
-    "releasedatabase": 3,
+    "releasedatabase": 4,
     "anonymizedatabase": 3,
     "donutmask": 6,
 }
@@ -288,11 +288,24 @@ def _database(town):
     for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE"):
         if isinstance(given.get(name), list):
             given[name] = ";".join(given[name])
-    return {**given, "CONNECTION": Table(table.columns, stored=town.dice.pick("parquet", "parquet", "csv"))}
+    texts = [(name, values) for name, kind, values in table.columns if kind == "text" and any(values)]
+    if texts and town.dice.chance(0.1):
+        name, values = town.dice.choice(texts)
+        given["FILTER"] = [name, "=", town.dice.choice([value for value in values if value])]
+    return {**given, "CONNECTION": _in_an_engine(town, table)}
+
+
+def _in_an_engine(town, table):
+    return Table(table.columns, stored=town.dice.pick("parquet", "parquet", "csv"))
 
 
 def _release_database(town):
     given = {**_database(town), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    carried = carried_on(town) if town.dice.chance(0.3) else None
+    if carried is not None:
+        given = {name: ";".join(value) if isinstance(value, list) else value for name, value in carried.items()}
+        given["CONNECTION"] = _in_an_engine(town, given.pop("RECORDS"))
+        given["UPDATE"] = town.dice.pick("a further period", "the same people updated")
     place = town.dice.pick("{folder}/released.parquet", "{folder}/released.csv")
     if town.dice.odd(3):
         place = town.dice.choice(PLACES)

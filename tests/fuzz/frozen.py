@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "34ba9188cb0d609754808f75748a4b4745baa5de8898dc3b1c4b46fcbb05de18"
+FROZEN = "95b768e7f7ad0cbf00a5f75a8a99e6411857ce7ec7fd66a3eaf48d7f6fef42e4"
 
 
 def modules() -> list[Path]:

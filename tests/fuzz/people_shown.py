@@ -53,6 +53,9 @@ class Records:
                 ]  # the word that DuckDB writes
             if table.stored == "csv":
                 self.rows = [["" if one is None else str(one) for one in row] for row in self.rows]
+            if given.get("FILTER"):
+                field, _, value = given["FILTER"]
+                self.rows = [row for row in self.rows if str(self.of(row, [field])[0]) == value]
         else:
             self.names, self.rows = rows_of(outcome.layers["RECORDS"])
             if table.selected is not None:

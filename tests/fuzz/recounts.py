@@ -16,7 +16,7 @@ from .side_by_side import compared
 from .tables_shown import recount_flattened, recount_profile
 from .tables_spread import recount_spread
 from .tables_studied import recount_studied
-from .updates import asked_of, changes_seen
+from .updates import UPDATES, asked_of, changes_seen
 
 
 def _read(outcome, name):
@@ -152,15 +152,18 @@ def released(case, outcome):
     regions = given_regions(case, outcome)
     yield from release_of(case, outcome, regions, set(regions))
     yield from registered(case, outcome, regions)
+    if case.parameters.get("UPDATE") in UPDATES and outcome.layers["REGISTER"]:
+        yield from changes_seen(case, outcome, regions, max(whole(case.parameters.get("K"), 5), 2))
     yield from _finite(outcome)
 
 
 def updated(case, outcome):
     """vbas:updaterelease."""
     regions = given_regions(case, outcome)
-    yield from release_of(case, outcome, regions, set(regions), asked_of(case, outcome))
+    k = asked_of(case, outcome)
+    yield from release_of(case, outcome, regions, set(regions), k)
     yield from registered(case, outcome, regions)
-    yield from changes_seen(case, outcome, regions)
+    yield from changes_seen(case, outcome, regions, k)
     yield from _finite(outcome)
 
 

@@ -9,6 +9,8 @@ from .earlier import counts_of
 from .people_shown import Records, whole
 from .reading import loose
 
+UPDATES = ("a further period", "the same people updated", 1, 2)
+
 
 def asked_of(case, outcome):
     """k of an update: what is given, else that of the release that is updated."""
@@ -22,13 +24,13 @@ def _updated(case, before):
     return (rows or before["vbas_releases"])[-1]
 
 
-def changes_seen(case, outcome, regions):
+def changes_seen(case, outcome, regions, k):
     """Whatever two releases show of a class of a region, alone or with the regions within, differs by nobody or k."""
     before, records = outcome.layers["REGISTER"], Records(case, outcome)
     new = counts_of(records, outcome)
     if new is None or not all(any(path) for path in regions.values()):
         return
-    k, last = asked_of(case, outcome), _updated(case, before)
+    last = _updated(case, before)
     for number, _, _, _, names, *_ in before["vbas_releases"]:
         paths = _paths(before, number)
         if json.loads(names) != records.quasi or paths != regions:
@@ -39,7 +41,7 @@ def changes_seen(case, outcome, regions):
             few = [(key, then[key], n) for key, n in now.items() if key in then and 0 < abs(n - then[key]) < k]
             if few:
                 yield f"Between release {number} and this one classes change by fewer than {k}: {few[:3]!r}"
-        if number == last[0] and not records.kept:
+        if number == last[0] and not records.kept and "N_SAME" in outcome.results:
             yield from _said(outcome.results, old, new)
 
 
