@@ -277,13 +277,13 @@ class _OpenSums:
 
     def decide(self) -> None:
         """Give the answers: first of the sums that are fixed, then of one of those alike after the other."""
+        like = np.arange(len(self._at))
         for _ in range(MOST_PROGRAMS):
-            like = self._groups()
-            table, fixed = self._fixed(like)
+            alike = self._groups()
+            table, fixed = self._fixed(alike)
             if fixed:
-                break
-            if table is None:
-                like = np.arange(len(self._at))
+                like = alike
+            if fixed or table is None:
                 break
         if not self._left.any():
             return
@@ -363,8 +363,7 @@ class _OpenSums:
                 value = whole.asked @ people
                 offset = self._values[:, 0] - self._values[like, 0]
                 bounds.append(value[like] + offset + whole.base)
-                in_part = np.isin(self._of_asked, components)
-                still = _still_open(whole, value, self._k, self._left) | (self._left & ~in_part)
+                still = _still_open(whole, value, self._k, self._left)
                 self._answers.decided[self._at[self._left & ~still & ~mine]] = True
                 self._left = still | mine & self._left
             self._decide_sums(mine, *bounds)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from vbas.core.disclosure import programs
 from vbas.core.disclosure.overlay import UNBOUNDED
-from vbas.core.disclosure.programs import Problem, _fits, decide, solve, tables_of
+from vbas.core.disclosure.programs import Answers, Problem, _fits, _OpenSums, decide, solve, tables_of
 
 from ..each import for_each_seed
 
@@ -159,6 +159,30 @@ def test_whatever_is_decided_with_few_programs_is_so(most, monkeypatch):
             assert (answers.low[at] > 0) == (least >= 1 and most_of_it < K)
         n_open += int((~answers.decided).sum()) if len(tables) else 0
     assert n_open or most == 2
+
+
+@pytest.mark.parametrize("most", [1, 2, programs.MOST_PROGRAMS])
+def test_of_sums_known_by_one_table_what_is_decided_is_so(most, monkeypatch):
+    """However few programs decide: what none of them tells is said to be open, not to be free or one number."""
+    monkeypatch.setattr(programs, "MOST_PROGRAMS", most)
+    n_open = 0
+    for seed in range(40):
+        problem, k = drawn_problem(np.random.default_rng(300 + seed)), 6
+        tables = all_tables(problem)
+        if not len(tables):
+            continue
+        first, values = len(tables) // 2, tables @ problem.asked.toarray().T + problem.base
+        some = np.flatnonzero((values[first] >= 1) & (values[first] < k))
+        part = problem.part(*(np.ones(n, bool) for n in problem.rows.shape[::-1]), some)
+        answers = Answers(*(np.zeros(len(some), kind) for kind in (bool, np.int64, np.int64, bool)))
+        known = (values - problem.base)[first, some][:, None]
+        _OpenSums(part, known, k, answers, np.arange(len(some)), np.random.default_rng(seed)).decide()
+        n_open += int((~answers.decided).sum())
+        for at, of_it in enumerate(values[:, some].T.tolist()):
+            follows = min(of_it) >= 1 and max(of_it) < k
+            bounds = (min(of_it), max(of_it)) if follows else (0, 0)
+            assert not answers.decided[at] or (int(answers.low[at]), int(answers.high[at])) == bounds
+    assert n_open if most == 1 else most == 2 or not n_open
 
 
 def test_thousands_beside_a_few_are_no_contradiction():
