@@ -9,6 +9,8 @@ import numpy as np
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.decoys import Conditions
+from vbas.core.nesting.planning import nest
 from vbas.core.nesting.promoting import promote, whole_classes
 from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.diversity import shares_of
@@ -107,3 +109,24 @@ def test_of_a_class_of_a_coarsest_region_all_is_suppressed_or_nothing(seed):
     nothing_asked, asked = Requirement(2, shares=(shares,)), Requirement(2, shares=(shares,), l_diversity=2)
     assert whole_classes(town.profile, town.levels, town.level_of, nothing_asked).tolist() == expected
     assert whole_classes(town.profile, town.levels, town.level_of, asked).tolist() == town.level_of.tolist()
+
+
+@for_each_seed(20)
+def test_zones_show_all_of_a_class_in_a_coarsest_region_or_nothing(seed):
+    """Also where the least that must be left of a region leaves no choice; without zones nobody is suppressed who has
+    k in a coarsest region."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 4, (N, 2)) + (np.arange(N) == 0)[:, None]
+    areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.full(N, float(rng.integers(1, 30))))
+    halves, k = np.arange(N) // 4, int(rng.integers(2, 5))
+    levels = make_levels(areas, [own_regions(N), Crosswalk(halves, 2)])
+    conditions = Conditions(areas.population, None, int(rng.integers(0, 3)), float(rng.integers(0, 40)))
+    for asked in (conditions, None):
+        plan = nest(areas, profile_of(counts), levels, k, conditions=asked)
+        shown = np.zeros((N, 2), np.int64)
+        area, class_of = area_of_cells(plan.profile), plan.profile.counts.indices
+        np.add.at(shown, (area, class_of), plan.profile.counts.data * (plan.levels_of_cells >= 0))
+        for half in range(2):
+            all_there, all_shown = (of[halves == half].sum(axis=0) for of in (counts, shown))
+            assert ((all_shown == all_there) | (all_shown == 0)).all()
+            assert asked is not None or (all_shown == np.where(all_there >= k, all_there, 0)).all()
