@@ -103,13 +103,7 @@ def keep_together(plan: Plan, requirement: Requirement) -> Plan:
 def holding_together(plan: Plan, requirement: Requirement) -> Plan:
     """The plan without equivalence classes that fail what is asked beside k rows, nor any of the same class of other
     periods that must not stand alone."""
-    while True:
-        new = keep_together(holding(plan, requirement), requirement)
-        if new.n_released == plan.n_released and new.level_of is plan.level_of:
-            return new
-        if requirement.series is None:
-            return new
-        plan = new
+    return keep_together(holding(plan, requirement), requirement)
 
 
 def check_series(release: Release, profile: Profile, series: Series, levels: Levels) -> None:

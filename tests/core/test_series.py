@@ -19,11 +19,11 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest_by_losses
-from vbas.core.nesting.series import check_series, keep_together
+from vbas.core.nesting.series import check_series, holding_together, keep_together
 from vbas.core.nesting.series_helped import CellCounts, best_moves, places_of
 from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series
 from vbas.core.nesting.tree import tree_of
-from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
+from vbas.core.plan import SUPPRESSED, area_of_cells, holding, plan_by_levels, suppress
 from vbas.core.privacy.count_rows import CountRows
 from vbas.core.privacy.derivable import NO_SMALL_COUNT
 from vbas.core.privacy.in_each_period import with_series
@@ -308,10 +308,11 @@ def test_that_nobody_is_missing_from_a_series_is_known_beside_published_counts(p
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 5))
-def test_a_plan_that_was_moved_is_brought_together_and_only_upwards(seed, k):
-    records = people(seed)
-    requirement = with_series(Requirement(k), records.profile, "year")
+@given(st.integers(0, 10_000), st.integers(2, 5), st.booleans(), st.booleans())
+def test_a_plan_that_was_moved_is_brought_together_and_only_upwards(seed, k, persons, sensitive):
+    records = people(seed, persons=persons, sensitive=sensitive)
+    asked = requirement_of(records, k, l_diversity=1 + sensitive)
+    requirement = with_series(asked, records.profile, "year")
     levels, rng = levels_of(), np.random.default_rng(seed)
     losses = [np.full(crosswalk.n_regions, float(i)) for i, crosswalk in enumerate(levels.crosswalks)]
     plan = nest_by_losses(records.profile, levels, losses, k, requirement)
@@ -323,9 +324,11 @@ def test_a_plan_that_was_moved_is_brought_together_and_only_upwards(seed, k):
     moved[cells] += 1
     if rng.random() < 0.3:
         moved[np.isin(plan.equivalence_class_of, some[:1])] = SUPPRESSED
-    kept = keep_together(plan_by_levels(records.profile, levels, k, moved), requirement)
-    assert_series(kept, requirement)
+    kept = holding_together(plan_by_levels(records.profile, levels, k, moved), requirement)
+    assert_series(kept, requirement, whole=not sensitive)
     assert kept.level_of is not None
+    assert holding(kept, requirement).n_released == kept.n_released  # the classes that were joined hold what is asked
+    assert keep_together(kept, requirement) is kept
     down = (kept.level_of < moved) & (kept.level_of != SUPPRESSED)
     assert not down.any()
 
