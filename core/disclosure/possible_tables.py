@@ -48,8 +48,8 @@ class Weighed:
 class PossibleTables:
     """The tables of some zones.
 
-    count : (zones,) records of each; zone : (areas,) ascending, each zone with two areas or more; people : (areas,);
-    parts : from the finest, (areas,) the part of each area, negative where its zone has no such parts
+    count : (zones,) records of each, k and more; zone : (areas,) ascending, each zone with two areas or more;
+    people : (areas,); parts : from the finest, (areas,) the part of each area, negative where its zone has none
     """
 
     def __init__(
@@ -195,7 +195,7 @@ def _chances(count: np.ndarray, zone: np.ndarray, people: np.ndarray, k: int) ->
     chance = np.exp(records * np.log(rate)[area] - special.gammaln(records + 1.0))
     chance /= np.add.reduceat(chance, first)[area]
     last = np.maximum.reduceat(np.where(chance > NEVER, records, 0), first)
-    length = np.minimum(np.maximum(last + 1, k), full)
+    length = np.maximum(last + 1, k)
     return chance[records < length[area]], length
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
 from itertools import product
+from math import ceil
 
 import numpy as np
 
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting import optimum
 from vbas.core.nesting.optimum import NOT_SHOWN, ProfileCells, best_levels, patterns_for
+from vbas.core.nesting.series_optimum import MOST_STATES, _most_promising, _States
 from vbas.core.nesting.tree import tree_of
 
 from ..each import for_each_seed
+
+MANY = 1_000
 
 
 def drawn_case(seed, n_levels):
@@ -98,3 +104,31 @@ def test_nothing_loses_less_where_regions_show_all_or_nothing(monkeypatch):
         region_of, losses, k, cells, _ = drawn_case(seed, 2 + seed % 2)
         levels = best_levels(cells, tree_of(region_of, losses), k)
         assert_best(region_of, losses, k, cells, levels, least_loss_of_whole_regions)
+
+
+@for_each_seed(10)
+def test_the_possibilities_of_a_series_that_are_kept(seed):
+    """Of those that pass the same the cheapest; of too many the one that passes all, and then in turn the cheapest of
+    each weakest period and of each of ten parts of what is passed."""
+    rng = np.random.default_rng(seed)
+    number, n_periods = rng.integers(5, 90, 2), int(rng.integers(1, 4))
+    n = int(number.sum())
+    row, cost, records = np.repeat(np.arange(2), number), rng.permutation(n) / 2, rng.permutation(n)
+    passed = rng.integers(0, 7, (n, n_periods)) * (rng.random((n, n_periods)) < 0.8)
+    none = np.full(n, -1)
+    kept = _most_promising(_States(row, cost, passed.astype(np.int16), records, none, none), None)
+    expected = []
+    for one in range(2):
+        own = sorted(np.flatnonzero(row == one).tolist(), key=lambda state: cost[state])
+        cheapest = list({tuple(passed[state].tolist()): state for state in reversed(own)}.values())
+        cheapest.sort(key=lambda state: cost[state])
+        mass = {state: int(passed[state].sum()) for state in cheapest}
+        most, all_passed = max(mass.values()), max(cheapest, key=lambda state: records[state])
+        turn, seen = {}, Counter()
+        for state in cheapest:
+            weakest = min((of_period for of_period in passed[state].tolist() if of_period), default=MANY)
+            kinds = ("weakest", weakest), ("part", ceil(Fraction(10 * mass[state], max(most, 1))))
+            turn[state] = -1 if state == all_passed else min(seen[kind] for kind in kinds)
+            seen.update(kinds)
+        expected += sorted(cheapest, key=lambda state: (turn[state], cost[state]))[:MOST_STATES]
+    assert kept.tolist() == sorted(expected)
