@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 
 from vbas.core.areas import make_areas
-from vbas.core.disclosure.asked import _Level, _Places
+from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure.asked import _Level, _Places, asked_of
+from vbas.core.disclosure.chunk import chunk_of
+from vbas.core.disclosure.counts import CELL, HIDDEN, REST
 from vbas.core.disclosure.disclosed import _whole
 from vbas.core.disclosure.exchanges import freed_beyond
-from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, region_around
-from vbas.core.disclosure.published import Published
+from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, overlay, region_around
+from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.sensitive import _Part
+from vbas.core.plan import suppress
 
 from ..each import for_each_seed
 from .nested_cases import random_levels
+from .release_cases import profile_over
 
 N, CLASSES, K = 8, 3, 4
 
@@ -269,3 +274,42 @@ def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
     assert found.some(some).total(values).tolist() == [
         values[sorted(place)].sum(axis=0).tolist() for place in rows[some]
     ]
+
+
+def asked_plainly(over, asked):
+    """What is asked, by the cells and joint classes and by what is taken away: bounds, kind and release."""
+    found = {}
+    for row in range(len(asked.low)):
+        at = asked.members[row].indices.tolist()
+        key = frozenset(divmod(one, len(over.entries)) for one in at), int(asked.taken[row])
+        assert key not in found or asked.kind[row] == REST
+        bounds = int(asked.low[row]), int(asked.high[row])
+        found.setdefault(key, (bounds, asked.kind[row], int(asked.release[row])))
+    return found
+
+
+@for_each_seed(8)
+def test_what_bounds_alone_pin_is_what_is_asked_and_named_by_the_first_release(seed):
+    """Without programs it is all of which the bounds lie within 1 to k - 1; a region and class that several releases
+    have is the first one's."""
+    rng = np.random.default_rng(seed)
+    people = rng.integers(0, 6, (N, CLASSES))
+    profile = profile_over(people, [(one,) for one in "abc"], ("q",))
+    areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.ones(N))
+    regions = [number_compactly(np.sort(rng.integers(0, 4, N)))[0] for _ in range(2)]
+    releases = [publish(suppress(profile, of, K), areas) for of in (*regions, regions[seed % 2])]
+    over = overlay(releases)
+    chunk = chunk_of(over, np.arange(len(over.entries)), K, [0])
+    everything, pinned = (asked_plainly(over, asked_of(chunk, tables)) for tables in ([], None))
+    within = {key: found for key, found in everything.items() if found[0][0] >= 1 and found[0][1] < K}
+    assert pinned == within
+    for (members, _), (_, kind, release) in everything.items():
+        cells, joint = (frozenset(part) for part in zip(*members))
+        owners = [
+            at
+            for at, of in enumerate(over.regions.T)
+            if len(joint) == 1 and cells in {frozenset(np.flatnonzero(of == one).tolist()) for one in set(of.tolist())}
+        ]
+        if kind != REST:
+            assert kind == (CELL if len(members) == 1 else HIDDEN if owners else kind)
+            assert kind != HIDDEN or release == owners[0]
