@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .. import counted
 from ..language import tr
-from .association import NAMES, NOTHING_DISCLOSED, WARNED_SHARE, Disclosed
+from .association import NAMES, WARNED_SHARE, Disclosed
 
 EXPOSED = 0.01  # of the rows, the share that a field may expose; a release suppresses as many to hide the rare
 FEWEST_ROWS = 100  # below, a share says nothing
@@ -45,13 +45,13 @@ class KeptField:
     in_one_area: float
     below_k: int
     alone: int
-    disclosed: Disclosed = NOTHING_DISCLOSED
-    prefix: int = 0
-    refines: str = ""
-    finer: int = 0
-    finer_alone: int = 0
-    regains: str = ""
-    regained: Disclosed = NOTHING_DISCLOSED
+    disclosed: Disclosed
+    prefix: int
+    refines: str
+    finer: int
+    finer_alone: int
+    regains: str
+    regained: Disclosed
 
     @property
     def unique(self) -> float:

@@ -25,7 +25,8 @@ from vbas.core.privacy.kept_fields import examine_values
 from ..each import for_each_seed, holds_for_each
 from .strategies import column_from_array
 
-HARMLESS = KeptField("field", 5, 4, 1000, 1000, 0, 1000, 2.0, 2.0, 0.0, 7, 3)
+NOTHING = Disclosed(0, 0, 0)
+HARMLESS = KeptField("field", 5, 4, 1000, 1000, 0, 1000, 2.0, 2.0, 0.0, 7, 3, NOTHING, 0, "", 0, 0, "", NOTHING)
 SAID = {
     "area": "stands for the area in {share} % of the {rows} rows",
     "prefix": "the first 3 characters of “field” stand for the area in 1.0 % of the 1000 rows",
