@@ -114,7 +114,7 @@ def test_what_moves_up_leaves_what_would_be_known_had_it_been_shown_so_from_the_
         assert same(told(block), after)
 
 
-def test_parts_and_rests_are_free_where_records_may_move_to_others_there():
+def test_parts_and_rests_are_free_by_a_table_and_where_records_may_move_to_others_there():
     rng, k = np.random.default_rng(5), 4
     n_freed = n_kept = 0
     for _ in range(200):
@@ -127,7 +127,8 @@ def test_parts_and_rests_are_free_where_records_may_move_to_others_there():
         pairs *= zone[None] == of_zone[:, None]
         parts = Parts(sparse.csr_matrix(pairs), of_zone, np.full(5, -1), np.zeros(5, int), 5, 0, 5)
         whole = np.array([int(table[zone == of].sum()) for of in of_zone])
-        open_ = _Open(parts, whole, np.ones(5, bool), k)
+        by_table, open_ = (_Open(parts, whole, np.ones(5, bool), k) for _ in range(2))
+        by_table.free(table)
         open_.free_by_room(table, spare, zones)
         for part in range(5):
             inside = pairs[part] > 0
@@ -137,6 +138,7 @@ def test_parts_and_rests_are_free_where_records_may_move_to_others_there():
                 int(spare[zone == of_zone[part]].sum()),
             )
             rest = int(whole[part]) - records
+            assert (by_table.parts[part], by_table.rests[part]) == (1 <= records < k, 1 <= rest < k)
             to_part, to_rest = min(rest, room), min(records, around - room)
             nobody, enough = records - to_rest <= 0, records + to_part >= k
             no_rest, enough_rest = rest - to_part <= 0, rest + to_rest >= k

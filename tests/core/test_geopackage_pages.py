@@ -75,6 +75,8 @@ def held(file):
     """The rows of the table by their numbers, each value with its type, once SQLite has found nothing wrong."""
     with closing(sqlite3.connect(file)) as connection:
         assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+        ((n_pages, page_size),) = connection.execute("select * from pragma_page_count, pragma_page_size")
+        assert file.stat().st_size == n_pages * page_size  # nothing is left behind the last page
         rows = connection.execute("select * from people order by fid").fetchall()
         last = connection.execute("select seq from sqlite_sequence where name = 'people'").fetchall()
     return [[(type(value), value) for value in row] for row in rows], last

@@ -67,7 +67,9 @@ def margin_of(profile, one, margin):
 def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_all_are_suppressed(case):
     areas, profile, k = case
     for crosswalk, plan in plans(areas, profile, k):
-        held, cost = hold_against_margins(plan, MARGINS)
+        fractions = [0.0]
+        held, cost = hold_against_margins(plan, MARGINS, fractions.append)
+        assert fractions == sorted(fractions) and fractions[-1] in (0.0, 1.0)
         assert cost == plan.n_released - held.n_released
         assert not (held.released & ~plan.released).any()
         used = held.equivalence_class_of[held.equivalence_class_of >= 0]

@@ -237,6 +237,11 @@ def test_parts_are_regions_of_the_same_areas_only():
     assert parts_of(new, old).n == 3
     fewer = replace(new, areas=np.array([*new.areas[:-1], "elsewhere"], dtype=object))
     assert parts_of(fewer, old).n == 2
+    (crosswalk,) = new.levels.crosswalks
+    for some in (slice(1, None), slice(None, -1)):  # an area of the first region, or of the last, is in none there
+        levels = replace(new.levels, crosswalks=(Crosswalk(crosswalk.region_of[some], crosswalk.n_regions),))
+        without = replace(new, areas=new.areas[some], levels=levels)
+        assert parts_of(without, old).n == parts_of(old, without).n == 2
 
 
 def test_values_are_written_otherwise_for_the_field_that_is_meant_alone():
