@@ -19,6 +19,7 @@ from vbas.core.nesting.losses import MEAN_DISTANCE
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy.published_counts import (
+    MOST_SIBLINGS,
     OF_A_SUPPRESSED_RECORD,
     _by_class,
     _losses,
@@ -158,6 +159,40 @@ def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
     assert both.steps == (*up.steps, *suppressed.steps) and both.loss == up.loss + suppressed.loss
     work._do(suppressed)
     assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_goes_along_is_of_the_class_and_the_region_and_of_other_areas(seed):
+    """By going through all that is shown: the cheapest that live in the region where the first one goes."""
+    areas, profile = town_of(np.random.default_rng(seed), 6, 6)
+    plan = next(plans(areas, profile))
+    cells, n_classes = _released_cells(plan, level_of_cells(plan), None), len(profile.classes)
+    of, table = plan.levels.region_of, own_totals(profile, own_regions(6), ["sex"])
+    storeys = Storeys(of, [None] * 3, K, False, cells.bounded)
+    work = _Work(cells, [table], np.arange(n_classes), storeys, _losses(cells, areas, MEAN_DISTANCE), None)
+    shown = zip(plan.level.tolist(), plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist(), plan.released)
+    labels = [(level, region, one, records) for level, region, one, records, out in shown if out]
+    n_found = 0
+    for count in following(work.block):
+        own = count.places.areas(count.number)
+        for way in work._ways(count):
+            level, region, one = way.steps[-1]
+            if level == 2:
+                assert not list(work._with_company([way], count))
+                continue
+            around = set(of[level + 1][of[level] == region].tolist())
+            others = []
+            for fine, other, same, records in labels:
+                live = np.setdiff1d(np.flatnonzero(of[fine] == other), own)
+                if fine <= level and same == one and set(of[level + 1][live].tolist()) & around:
+                    steps = tuple((at, int(of[at][live[0]]), one) for at in range(fine, level + 1))
+                    loss = records * float(work.losses[level + 1][min(around)] - work.losses[fine][other])
+                    others.append((loss, (*way.steps, *steps)))
+            found = [(along.loss - way.loss, along.steps) for along in work._with_company([way], count)]
+            assert {steps for _, steps in found} <= {steps for _, steps in others}
+            assert [loss for loss, _ in found] == pytest.approx(sorted(loss for loss, _ in others)[:MOST_SIBLINGS])
+            n_found += len(found)
+    assert n_found
 
 
 @pytest.mark.parametrize("group_of", [[-1, 0, 1, 0, -1], [-1, -1, -1], [0, 1, 2], [-1, 3, -1, 0], []])
