@@ -124,7 +124,8 @@ def test_the_possibilities_of_a_series_that_are_kept(seed):
         cheapest.sort(key=lambda state: cost[state])
         mass = {state: int(passed[state].sum()) for state in cheapest}
         most, all_passed = max(mass.values()), max(cheapest, key=lambda state: records[state])
-        turn, seen = {}, Counter()
+        turn: dict[int, int] = {}
+        seen: Counter[tuple[str, int]] = Counter()
         for state in cheapest:
             weakest = min((of_period for of_period in passed[state].tolist() if of_period), default=MANY)
             kinds = ("weakest", weakest), ("part", ceil(Fraction(10 * mass[state], max(most, 1))))

@@ -278,7 +278,7 @@ def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
 
 def asked_plainly(over, asked):
     """What is asked, by the cells and joint classes and by what is taken away: bounds, kind and release."""
-    found = {}
+    found: dict[tuple[frozenset, int], tuple] = {}
     for row in range(len(asked.low)):
         at = asked.members[row].indices.tolist()
         key = frozenset(divmod(one, len(over.entries)) for one in at), int(asked.taken[row])
@@ -300,7 +300,7 @@ def test_what_bounds_alone_pin_is_what_is_asked_and_named_by_the_first_release(s
     releases = [publish(suppress(profile, of, K), areas) for of in (*regions, regions[seed % 2])]
     over = overlay(releases)
     chunk = chunk_of(over, np.arange(len(over.entries)), K, [0])
-    everything, pinned = (asked_plainly(over, asked_of(chunk, tables)) for tables in ([], None))
+    everything, pinned = asked_plainly(over, asked_of(chunk, [])), asked_plainly(over, asked_of(chunk, None))
     within = {key: found for key, found in everything.items() if found[0][0] >= 1 and found[0][1] < K}
     assert pinned == within
     for (members, _), (_, kind, release) in everything.items():
