@@ -45,6 +45,11 @@ def visible(text: str) -> str:
     return "".join(" " if mark in "\n\r\t" else "�" if unicodedata.category(mark) in UNSEEN else mark for mark in text)
 
 
+def in_one_line(text: str) -> str:
+    """What somebody wrote, as it is kept and shown: visible, without blanks at its ends or several together."""
+    return visible(" ".join(text.split()))
+
+
 NEVER_MISSING = {str, bytes, bool, int}
 
 

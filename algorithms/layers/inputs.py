@@ -16,7 +16,7 @@ from qgis.core import (
     QgsProject,
 )
 
-from ...core.plain_text import visible
+from ...core.plain_text import in_one_line
 
 
 def own_rules() -> list[Path]:
@@ -38,7 +38,7 @@ def remember(
     for name in names:
         value = parameters.get(name)
         given = algorithm.parameterDefinition(name) is not None and isinstance(value, str)
-        said = visible(" ".join(str(value).split()))
+        said = in_one_line(str(value))
         if project is not None and given and said != (_of(project, name) or ""):
             project.writeEntry(PROJECT, name.lower(), said)
 

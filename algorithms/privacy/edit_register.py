@@ -12,6 +12,7 @@ from ...core import counted
 from ...core.arrays import to_list
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
+from ...core.plain_text import in_one_line
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
 from ...core.publish.register.entry import NAMED, Entry
 from ...core.publish.register.listing import Listed, approving, detail_of, naming, releases_in, taking_out
@@ -149,10 +150,13 @@ class EditRegister(VbasAlgorithm):
         _say_chain(form, path, chain, entry)
         if form.given("APPROVE"):
             releases = [
-                replace(row, approved_by=form.text("WHO")) if row.release == number else row for row in releases
+                replace(row, approved_by=in_one_line(form.text("WHO"))) if row.release == number else row
+                for row in releases
             ]
         if form.given("RENAME"):
-            releases = [replace(row, title=form.text("NAME")) if row.release == number else row for row in releases]
+            releases = [
+                replace(row, title=in_one_line(form.text("NAME"))) if row.release == number else row for row in releases
+            ]
         if form.given("REMOVE"):
             releases = [row for row in releases if row.release != number]
         if form.given("REMOVE_POINTS"):

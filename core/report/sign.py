@@ -14,7 +14,7 @@ from ..anonymise import Account
 from ..errors import VbasError
 from ..evaluation import evaluate_by_value, worst_group
 from ..language import all_of, in_turn, language, plural, tr
-from ..plain_text import visible
+from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
 from ..privacy.rules import NO_RULE
 from ..records.table import HOUSEHOLDS, PERSONS
@@ -262,5 +262,5 @@ def _sensitive(account: Account) -> str:
 
 def _clipped(text: str) -> str:
     """What somebody typed, on one line, shortened where it would take the page."""
-    words = visible(" ".join(text.split()))
+    words = in_one_line(text)
     return words if len(words) <= MOST_CHARACTERS else words[: MOST_CHARACTERS - 1] + "…"

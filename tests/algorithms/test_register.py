@@ -186,7 +186,7 @@ def test_a_register_is_listed_by_series_named_and_drawn(anonymize, run, grid, tm
     assert all(row["finest_level"] == 1 and row["areas"] >= 1 for row in areas)
     table = run("editregister", **given, DETAIL="memory:")
     assert {row["releases"] for row in table.rows("DETAIL")} == {2}
-    named = run("editregister", **given, RENAME=2, NAME="Health 2026")
+    named = run("editregister", **given, RENAME=2, NAME=" Health\n 2026 ")
     assert [row["title"] for row in named.rows("CONTENTS")] == ["release 1", "Health 2026"]
     assert named.results["N_POINTS"] == 1 and any(line.startswith("Masked points 1, added") for line in named.log)
     for begins in ("Release 1, added", "Release 2, “Health 2026”, added"):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...language import as_data, in_turn, tr
-from ...plain_text import visible
+from ...plain_text import in_one_line
 from ...records.sqlite_file import quoted, reading
 from ..geopackage.making import SHORT, TEXT, add_table
 from .packs import PACKED, changed_packs
@@ -118,7 +118,7 @@ def append(connection: sqlite3.Connection, what: str, number: int, time: str, by
             for there in _numbers(connection, kind):
                 if (OPENS.get(what), number) != (kind, there):
                     _append(connection, of_kind, there, time, "", "")
-    return _append(connection, what, number, time, visible(" ".join(by.split())), released)
+    return _append(connection, what, number, time, in_one_line(by), released)
 
 
 def chain_of(path: Path) -> Chain:

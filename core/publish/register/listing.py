@@ -14,7 +14,7 @@ import numpy as np
 from ...disclosure.published import Published
 from ...errors import InputError
 from ...language import as_data, tr
-from ...plain_text import visible
+from ...plain_text import in_one_line
 from ...records.sqlite_file import reading
 from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, Link, append, chain_of, checked
 from .entry import TAKE_OUT, Entry, Statement, chained, check_register, damaged, now, written_entry, written_for_good
@@ -165,7 +165,7 @@ def naming(path: Path, release: int, name: str) -> Entry:
     program holds.
     """
     _check_there(path, release, "RENAME")
-    name = visible(" ".join(name.split()))
+    name = in_one_line(name)
     if not name:
         raise InputError(tr("NAME is not given: say what release {release} is called.", release=release))
     same = [row for row in releases_in(path) if row.title.casefold() == name.casefold() and row.release != release]

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from ...language import as_data
-from ...plain_text import visible
+from ...plain_text import in_one_line
 from ..geopackage.making import SHORT, TEXT, add_table
 
 PARTICULARS = "vbas_told"
@@ -23,7 +23,7 @@ OF_RELEASE = "SELECT what, text FROM vbas_told WHERE release = ?"
 
 def note(connection: sqlite3.Connection, release: int, particulars: Mapping[str, str]) -> None:
     """Note what is said of a release in an open register; nothing of what is empty."""
-    said = {what: visible(" ".join(text.split())) for what, text in particulars.items() if text.strip()}
+    said = {what: in_one_line(text) for what, text in particulars.items() if text.strip()}
     if not said:
         return
     if not has_particulars(connection):
