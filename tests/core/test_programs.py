@@ -166,8 +166,10 @@ def with_a_fixed_number(problem, number):
     n = problem.asked.shape[0]
     return Problem(
         sparse.block_diag([problem.rows, [[1]]], "csr"),
-        *(np.append(sums, number) for sums in (problem.row_low, problem.row_high)),
-        *(np.append(problem.low, 0), np.append(problem.high, number + 1)),
+        np.append(problem.row_low, number),
+        np.append(problem.row_high, number),
+        np.append(problem.low, 0),
+        np.append(problem.high, number + 1),
         sparse.csr_matrix(np.hstack([np.tile(problem.asked.toarray(), (2, 1)), np.repeat([[0], [1]], n, axis=0)])),
         np.tile(problem.base, 2),
     )
