@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gc
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -315,3 +316,35 @@ def test_many_areas_are_joined_by_what_is_read_behind_the_window(entry, monkeypa
     dock.data.record_region.setField("age")  # by hand, which stays
     Walk(dock).settle()
     assert dock.state.record_region == "age" and "No record has the code" in dock.data.problems.text()
+
+
+WHILE_TASKS_RUN = """
+import threading, time
+import numpy as np, shapely
+from qgis.PyQt.QtCore import QRunnable, QThreadPool
+from qgis.PyQt.QtGui import QGuiApplication, QPixmap
+from vbas.core.evaluation import ByArea
+from vbas.core.progress import silent
+from vbas.vbas_plugin.release.small_map import small_maps
+
+class Task(QRunnable):
+    def run(self):
+        while not ended.is_set():
+            time.sleep(0.001)
+
+window, ended, pool = QGuiApplication([]), threading.Event(), QThreadPool.globalInstance()
+for _ in range(pool.maxThreadCount()):
+    pool.start(Task())
+squares = shapely.box(*np.array([[0, 0, 1, 1], [1, 1, 2, 2]]).T)
+by_area = ByArea(np.array([5, 5]), np.array([0, 1]), np.array([1.0, 2.0]))
+(image,) = small_maps(squares, [by_area], silent)
+QPixmap.fromImage(image)
+ended.set()
+pool.waitForDone()
+"""
+
+
+def test_maps_are_shown_while_all_threads_of_qgis_run_python():
+    """Qt 5 converts images in the threads of tasks, and waits for them: the window stood still for good."""
+    given = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    subprocess.run([sys.executable, "-c", WHILE_TASKS_RUN], env=given, check=True, timeout=60)

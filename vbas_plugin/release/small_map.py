@@ -68,7 +68,9 @@ def _between(colour: QColor, other: QColor, share: float) -> QColor:
 
 
 def _drawn(places: list[list[np.ndarray]], width: int, height: int, colours: list[QColor]) -> QImage:
-    image = QImage(max(width, 5), max(height, 5), QImage.Format.Format_ARGB32)
+    # As the window's pixmaps are: Qt 5 converts other images in the threads that run tasks, and waits for them. Where
+    # these run Python, they wait for the window, and it would never go on.
+    image = QImage(max(width, 5), max(height, 5), QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     painter.setPen(Qt.PenStyle.NoPen)
