@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject
+from qgis.core import QgsApplication, QgsMapLayer, QgsProcessingContext, QgsProcessingFeedback, QgsProject
 
 from ..core.aggregation import APPROACHES as AGGREGATIONS
 from ..core.anonymise import Account, Ask, rate
@@ -177,6 +177,11 @@ class Reading:
         self._context.setTransformContext(project.transformContext())
         self._context.setEllipsoid(project.ellipsoid())
         self._parameters = {name: project.mapLayer(str(value)) or value for name, value in parameters.items()}
+
+    @property
+    def layers(self) -> list[QgsMapLayer]:
+        """What must stay in the project while this reads, or asks what fields are called."""
+        return [value for value in self._parameters.values() if isinstance(value, QgsMapLayer)]
 
     def read(self, feedback: QgsProcessingFeedback) -> ExplorerData:
         """Read areas and records, and count these. Raises VbasError for all that cannot be used as it is."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.analysis.released import positions, whole_numbers
 from ...core.errors import InputError
-from ...core.language import as_data, plural, tr
+from ...core.language import as_data, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -117,10 +117,9 @@ class FlattenRelease(VbasAlgorithm):
         form.outputs.add("FLATTENED", *table)
         left_out = int((~there).sum())
         form.info(
-            plural(
-                "{n} of {n_rows} rows is shown at level {target} or finer; {left_out} only in larger regions.",
-                "{n} of {n_rows} rows are shown at level {target} or finer; {left_out} only in larger regions.",
-                int(there.sum()),
+            tr(
+                "Rows shown at level {target} or finer: {n} of {n_rows}; only in larger regions: {left_out}.",
+                n=int(there.sum()),
                 n_rows=len(there),
                 target=target + 1,
                 left_out=left_out,

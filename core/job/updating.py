@@ -131,12 +131,10 @@ def _k(job: Job, release: Published) -> int:
     elif k > release.k:
         job.warn(
             tr(
-                "K is {k}, and {release} was made with {theirs}: classes of {theirs} to {most} people are shown no "
-                "more.",
+                "K is {k}, and {release} was made with {theirs}: classes of fewer than {k} people are shown no more.",
                 k=k,
                 release=release.title,
                 theirs=release.k,
-                most=k - 1,
             )
         )
     return max(k, release.k)

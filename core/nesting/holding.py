@@ -150,6 +150,6 @@ def _nearest(regions: Areas, short: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         order = np.lexsort((other, far, owner))
         owner, other, far = owner[order], other[order], far[order]
         begins = np.searchsorted(owner, short)
-        has = (begins < len(owner)) & (owner[np.minimum(begins, max(len(owner) - 1, 0))] == short)
+        has = np.append(owner, -1)[begins] == short
         nearest[has], away[has] = other[begins[has]], far[begins[has]]
     return nearest, away

@@ -17,12 +17,10 @@ BEGIN_ANEW = 10.0  # per cent of the records that are suppressed or moved becaus
 def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, log: Log) -> tuple[str, ...]:
     """Say it, and give the sentences for the report; n_earlier : releases of this geography; k : the least change."""
     before = changed.same + changed.other + changed.gone
-    kept = plural(
-        "Of {n} class of a region that the earlier release shows, {same} is as it was; {other} shows other "
-        "numbers or values, {gone} is shown no more, and {new} new ones are.",
-        "Of {n} classes of regions that the earlier release shows, {same} are as they were; {other} show other "
-        "numbers or values, {gone} are shown no more, and {new} new ones are.",
-        before,
+    kept = tr(
+        "Classes of regions that the earlier release shows: {n}; as they were: {same}; with other numbers or values: "
+        "{other}; shown no more: {gone}. New ones: {new}.",
+        n=before,
         same=changed.same,
         other=changed.other,
         gone=changed.gone,

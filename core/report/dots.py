@@ -19,14 +19,12 @@ def hidden_sentence(groups: GroupCounts, least: int) -> str:
     hidden = ~groups.may_be_shown(least)
     if not hidden.any():
         return tr("Every group is shown: each of its categories has nobody or at least {least} people.", least=least)
-    return plural(
-        "{n} of {n_groups} groups is not shown: of some category, only 1 to {most} are there. {percent:.1f} % of the "
-        "people live in it.",
-        "{n} of {n_groups} groups are not shown: of some category, only 1 to {most} are there. {percent:.1f} % of the "
-        "people live in them.",
-        int(hidden.sum()),
+    return tr(
+        "Groups that are not shown, as some category has fewer than {least} people there: {n} of {n_groups}, with "
+        "{percent:.1f} % of the people.",
+        n=int(hidden.sum()),
         n_groups=len(hidden),
-        most=least - 1,
+        least=least,
         percent=100 * groups.people[hidden].sum() / max(int(groups.people.sum()), 1),
     )
 
@@ -113,9 +111,9 @@ def _what_it_tells(least: int, people_per_dot: int, allocation: str) -> tuple[st
             least=least,
         ),
         tr(
-            "A group without dots has nobody, or a category of which only 1 to {most} are there: readers who know "
-            "that people live there know the second.",
-            most=least - 1,
+            "A group without dots has nobody, or a category of which some, but fewer than {least}, are there: readers "
+            "who know that people live there know the second.",
+            least=least,
         ),
     )
 

@@ -138,8 +138,8 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
         measures[tr("Candidate addresses")] = (hidden.candidates[drawn], float(short.k_min))
         texts = [
             tr(
-                "{percent:.2f} % of the masked points have fewer than "
-                "K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
+                "{percent:.2f} % of the masked points have fewer households nearer than they moved than K_INNER asks "
+                "for ({k_inner:g}), since households are not spread evenly.",
                 percent=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
                 k_inner=k_inner,
             ),

@@ -38,7 +38,10 @@ def formatted_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:
 
 def exactly(value: object) -> str:
     """A setting to the last digit, as it can be typed."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    # Powers of ten as computers write them only where there would be rows of zeros.
+    return f"{value:.0f}" if 1e15 <= abs(value) < 1e22 else f"{value:.15g}"
 
 
 def _is_whole(value: object) -> bool:

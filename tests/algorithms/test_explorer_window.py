@@ -13,6 +13,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from qgis.PyQt.QtGui import QColor, QWheelEvent
 from qgis.PyQt.QtTest import QTest
 
+from vbas.algorithms.explorer_data import Reading
 from vbas.algorithms.layers.feedback import check_cancelled
 from vbas.core import language
 from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
@@ -20,6 +21,7 @@ from vbas.vbas_plugin.explorer.map_layer import GROUP
 from vbas.vbas_plugin.explorer.swipe import PLAIN
 from vbas.vbas_plugin.provider import VbasPlugin
 from vbas.vbas_plugin.release import entry as entry_module
+from vbas.vbas_plugin.release.dock import DECIDE
 
 from ..patience import PATIENCE
 from .conftest import make_layer
@@ -91,6 +93,29 @@ def test_layers_that_leave_while_they_are_read_wait_until_nobody_reads_them(dock
     dock.look.click()
     settle(dock)
     assert dock.message.text().startswith(("Choose the", "Say of at least"))
+
+
+def test_layers_that_leave_while_candidates_are_made_wait_for_that(dock, entry, monkeypatch):
+    """They are asked what their fields are called: QGIS ended where they had gone."""
+    begun, seen = threading.Event(), []
+
+    def wait(reading, explorer_data, feedback):
+        begun.set()
+        until = time.monotonic() + PATIENCE
+        while not feedback.isCanceled() and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(0.1)
+        seen.append([sip.isdeleted(layer) for layer in reading.layers])
+        check_cancelled(feedback)
+
+    monkeypatch.setattr(Reading, "account", wait)
+    look(dock, *FIELDS)
+    entry.dock.go_to(DECIDE)
+    wait_for(begun.is_set)
+    QgsProject.instance().removeMapLayer(layer("people"))
+    assert seen == [[False, False]]
+    settle(dock)
+    assert not entry.dock.decide.busy and not entry.dock.decide.candidates
 
 
 @pytest.mark.slow

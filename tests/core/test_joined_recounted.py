@@ -20,13 +20,17 @@ from .nested_cases import profile_of
 N = 9
 
 
-def town(seed: int, neighbours: bool):
-    """Areas of so many people, and their records by class; of some, pairs of neighbours with the length of borders."""
+def town(seed: int, neighbours: int | None):
+    """Areas of so many people, and their records by class; of some, pairs of neighbours with the length of borders.
+
+    neighbours : the most pairs; None for areas of which nobody looked who is beside whom
+    """
     rng = np.random.default_rng(seed)
     areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)) * 1000, rng.integers(1, 50, N).astype(float))
-    if neighbours:
-        pairs = sorted({tuple(sorted(pair)) for pair in rng.integers(0, N - 1, (7, 2)).tolist() if pair[0] != pair[1]})
-        first, second = (np.array(column) for column in zip(*pairs))
+    if neighbours is not None:
+        drawn = rng.integers(0, N - 1, (neighbours, 2)).tolist()
+        pairs = sorted({tuple(sorted(pair)) for pair in drawn if pair[0] != pair[1]})
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
         areas = replace(areas, neighbours=adjacency_of_pairs(first, second, rng.random(len(first)), N))
     return areas, profile_of(rng.poisson(rng.choice([1.0, 5.0], (N, 1)), (N, 3)))
 
@@ -64,7 +68,7 @@ def joined_by_hand(areas, counts, least, percent):
         regions = [own for own in regions if own]
 
 
-@pytest.mark.parametrize("neighbours", [False, True])
+@pytest.mark.parametrize("neighbours", [None, 0, 7])
 @pytest.mark.parametrize("percent", [40, 75, 95])
 def test_regions_are_joined_as_by_hand(percent, neighbours):
     joined = 0
@@ -121,7 +125,7 @@ def test_nobody_holds_and_the_worst_table_and_period_counts():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_regions_as_areas_are_recounted(seed):
-    areas, _ = town(seed, True)
+    areas, _ = town(seed, 7)
     region_of = np.random.default_rng(seed).integers(-1, 3, N)
     region_of[:3] = [0, 1, 2]
     crosswalk = Crosswalk(region_of, 3)

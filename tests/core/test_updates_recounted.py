@@ -535,7 +535,7 @@ def test_what_is_said_of_an_update_is_in_the_log_and_in_the_report(kind, up, los
     log = Told()
     said = say_what_changed(Changed(5, 4, 3, 2, up, lost, 100), Update(0, kind), 3, K, log)
     assert [*log.infos, *log.warnings] == list(said)
-    for figures in ("Of 12 classes", "5 are as", "4 show other", "3 are shown no more", "2 new", "fewer than 3, came"):
+    for figures in ("shows: 12;", "were: 5;", "values: 4;", "no more: 3.", "New ones: 2.", "fewer than 3, came"):
         assert figures in " ".join(said)
     assert ["new series" in sentence for sentence in log.warnings] == [True] * (up + lost > 10)
     assert any("stand" in sentence and "beside" in sentence for sentence in log.infos) == (kind == FURTHER)

@@ -65,7 +65,7 @@ def registered(case, outcome, regions):
         return
     yield from added(case, outcome, released)
     before, nested = outcome.layers["REGISTER"], len(next(iter(regions.values()))) > 1
-    if nested or not before or not before["vbas_releases"]:
+    if nested or not before or len(before["vbas_releases"]) != 1:
         return
     k = min(before["vbas_releases"][0][3], max(whole(case.parameters.get("K"), 5), 2))
     names = json.loads(before["vbas_releases"][0][4])

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "95b768e7f7ad0cbf00a5f75a8a99e6411857ce7ec7fd66a3eaf48d7f6fef42e4"
+FROZEN = "5cc4558d040bb93daf5779129c5105fd481de03ea4c71a71e7a11c8f7e772df4"
 
 
 def modules() -> list[Path]:

@@ -32,11 +32,11 @@ def changes_seen(case, outcome, regions, k):
         return
     last = _updated(case, before)
     for number, _, _, _, names, *_ in before["vbas_releases"]:
-        paths = _paths(before, number)
-        if json.loads(names) != records.quasi or paths != regions:
+        paths, shown = _paths(before, number), json.loads(names)
+        if sorted(shown) != sorted(records.quasi) or paths != regions:
             yield f"Release {number} has other regions or quasi-identifiers, and was taken."
             return
-        old = _counts(before, number)
+        old = _counts(before, number, [shown.index(name) for name in records.quasi])
         for then, now in ((old, new), (_with_those_within(old, paths), _with_those_within(new, paths))):
             few = [(key, then[key], n) for key, n in now.items() if key in then and 0 < abs(n - then[key]) < k]
             if few:
@@ -53,11 +53,13 @@ def _paths(before, number):
     return found
 
 
-def _counts(before, number):
+def _counts(before, number, order):
+    """(level, region, values) -> people; order : where the values stand that the release has one after the other"""
     counts: Counter[tuple] = Counter()
     for of, level, region, values, people in before["vbas_counts"]:
         if of == number:
-            counts[level, region, tuple(map(loose, json.loads(values)))] += people
+            told = json.loads(values)
+            counts[level, region, tuple(loose(told[at]) for at in order)] += people
     return counts
 
 

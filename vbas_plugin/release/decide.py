@@ -27,6 +27,7 @@ from ...core.language import tr
 from ...core.privacy.rules import NO_RULE
 from ...core.progress import part
 from ...core.report.sign import Signing, printed, said_on
+from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, choice_table, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
 from .small_map import small_maps
@@ -69,6 +70,8 @@ class DecideStep(QWidget):
         self.cancel.clicked.connect(self._worker.cancel)
         self._worker.changed.connect(self._refresh)
         self._worker.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
+        self._watch = LayerWatch(self)
+        self._watch.lost.connect(lambda name: self.forget())  # nothing may ask it for its fields any more
         self._refresh()
 
     @property
@@ -90,6 +93,8 @@ class DecideStep(QWidget):
         except Exception as error:
             self._fail(error)
             return
+
+        self._watch.watch([layer for _, reading in readings for layer in reading.layers])
 
         def work(job: Job) -> tuple[list[Candidate], list[QImage]]:
             candidates = candidates_of(readings, explorer_data, job.feedback)
@@ -114,6 +119,7 @@ class DecideStep(QWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         self._worker.stop()
+        self._watch.end()
 
     def show_page(self) -> None:
         """Show what the page to sign would say of the candidate that is chosen."""
