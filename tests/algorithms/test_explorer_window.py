@@ -13,6 +13,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from qgis.PyQt.QtGui import QColor, QWheelEvent
 from qgis.PyQt.QtTest import QTest
 
+from vbas.algorithms import anonymize
 from vbas.algorithms.explorer_data import Reading
 from vbas.algorithms.layers.feedback import check_cancelled
 from vbas.core import language
@@ -116,6 +117,33 @@ def test_layers_that_leave_while_candidates_are_made_wait_for_that(dock, entry, 
     assert seen == [[False, False]]
     settle(dock)
     assert not entry.dock.decide.busy and not entry.dock.decide.candidates
+
+
+def test_layers_that_leave_while_a_release_is_made_wait_until_nobody_reads_them(dock, entry, monkeypatch, tmp_path):
+    begun, seen, read = threading.Event(), [], anonymize.records_of
+
+    def wait(job, areas, k):
+        begun.set()
+        until = time.monotonic() + PATIENCE
+        while not job.layers.feedback.isCanceled() and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(0.1)
+        seen.append(sip.isdeleted(job.layers.source("RECORDS").layer))
+        return read(job, areas, k)
+
+    monkeypatch.setattr(anonymize, "records_of", wait)
+    whole = entry.dock
+    look(dock, *FIELDS)
+    whole.go_to(DECIDE)
+    settle(dock)
+    wait_for(lambda: not whole.decide.busy and whole.state.decision)
+    whole.hand_over.folder.setFilePath(str(tmp_path / "release"))
+    whole.hand_over.go.click()
+    wait_for(begun.is_set)
+    QgsProject.instance().removeMapLayer(layer("people"))
+    assert seen == [False]
+    wait_for(lambda: not whole.hand_over.busy)
+    assert whole.hand_over.message.text().startswith("Cancelled") and not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
+from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, wrapped
 from .earlier_jobs import differing
 from .map_page import keep_template, map_page, text_below
@@ -42,6 +43,7 @@ LAYERS = {
     "CROSSWALK": "TEMPORARY_OUTPUT",
 }
 REGIONS = "RELEASED_REGIONS"
+LONGEST_WAIT = 20_000  # milliseconds for a run to see that it is cancelled
 LAST_LINES = 3  # the verdict, the cost, and what to do next
 
 
@@ -85,6 +87,8 @@ class HandOverStep(QWidget):
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
         self._task: QgsProcessingAlgRunnerTask | None = None
         self._kept: list[object] = []  # what a run needs until it has ended
+        self._watch = LayerWatch(self)
+        self._watch.lost.connect(lambda name: self._stop())  # what is being read goes once nobody reads it
         self._build()
         self.go.clicked.connect(self.run)
         self.cancel.clicked.connect(self._cancel)
@@ -120,6 +124,8 @@ class HandOverStep(QWidget):
         task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, run_log, context))
         run_log.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
         self._task, self._kept = task, [algorithm, context, run_log]
+        read = (QgsProject.instance().mapLayer(identifier) for identifier in (self.state.regions, self.state.records))
+        self._watch.watch([layer for layer in read if layer is not None])
         self.bar.setValue(0)
         self._refresh()
         QgsApplication.taskManager().addTask(task)
@@ -136,9 +142,15 @@ class HandOverStep(QWidget):
         """Before the dock goes away for good."""
         if self._task is not None:
             self._task.executed.disconnect()
-            self._task.cancel()
-            self._task.waitForFinished(20_000)
+            self._stop()
             self._task = None
+        self._watch.end()
+
+    def _stop(self) -> None:
+        """Cancel a run, and wait until it has ended."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task.waitForFinished(LONGEST_WAIT)
 
     def _build(self) -> None:
         self.folder.setStorageMode(QgsFileWidget.StorageMode.GetDirectory)
