@@ -135,7 +135,7 @@ def apply(
         smallest = _fewest_members(result, len(table.quasi_identifiers), shown_as, column.codes[rows])
         if smallest is not None and smallest < k:
             raise PrivacyError(
-                tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
+                tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=tr(kind))
             )
     if requirement is not None and len(result.counts) and int(result.counts.min()) < requirement.rows_identical:
         raise fewer_identical(requirement.rows_identical)

@@ -105,26 +105,53 @@ def freed_by_exchange(block: Block, places: Places) -> np.ndarray:
     """Which counts an exchange frees, (q,) bool, with whichever area."""
     free = np.zeros(len(places), bool)
     part_of = np.pad(places.part_of, ((0, 1), (0, 1)), constant_values=-2)
-    others = np.arange(block.n + 1)  # the last stands for no area
-    step = max(1, AT_ONCE // ((block.u + 1) * len(others)))
-    classes = np.arange(block.u + 1)
+    # Only who is there can be exchanged: most areas have nobody of most classes.
+    others, companies = np.nonzero(block.people)
+    there = block.people[others, companies]
+    step = max(1, AT_ONCE // len(others))
     known = block.known
     for first in range(0, len(places), step):
         at = slice(first, first + step)
         area, class_of, people = places.area[at], places.class_of[at], places.people[at]
-        count, other = np.nonzero(part_of[others, class_of[:, None]] != places.part[at][:, None])
+        elsewhere = places.part[at][:, None] != part_of[:, class_of].T
         alone = block.people[area, class_of] == people
         for fewer in (False, True):
-            wanted = ~free[first + count] & (alone[count] if fewer else True)
-            who, where = np.repeat(count[wanted], len(classes)), np.repeat(other[wanted], len(classes))
-            company = np.tile(classes, int(wanted.sum()))
-            i, c = area[who], class_of[who]
+            number = people if fewer else block.k - people
+            asked = np.flatnonzero(~free[at] & alone if fewer else ~free[at])
+            found = [
+                _of_many(there, others, companies, elsewhere[one], int(number[one]))
+                if fewer
+                else _of_one_class(block.people, int(area[one]), int(class_of[one]), elsewhere[one], int(number[one]))
+                for one in asked.tolist()
+            ]
+            if not found:
+                continue
+            who = np.repeat(asked, [len(where) for where, _ in found])
+            where, company = (np.concatenate(arrays) for arrays in zip(*found))
+            i, c, some = area[who], class_of[who], number[who]
             if fewer:
-                fits = exchange_fits(known, block.people, i, c, where, company, people[who])
+                fits = exchange_fits(known, block.people, i, c, where, company, some)
             else:
-                fits = exchange_fits(known, block.people, i, company, where, c, block.k - people[who])
+                fits = exchange_fits(known, block.people, i, company, where, c, some)
             free[first + who[fits & (company != c)]] = True
     return free
+
+
+def _of_many(
+    there: np.ndarray, others: np.ndarray, companies: np.ndarray, elsewhere: np.ndarray, number: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Areas elsewhere and classes of which they have so many people, pair by pair."""
+    at = np.flatnonzero((there >= number) & elsewhere[others])
+    return others[at], companies[at]
+
+
+def _of_one_class(
+    people: np.ndarray, area: int, class_of: int, elsewhere: np.ndarray, number: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Areas elsewhere with so many people of a class, and classes of which an area has so many, pair by pair."""
+    others = np.flatnonzero(elsewhere & (people[:, class_of] >= number))
+    companies = np.flatnonzero(people[area] >= number)
+    return np.repeat(others, len(companies)), np.tile(companies, len(others))
 
 
 def exchange_fits(

@@ -406,11 +406,15 @@ def check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
         (fewest,) = (row["fewest"] for batch in counted for row in batch.to_pylist())
         if fewest is not None and fewest < plan.k:
             raise PrivacyError(
-                tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=plan.k, kind=kind)
+                tr(
+                    "The release would hold a class of fewer than {k} {kind}: nothing was written.",
+                    k=plan.k,
+                    kind=tr(kind),
+                )
             )
         if fewest is None and plan.n_released:
             raise EngineError(
-                tr("{title} found no {kind}: nothing was written.", title=matched.in_place.engine.title, kind=kind)
+                tr("{title} found no {kind}: nothing was written.", title=matched.in_place.engine.title, kind=tr(kind))
             )
 
 

@@ -68,7 +68,7 @@ def rule_sentences(job: Job, nested: bool) -> tuple[str, ...]:
         return ()
     if not nested:
         return (rule.sentence,)
-    said = (rule.sentence, *_what_is_left(rule))
+    said = (rule.sentence, *_what_is_left(job, rule))
     if not job.has(DISCLOSURE) or job.text(DISCLOSURE) != NO_SMALL_COUNT:
         return (*said, not_proven(job.whole("K")))
     set_by_rule = tr(
@@ -78,7 +78,7 @@ def rule_sentences(job: Job, nested: bool) -> tuple[str, ...]:
     return (*said, set_by_rule) if rule.nor_derivable else said
 
 
-def _what_is_left(rule: Rule) -> tuple[str, ...]:
+def _what_is_left(job: Job, rule: Rule) -> tuple[str, ...]:
     """That a least population of every region is one of what is left of a larger region, too: one of the finest level
     at least. LEAST_LEFT_PEOPLE would ask for no more, and cost distance."""
     if not rule.least_population:
@@ -87,7 +87,7 @@ def _what_is_left(rule: Rule) -> tuple[str, ...]:
         tr(
             "Every region of the finest level has at least {people:,.0f} people. So has what is left of a larger "
             "region without some of those inside it, such as those that show a class themselves.",
-            people=rule.least_population,
+            people=max(rule.least_population, job.number("LEAST_POPULATION") if job.has("LEAST_POPULATION") else 0),
         ),
     )
 

@@ -125,15 +125,16 @@ def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[l
     if held.n_coarser:
         sentences.append(
             tr(
-                "So that no count below k follows from published totals, {records} are shown in larger regions.",
+                "So that no further count below k follows from published totals, {records} are shown in larger "
+                "regions.",
                 records=counted.records(held.n_coarser),
             )
         )
     if held.n_suppressed or not held.n_coarser:
         sentences.append(
             plural(
-                "{n} further record is suppressed, so that no count below k follows from published totals.",
-                "{n} further records are suppressed, so that no count below k follows from published totals.",
+                "{n} further record is suppressed, so that no further count below k follows from published totals.",
+                "{n} further records are suppressed, so that no further count below k follows from published totals.",
                 held.n_suppressed,
             )
         )

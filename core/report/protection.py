@@ -47,7 +47,11 @@ def protection_section(account: Account) -> Section:
     paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
     for kind, smallest in protection.smallest.items():
         paragraphs.append(
-            tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)
+            tr(
+                "k counts {kind}: the smallest released class holds {smallest} of them.",
+                kind=tr(kind),
+                smallest=smallest,
+            )
         )
     paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
     for name, diversity in protection.diversity.items():

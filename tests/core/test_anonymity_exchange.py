@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.adjacency import adjacency_of_pairs, connected_parts
-from vbas.core.aggregation import APPROACHES, AggregationOptions
+from vbas.core.aggregation import APPROACHES, Aggregation, AggregationOptions
 from vbas.core.aggregation.annealing import schedule
 from vbas.core.aggregation.annealing import territory as territories
 from vbas.core.aggregation.annealing.pieces import Surroundings
@@ -25,7 +25,8 @@ from vbas.core.neighbours import point_neighbours
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.site_number import SiteNumberOptions
-from vbas.core.suppression import Terms, class_weights
+from vbas.core.suppression import Terms, class_weights, held_against_budget, suppressed_by_class
+from vbas.core.within_budget import exchanged_within_budget
 
 from ..exploring import tried
 from .strategies import column_from_array
@@ -415,3 +416,32 @@ def test_an_exchange_of_series_keeps_within_the_budget_of_series(seed, budget, w
     assert after <= max(allowed, before if before > allowed else 0.0) + 1e-6
     if before <= allowed:
         assert length(areas, end) <= length(areas, start) * (1 + 1e-9)
+
+
+def test_with_fair_regions_become_no_less_compact_where_a_small_group_is_lost_in_any_case():
+    """By weight the start is above the budget, but within it as FAIR counts: no group loses more than its multiple."""
+    areas, _ = town(side=6, seed=1)
+    draws = np.random.default_rng(1)
+    codes = np.concatenate([np.repeat(np.arange(36), 30), np.arange(36)])
+    origins = column_from_array(np.repeat(["many", "few"], [36 * 30, 36]))
+    profile, _ = profile_records(
+        codes, {"age": column_from_array(draws.integers(0, 3, len(codes))), "origin": origins}, 36
+    )
+    region_of = np.arange(36) // 2
+    start = Aggregation(Crosswalk(region_of, 18), Crosswalk(region_of, 18).mean_centres(areas.points))
+    terms, fair, budget = Terms(K), ["origin"], 34.0
+    lost = suppressed_by_class(profile, start.crosswalk, terms)
+    assert (
+        held_against_budget(profile, lost, terms, fair)
+        <= budget
+        < 100 * (class_weights(profile, fair, K) @ lost / profile.n_records)
+    )
+    options = AggregationOptions(k=K)
+    result = exchanged_within_budget(areas, profile, start, options, budget, fair, terms)
+    lost = suppressed_by_class(profile, result.crosswalk, terms)
+    assert held_against_budget(profile, lost, terms, fair) <= budget
+
+    def metres(crosswalk):
+        return np.hypot(*(areas.points - crosswalk.mean_centres(areas.points)[crosswalk.region_of]).T).sum()
+
+    assert metres(result.crosswalk) < metres(start.crosswalk)

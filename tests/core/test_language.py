@@ -13,6 +13,7 @@ import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+from vbas import anonymize
 from vbas.core import language
 from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
 from vbas.core.report.numbers import formatted
@@ -125,3 +126,24 @@ def _parsed(text: str):
         return [one for one in string.Formatter().parse(text) if one[1] is not None]
     except ValueError:  # a text that is not filled may hold braces
         return []
+
+
+def test_who_is_counted_is_said_in_the_language(french):
+    areas = {"area": ["a", "b"], "x": [0.0, 10.0], "y": [0.0, 0.0], "people": [4, 4]}
+    records = {"area": ["a"] * 4 + ["b"] * 4, "sex": ["f"] * 8, "person": list(range(8)), "home": list(range(8))}
+    release = anonymize(
+        areas,
+        records,
+        area="area",
+        quasi_identifiers=["sex"],
+        k=4,
+        population="people",
+        person_id="person",
+        household_id="home",
+        combination="custom",
+        site_number="given number",
+        n_sites=1,
+    )
+    said = " ".join(release.said)
+    assert "k compte les personnes" in said
+    assert "k compte les ménages" in said

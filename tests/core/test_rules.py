@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vbas.core.errors import InputError
+from vbas.core.job.job import Job
+from vbas.core.job.rules import rule_sentences
 from vbas.core.privacy.rules import COLUMNS, NO_RULE, NOR_DERIVABLE, list_rules, read_rules
 
 
@@ -118,3 +120,10 @@ def test_files_of_spreadsheets_are_read_or_said_to_be_of_another_kind(tmp_path):
     file.mkdir()
     with pytest.raises(InputError, match=r"vbas_rules\.csv cannot be read"):
         read_rules(file)
+
+
+@pytest.mark.parametrize(("asked", "said"), [(0.0, "at least 5000 people"), (8000.0, "at least 8000 people")])
+def test_the_people_of_every_region_are_those_of_the_rule_or_more_where_more_are_asked_for(asked, said):
+    values = {"RULE": "CDC: sub-county counts of common outcomes", "K": 5, "LEAST_POPULATION": asked}
+    (sentence,) = [one for one in rule_sentences(Job(values, {"RULE"}), nested=True) if one.startswith("Every region")]
+    assert said in sentence
