@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..progress import Progress, silent
 from .block import Block
 from .block_flows import are_flows, freed_by_flows
 from .exchanges import Exchanges, Places, freed_beyond, freed_by_exchange, left_places_of, places_of
@@ -45,11 +46,11 @@ class Open:
         return self.places.areas(self.number).tobytes(), self.class_of
 
 
-def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
+def following(block: Block, classes: np.ndarray | None = None, progress: Progress = silent) -> list[Open]:
     """The counts of 1 to k - 1 people that follow, or of which it is not found that they do not.
 
     classes : (u,) bool, those of which something moved up since all counts were free: only what is left of regions is
-    new then; None for all counts
+    new then; None for all counts; progress : raises to cancel
     """
     asked = places_of(block) if classes is None else left_places_of(block, classes)
     exchanges = Exchanges(block, None if classes is None else np.flatnonzero(classes))
@@ -60,7 +61,7 @@ def following(block: Block, classes: np.ndarray | None = None) -> list[Open]:
     else:
         left = _without(left, freed_by_programs(block, left, AT_ONCE))
         left = _without(left, [freed_by_exchange(block, places) for places in left])
-        left = _without(left, [_freed_one_by_one(block, places) for places in left])
+        left = _without(left, [_freed_one_by_one(block, places, progress) for places in left])
         freed = freed_by_programs(block, left, MOST_AT_ONCE)
     counts: dict[tuple[bytes, int], Open] = {}
     for places, done in zip(left, freed):
@@ -74,8 +75,12 @@ def _without(places: Sequence[Places], free: Sequence[np.ndarray]) -> list[Place
     return [some.some(np.flatnonzero(~done)) for some, done in zip(places, free)]
 
 
-def _freed_one_by_one(block: Block, places: Places) -> np.ndarray:
-    return np.array([freed_around(block, places, at, AREAS_AROUND) for at in range(len(places))], bool)
+def _freed_one_by_one(block: Block, places: Places, progress: Progress) -> np.ndarray:
+    freed = np.zeros(len(places), bool)
+    for at in range(len(places)):
+        progress(at / len(places))  # a program for each: they may be many
+        freed[at] = freed_around(block, places, at, AREAS_AROUND)
+    return freed
 
 
 def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.ndarray | None = None) -> bool:

@@ -26,7 +26,7 @@ from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
 from ..plan import SUPPRESSED, Plan, area_of_cells, with_levels
 from ..profile import Profile
-from ..progress import Progress, silent
+from ..progress import Progress, part, silent
 from ..scientific import sparse
 from ..ties import Ties, ranks
 from .margins import hold_against_totals
@@ -223,7 +223,7 @@ def _mended(
     new, numbers = cells.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(cells, tables, classes, storeys, losses, ties)
-        work.mend()
+        work.mend(part(progress, done / len(blocks), done / len(blocks)))
         work.write(new)
         numbers += (work.n_followed, work.n_anyway, work.n_left, work.n_tried)
         progress((done + 1) / len(blocks))
@@ -269,12 +269,13 @@ class _Work:
         """Write the level of each cell of the block into those of all."""
         level_of[self.cells] = self.block.level_of[self.at]
 
-    def mend(self) -> None:
-        """Move up what must, until nothing of the block follows that does not follow anyway."""
+    def mend(self, progress: Progress = silent) -> None:
+        """Move up what must, until nothing of the block follows that does not follow anyway; progress raises to
+        cancel."""
         settled: set[tuple[bytes, int]] = set()
         classes: np.ndarray | None = None
         for turn in range(MOST_ROUNDS):
-            disclosed = [count for count in following(self.block, classes) if count.key not in settled]
+            disclosed = [count for count in following(self.block, classes, progress) if count.key not in settled]
             anyway = follows_anyway(self.block, disclosed)
             settled.update(count.key for count, is_so in zip(disclosed, anyway) if is_so)
             self.n_anyway += sum(anyway)
@@ -290,7 +291,7 @@ class _Work:
                     settled.add(count.key)
                     self.n_left += 1
             classes = None if self.block.stronger else (before != self.block.level_of).any(axis=0)
-        self.n_left += sum(count.key not in settled for count in following(self.block))
+        self.n_left += sum(count.key not in settled for count in following(self.block, None, progress))
 
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""

@@ -24,7 +24,7 @@ from ..nesting.series import holding_together
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, suppress, with_levels
 from ..privacy.requirement import Requirement
 from ..privacy.series import Series
-from ..progress import Progress, silent
+from ..progress import Progress, part, silent
 from ..ties import Ties, ranks
 from .cheapest import cheapest, proofs_of
 from .examining import Examined, Examiner
@@ -155,8 +155,9 @@ class _Work:
             self.progress(turn / MOST_ROUNDS)
             published = self.published(plan, by_size)
             comparable = self.relate(published)
+            within = part(self.progress, turn / MOST_ROUNDS, (turn + 1) / MOST_ROUNDS)
             for some, programs in _looks(joint):
-                findings = self.examiner.examine(comparable, some, programs)
+                findings = self.examiner.examine(comparable, some, programs, within)
                 chosen = _disclosing_equivalence_classes(plan, comparable, findings, by_size, self.ties)
                 if chosen.any():
                     break
@@ -180,8 +181,9 @@ class _Work:
         for turn in range(MOST_ROUNDS):
             self.progress(turn / MOST_ROUNDS)
             comparable = self.relate(self.published(new, False))
+            within = part(self.progress, turn / MOST_ROUNDS, (turn + 1) / MOST_ROUNDS)
             for some, programs in _looks(joint):
-                findings = self.examiner.examine(comparable, some, programs)
+                findings = self.examiner.examine(comparable, some, programs, within)
                 more = _proofs(new, comparable, findings)
                 if more:
                     break
@@ -215,9 +217,8 @@ class _Work:
             published_trial = self.relate(self.published(trial, False))
             class_of = published_trial.class_of[np.searchsorted(np.flatnonzero(trial.released), tried)]
             group = _groups_of(after, published_trial, class_of)
-            findings = self.examiner.examine(
-                published_trial, None if after.disclosed is None else np.flatnonzero(group.concerned)
-            )
+            concerned = None if after.disclosed is None else np.flatnonzero(group.concerned)
+            findings = self.examiner.examine(published_trial, concerned, progress=part(self.progress, 1.0, 1.0))
             if findings.n_undecided or findings.n_contradicted:
                 continue
             telling = [group.of_class[changes.class_of] for _, changes in findings.changes]
