@@ -108,7 +108,7 @@ def freed_by_exchange(block: Block, places: Places) -> np.ndarray:
     # Only who is there can be exchanged: most areas have nobody of most classes.
     others, companies = np.nonzero(block.people)
     there = block.people[others, companies]
-    step = max(1, AT_ONCE // len(others))
+    step = max(1, AT_ONCE // max(len(others), 1))
     known = block.known
     for first in range(0, len(places), step):
         at = slice(first, first + step)
@@ -118,16 +118,17 @@ def freed_by_exchange(block: Block, places: Places) -> np.ndarray:
         for fewer in (False, True):
             number = people if fewer else block.k - people
             asked = np.flatnonzero(~free[at] & alone if fewer else ~free[at])
-            found = [
-                _of_many(there, others, companies, elsewhere[one], int(number[one]))
+            wanted = zip(*(column.tolist() for column in (asked, area[asked], class_of[asked], number[asked])))
+            exchanges = [
+                _of_many(there, others, companies, elsewhere[count], n)
                 if fewer
-                else _of_one_class(block.people, int(area[one]), int(class_of[one]), elsewhere[one], int(number[one]))
-                for one in asked.tolist()
+                else _of_one_class(block.people, own, of, elsewhere[count], n)
+                for count, own, of, n in wanted
             ]
-            if not found:
+            if not exchanges:
                 continue
-            who = np.repeat(asked, [len(where) for where, _ in found])
-            where, company = (np.concatenate(arrays) for arrays in zip(*found))
+            who = np.repeat(asked, [len(where) for where, _ in exchanges])
+            where, company = (np.concatenate(arrays) for arrays in zip(*exchanges))
             i, c, some = area[who], class_of[who], number[who]
             if fewer:
                 fits = exchange_fits(known, block.people, i, c, where, company, some)

@@ -279,10 +279,10 @@ class _OpenSums:
         """Give the answers: first of the sums that are fixed, then of one of those alike after the other."""
         like = np.arange(len(self._at))
         for _ in range(MOST_PROGRAMS):
-            alike = self._groups()
-            table, fixed = self._fixed(alike)
+            groups = self._groups()
+            table, fixed = self._fixed(groups)
             if fixed:
-                like = alike
+                like = groups
             if fixed or table is None:
                 break
         if not self._left.any():

@@ -148,9 +148,10 @@ class HandOverStep(QWidget):
 
     def _stop(self) -> None:
         """Cancel a run, and wait until it has ended."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task.waitForFinished(LONGEST_WAIT)
+        task = self._task  # one that has not begun is let go of as it is cancelled
+        if task is not None:
+            task.cancel()
+            task.waitForFinished(LONGEST_WAIT)
 
     def _build(self) -> None:
         self.folder.setStorageMode(QgsFileWidget.StorageMode.GetDirectory)
