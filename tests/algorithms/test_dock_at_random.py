@@ -114,6 +114,7 @@ def change_layer(rng, what, layer):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds())
 def test_whatever_is_done_nothing_breaks(dock, entry, monkeypatch, tmp_path, seed):
+    monkeypatch.chdir(tmp_path)  # folders are typed, too
     rng, raised, window = random.Random(seed), [], entry.dock
     monkeypatch.setattr(sys, "excepthook", lambda *error: raised.append("".join(traceback.format_exception(*error))))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", staticmethod(lambda *_: (rng.choice(["", "/none.toml"]), "")))
