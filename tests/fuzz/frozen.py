@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "5cc4558d040bb93daf5779129c5105fd481de03ea4c71a71e7a11c8f7e772df4"
+FROZEN = "afb457e22a7a89d5de4d7c2c8bc3a5791ef6481ab51cacabc49466f399745860"
 
 
 def modules() -> list[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .people_shown import _several, whole
 from .reading import loose, typed
+from .registers import ticked
 
 LINKED, PERSON, SHOWN, PLACE = "linked_tables0", "vbas_person", "shown", ("vbas_level", "vbas_region")
 
@@ -55,7 +56,7 @@ def _of_persons(case, by_key, rows, k):
     """Whoever knows what is said to be known of a person's rows finds k people or nobody."""
     given = case.parameters
     known = [one.strip().partition(".")[2].lower() for one in str(given.get("LINKED_KNOWN") or "").split(";") if one]
-    counted, least = _ticked(given.get("COUNT_KNOWN", True)), whole(given.get("LINKED_K"), 0) or k
+    counted, least = ticked(given.get("COUNT_KNOWN", True)), whole(given.get("LINKED_K"), 0) or k
     own: defaultdict[object, list] = defaultdict(list)
     for row in rows:
         if row[PERSON] not in by_key:
@@ -80,7 +81,3 @@ def _of_persons(case, by_key, rows, k):
     few = [(one, n) for one, n in alike.items() if n < least]
     if few:
         yield f"{few[0][1]} persons look alike in what may be known, {least} are asked: {few[0][0]!r}"
-
-
-def _ticked(value):
-    return str(value).lower() in ("true", "1", "yes")

@@ -129,7 +129,7 @@ def edited(case, outcome):
         yield "A file that is no register was edited."
         return
     removed, points, named = (_number(given.get(name)) for name in ("REMOVE", "REMOVE_POINTS", "RENAME"))
-    if (removed is not None or points is not None) and not _ticked(given.get("NEVER_PUBLISHED")):
+    if (removed is not None or points is not None) and not ticked(given.get("NEVER_PUBLISHED")):
         yield "A release was taken out of which nobody said that it was never published."
     numbers = outcome.results
     there = {row[0] for row in before["vbas_releases"]}
@@ -161,7 +161,7 @@ def edited(case, outcome):
         yield from _listed(outcome, wanted)
 
 
-def _ticked(value):
+def ticked(value):
     return str(value).lower() in ("true", "1", "yes")
 
 
