@@ -166,8 +166,8 @@ def people(town, tmp_path_factory):
 
 
 @pytest.fixture
-def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
-    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+def filled(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
+    """filled(fields): what a form is filled with, its layers chosen from the project."""
     for file in people:
         shutil.copy(file, tmp_path)
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
@@ -177,25 +177,29 @@ def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_
     for layer in town.values():
         project.addMapLayer(layer.clone())
 
-    def click(algorithm, fields, files=None, choices=None):
-        named = {layer.name(): layer for layer in project.mapLayers().values()}
+    def given(value):
+        if isinstance(value, list):
+            return [given(one) for one in value]
+        if value == "#register":
+            return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
+        if value == "#month":
+            return str(make_month(tmp_path_factory.mktemp("month") / "register.gpkg", town))
+        if isinstance(value, str) and value.startswith("#"):
+            return str(tmp_path / value[1:])
+        return project.mapLayersByName(value[1:])[0].id() if _is_layer(value) else value
 
-        def given(value):
-            if isinstance(value, list):
-                return [given(one) for one in value]
-            if value == "#register":
-                return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
-            if value == "#month":
-                return str(make_month(tmp_path_factory.mktemp("month") / "register.gpkg", town))
-            if isinstance(value, str) and value.startswith("#"):
-                return str(tmp_path / value[1:])
-            return named[value[1:]].id() if _is_layer(value) else value
-
-        filled = {name: given(value) for name, value in fields.items()}
-        return click_through(f"vbas:{algorithm}", filled, files, choices)
-
-    yield click
+    yield lambda fields: {name: given(value) for name, value in fields.items()}
     project.removeAllMapLayers()
+
+
+@pytest.fixture
+def by_hand(filled):
+    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+
+    def click(algorithm, fields, files=None, choices=None):
+        return click_through(f"vbas:{algorithm}", filled(fields), files, choices)
+
+    return click
 
 
 def make_register(path):

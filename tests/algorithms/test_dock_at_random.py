@@ -7,7 +7,6 @@ Nothing that was not foreseen may be raised or said, no work may be left over, a
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 import traceback
@@ -15,66 +14,16 @@ from contextlib import suppress
 
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
-from qgis.gui import QgsFileWidget
-from qgis.PyQt.QtWidgets import (
-    QAbstractButton,
-    QAbstractSlider,
-    QAbstractSpinBox,
-    QApplication,
-    QComboBox,
-    QDialog,
-    QFileDialog,
-    QLabel,
-    QLineEdit,
-    QScrollBar,
-    QTableWidget,
-    QToolButton,
-)
+from qgis.PyQt.QtWidgets import QApplication, QDialog, QFileDialog, QLabel
 
 from ..fuzz.judge import RAW
+from .at_random import WORDS, change_layer, seeds, use_one
 from .conftest import make_layer
 from .explorer_window import let_pass, wait_for
 from .test_explorer import dock, entry
 
 __all__ = ["dock", "entry"]
 STEPS = 90
-USED = (QAbstractButton, QComboBox, QAbstractSpinBox, QAbstractSlider, QLineEdit, QTableWidget)
-WORDS = ("", "x", "5", "é; b", "'\"<b>", "a b")
-
-
-def seeds():
-    first, _, last = os.environ.get("VBAS_DOCK_SEEDS", "0-1").partition("-")
-    return range(int(first), int(last or first) + 1)
-
-
-def asks_the_system(widget):
-    """Whether a click opens a dialog or a menu that waits for a hand."""
-    parents = [widget]
-    while parents[-1] is not None:
-        parents.append(parents[-1].parent())
-    menu = isinstance(widget, QToolButton) and widget.menu() is not None
-    return menu or any(isinstance(one, QgsFileWidget) for one in parents)
-
-
-def use_one(rng, window, folder):
-    """Do something with a widget that can be used."""
-    there = [widget for widget in window.findChildren(USED) if widget.isVisibleTo(window) and widget.isEnabled()]
-    usable = [widget for widget in there if not isinstance(widget, QScrollBar)]
-    widget = rng.choice(usable)
-    if isinstance(widget, QAbstractButton):
-        if not asks_the_system(widget):
-            widget.click()
-    elif isinstance(widget, QComboBox):
-        widget.setCurrentIndex(rng.randrange(max(widget.count(), 1)))
-    elif isinstance(widget, QAbstractSpinBox):
-        widget.setValue(rng.choice([widget.minimum(), widget.maximum(), 2, 5, rng.randint(0, 40)]))
-    elif isinstance(widget, QAbstractSlider):
-        widget.setValue(rng.randint(widget.minimum(), widget.maximum()))
-    elif isinstance(widget, QLineEdit):
-        widget.setText(rng.choice([*WORDS, str(folder / f"release {rng.random()}")]))
-        widget.editingFinished.emit()
-    elif widget.rowCount() and widget.columnCount():
-        widget.setCurrentCell(rng.randrange(widget.rowCount()), rng.randrange(widget.columnCount()))
 
 
 def change_the_project(rng, folder):
@@ -96,23 +45,8 @@ def change_the_project(rng, folder):
         change_layer(rng, what, rng.choice(layers))
 
 
-def change_layer(rng, what, layer):
-    if what == "remove":
-        QgsProject.instance().removeMapLayer(layer)
-    elif what == "rename":
-        layer.setName(rng.choice(WORDS))
-    elif what == "filter":
-        layer.setSubsetString(rng.choice(["", "sex = 'F'", "1 = 0"]))
-    elif layer.startEditing():
-        rows = [feature.id() for feature in layer.getFeatures()]
-        if rows and len(layer.fields()):
-            layer.changeAttributeValue(rng.choice(rows), rng.randrange(len(layer.fields())), None)
-        layer.deleteFeatures(rows[:3])
-        layer.commitChanges() if rng.random() < 0.5 else layer.rollBack()
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.parametrize("seed", seeds("VBAS_DOCK_SEEDS"))
 def test_whatever_is_done_nothing_breaks(dock, entry, monkeypatch, tmp_path, seed):
     monkeypatch.chdir(tmp_path)  # folders are typed, too
     rng, raised, window = random.Random(seed), [], entry.dock
