@@ -64,10 +64,9 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             tr(
-                "{folder} is no folder of a release: it has no {file} that says so ({error}).",
+                "{folder} is no folder of a release: it has no {file} of VBAS that can be read.",
                 folder=folder,
                 file=FILE,
-                error=str(error) or type(error).__name__,
             )
         ) from error
     if layout > LAYOUT or any(Path(path).name != path or path in ("", ".", "..") for path in named):
