@@ -29,6 +29,7 @@ from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import DiscreetFeedback, addresses_in, cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.inputs import Inputs, own_rules, remember, remembered
+from ..layers.leaving import layers_stay
 from ..named import NamedAlgorithm, history, name_pages
 from ..unavailable import not_loaded
 from .effective import Conditions, Effective
@@ -218,7 +219,7 @@ class VbasAlgorithm(NamedAlgorithm):
         feedback: QgsProcessingFeedback,
         addresses: tuple[str, ...],
     ) -> dict[str, object]:
-        with cancelled_by_signals(feedback):
+        with cancelled_by_signals(feedback), layers_stay(self, parameters, context, feedback):
             inputs = self.with_rule_minimums(as_spelled(Inputs(self, understood(self, parameters, context), context)))
             self._hold_to_policies(inputs)
             effective = self.effective(inputs.parameters, context)

@@ -16,13 +16,13 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ...algorithms.form.refusals import fault_of_the_program
+from ...algorithms.layers.leaving import LONGEST_WAIT
 from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
 from ...core.secrecy import without_secrets
 
 Work = Callable[["Job"], object]
 Result = TypeVar("Result")
-LONGEST_WAIT = 20.0  # seconds for a job to see that it is cancelled
 
 
 class Said(QgsProcessingFeedback):

@@ -23,12 +23,12 @@ from ...algorithms.explorer_data import MAIN
 from ...algorithms.form.parameters import label_of
 from ...algorithms.layers.delivery.styles import describe, style
 from ...algorithms.layers.inputs import remembered
+from ...algorithms.layers.leaving import LONGEST_WAIT
 from ...core.errors import VbasError
 from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
-from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, wrapped
 from .earlier_jobs import differing
 from .map_page import keep_template, map_page, text_below
@@ -43,7 +43,6 @@ LAYERS = {
     "CROSSWALK": "TEMPORARY_OUTPUT",
 }
 REGIONS = "RELEASED_REGIONS"
-LONGEST_WAIT = 20_000  # milliseconds for a run to see that it is cancelled
 LAST_LINES = 3  # the verdict, the cost, and what to do next
 
 
@@ -87,8 +86,6 @@ class HandOverStep(QWidget):
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
         self._task: QgsProcessingAlgRunnerTask | None = None
         self._kept: list[object] = []  # what a run needs until it has ended
-        self._watch = LayerWatch(self)
-        self._watch.lost.connect(lambda name: self._stop())  # what is being read goes once nobody reads it
         self._build()
         self.go.clicked.connect(self.run)
         self.cancel.clicked.connect(self._cancel)
@@ -124,8 +121,6 @@ class HandOverStep(QWidget):
         task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, run_log, context))
         run_log.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
         self._task, self._kept = task, [algorithm, context, run_log]
-        read = (QgsProject.instance().mapLayer(identifier) for identifier in (self.state.regions, self.state.records))
-        self._watch.watch([layer for layer in read if layer is not None])
         self.bar.setValue(0)
         self._refresh()
         QgsApplication.taskManager().addTask(task)
@@ -142,16 +137,10 @@ class HandOverStep(QWidget):
         """Before the dock goes away for good."""
         if self._task is not None:
             self._task.executed.disconnect()
-            self._stop()
-            self._task = None
-        self._watch.end()
-
-    def _stop(self) -> None:
-        """Cancel a run, and wait until it has ended."""
-        task = self._task  # one that has not begun is let go of as it is cancelled
-        if task is not None:
+            task = self._task  # one that has not begun is let go of as it is cancelled
             task.cancel()
-            task.waitForFinished(LONGEST_WAIT)
+            task.waitForFinished(round(1_000 * LONGEST_WAIT))
+            self._task = None
 
     def _build(self) -> None:
         self.folder.setStorageMode(QgsFileWidget.StorageMode.GetDirectory)
@@ -240,7 +229,7 @@ class HandOverStep(QWidget):
             )  # what came about, then what to heed
             self.links.setText(self._links())
         elif cancelled:
-            self._say(tr("Cancelled: nothing was written."))
+            self._say("\n".join(run_log.errors) or tr("Cancelled: nothing was written."))
         else:
             self._say("\n".join(run_log.errors) or tr("The run ended without giving a reason."), WRONG)
         self._refresh()
