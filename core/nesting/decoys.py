@@ -98,8 +98,9 @@ def hold_decoys(plan: Plan, requirement: Requirement) -> np.ndarray:
     held = np.zeros(len(plan.records), bool)
     records = requirement.members_of_cells(plan.profile.counts.data)
     area, released_classes = area_of_cells(plan.profile), plan.equivalence_class_of
+    shown = np.flatnonzero(released_classes >= 0)
     for level in range(1, len(plan.levels)):
-        cells = np.flatnonzero((released_classes >= 0) & (plan.level[released_classes] == level))
+        cells = shown[plan.level[released_classes[shown]] == level]
         below = plan.levels.crosswalks[level - 1]
         part = below.region_of[area[cells]]
         cells, part = cells[part >= 0], part[part >= 0]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from vbas.core.errors import VbasError
@@ -107,24 +108,48 @@ def outcome(case: Callable[[], object]) -> object:
         return error
 
 
-def come_to_the_same(name: str, cases: Mapping[str, Callable[[], object]], least: float = 0.5) -> None:
-    """Hold what the cases come to against the file of that name; the first few that came to others are told.
+def come_to_the_same(
+    name: str, cases: Mapping[str, Callable[[], object]], some: slice = slice(None), least: float = 0.5
+) -> None:
+    """Hold what some of the cases come to against the file of that name; the first few that came to others are told.
 
-    least : the share of cases that give something: a list of nothing but refusals would try little
+    least : the share of all cases that give something: a list of nothing but refusals would try little
     """
     file = KEPT / f"{name}.txt"
+    asked = dict(list(cases.items())[some])
+    assert asked
     if PINS:
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("".join(f"{_line(label, case)}\n" for label, case in cases.items()), encoding="utf-8")
-    kept = file.read_text(encoding="utf-8").splitlines()
-    assert [line.partition(" | ")[0] for line in kept] == list(cases)
-    assert sum(line.count(" | ") == 1 for line in kept) >= least * len(kept), "hardly any case gives something"
+        _write(file, list(cases), {label: _line(label, case) for label, case in asked.items()})
+        return
+    kept = {line.partition(" | ")[0]: line for line in file.read_text(encoding="utf-8").splitlines()}
+    assert list(kept) == list(cases)
+    assert sum(line.count(" | ") == 1 for line in kept.values()) >= least * len(kept), "hardly any case gives something"
     others: list[str] = []
-    for (label, case), before in zip([] if PINS else cases.items(), kept):
+    for label, case in asked.items():
         came = _line(label, case)
-        others += [f"{came}\n  before: {before}"] * (came != before)
+        others += [f"{came}\n  before: {kept[label]}"] * (came != kept[label])
         assert len(others) < MOST_TOLD, "\n".join(others)
     assert not others, "\n".join(others)  # where that is meant: VBAS_PIN=1
+
+
+def _write(file: Path, labels: list[str], new: Mapping[str, str]) -> None:
+    """Write the lines of some cases anew, and leave those of others."""
+    file.parent.mkdir(exist_ok=True)
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    known = {line.partition(" | ")[0]: line for line in lines} | dict(new)
+    file.write_text("".join(f"{known[label]}\n" for label in labels if label in known), encoding="utf-8")
+
+
+def in_parts(cases: Mapping[str, tuple[int, int]]) -> list[object]:
+    """Each name with how many cases it has and which of them are one test; cases : how many, and how many a test has.
+
+    Whoever tries a change runs what finds it, and not all of what is drawn beside it.
+    """
+    return [
+        pytest.param(name, n, slice(first, first + size), id=f"{name}-{first}")
+        for name, (n, size) in cases.items()
+        for first in range(0, n, size)
+    ]
 
 
 def _line(label: str, case: Callable[[], object]) -> str:

@@ -112,3 +112,10 @@ def test_without_chance_every_zone_holds_a_decoy_or_could_have_none_anywhere(see
             assert held[number] or plan.records[number] <= others
             checked += 1
     assert checked
+
+
+def test_a_plan_that_shows_nothing_holds_no_decoy():
+    areas = make_areas(["a", "b"], [(0.0, 0.0), (1.0, 0.0)], np.ones(2))
+    levels = make_levels(areas, [own_regions(2), Crosswalk(np.zeros(2, np.int64), 1)])
+    plan = nest(areas, profile_of(np.ones((2, 1), np.int64)), levels, K)
+    assert hold_decoys(plan, Requirement(K)).tolist() == []
