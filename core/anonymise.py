@@ -43,6 +43,7 @@ from .privacy.requirement import Protection, Requirement, measure
 from .privacy.rules import NO_RULE
 from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .privacy.weights import warning_of_weights
+from .profile import Profile
 from .progress import Progress, part, silent
 from .records.matching import Records
 from .records.table import PERSONS
@@ -372,7 +373,10 @@ def anonymise(
     else:
         at_hand, requirement, plan = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
-    plan, held = _held_against_published(plan, areas, at_hand, requirement, ask, log, lambda _: progress(PLANNED))
+    everybody = None if carried is None else carried.everybody
+    plan, held = _held_against_published(
+        plan, areas, at_hand, requirement, ask, log, lambda _: progress(PLANNED), everybody
+    )
     clock.has_taken(PUBLISHED_ALREADY)
     rows = at_hand.release(plan, nested, requirement, part(progress, PLANNED, 1.0))
     if requirement.series is not None and not requirement.asks_for_values:
@@ -390,7 +394,11 @@ def anonymise(
     what_changed = None
     if carried is not None and ask.update is not None:
         what_changed = carried.changed_by(plan, held.published)
-        said = (*said, *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log))
+        beside_counts = bool(ask.published_margins) or ask.published_counts is not None
+        said = (
+            *said,
+            *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log, beside_counts),
+        )
     published = held.published
     if published is not None:
         published = replace(published, linked=at_hand.linked_names)
@@ -535,12 +543,16 @@ def _held_against_published(
     ask: Ask,
     log: Log,
     progress: Progress,
+    everybody: Profile | None = None,
 ) -> tuple[Plan, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already; and
-    what is known of that. Nobody knows how long it takes: progress begins anew."""
+    what is known of that. Nobody knows how long it takes: progress begins anew.
+
+    everybody : of an update, as in `CarriedOn`
+    """
     if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
         return plan, _Held((), ())
-    table, profile = source.values(), source.profile
+    table, profile = source.values(), source.profile if everybody is None else everybody
     levels = {name: column.level for name, column in table.coarsened.items()}
     beside = TablesBeside(
         areas,
@@ -549,12 +561,15 @@ def _held_against_published(
         ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
         progress,
+        everybody,
     )
     in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
     people = areas.population if in_zones else None
     plan, notes, tried = hold_beside_and_together(plan, beside, people, log)
     if ask.earlier is None:
         return plan, _Held(notes, tried)
+    # Tables of the people of now say nothing of those of whom an update knows earlier releases.
+    known = [] if ask.update is not None else [published_table(counts, areas, ask.k) for counts in beside.tables]
     held = held_against_earlier(
         plan,
         areas,
@@ -565,7 +580,7 @@ def _held_against_published(
         lambda plan: hold_beside_and_together(plan, beside, people, log, moved=True)[0],
         ask.ties,
         log,
-        [published_table(counts, areas, ask.k) for counts in beside.tables],
+        known,
         progress,
         source.rows_beside(),
     )

@@ -56,6 +56,7 @@ class Storeys:
     mates : where classes are the same in all periods, the class without its period of each class (C,), and of each
     level the regions that show some period of these (n_regions, C'), the last level also where regions within do: what
     such a region does not show of another period is nobody, as far as it would be a known number
+    areas_first : whether level 0 is that of the areas, each of one row or more, which nobody tells apart
     """
 
     region_of: Sequence[np.ndarray]
@@ -64,6 +65,7 @@ class Storeys:
     zones: bool
     bounded: bool
     mates: tuple[np.ndarray, Sequence[sparse.csr_matrix]] | None = None
+    areas_first: bool = False
 
 
 class Block:

@@ -53,12 +53,14 @@ def places_of(block: Block) -> Iterator[Places]:
     that shows classes as they are, in what smaller regions leave of it that show the class, and in each zone of a
     table.
     """
+    areas_first = block.storeys.areas_first
+    n_areas = int(block.storeys.region_of[0].max(initial=NONE)) + 1 if areas_first else block.n
     for table in block.tables:
-        if table.n_regions < block.n:
+        if table.n_regions < n_areas:
             yield _small(block, np.where(table.region[:-1] < table.n_regions, table.region[:-1], NONE), 0)
     for level in reversed(block.as_they_are):
         yield _small(block, block.storeys.region_of[level], level, level)
-    if not block.as_they_are or block.families[0].n_regions < block.n:
+    if not areas_first and (not block.as_they_are or block.families[0].n_regions < block.n):
         yield _small(block, np.arange(block.n), NONE, NONE)
     yield from left_places_of(block, np.ones(block.u, bool))
 

@@ -31,7 +31,7 @@ MOST_TURNS = 20
 class TablesBeside:
     """What a release stands beside: tables of the people of these areas.
 
-    requirement, loss, ties, progress : as for `hold_against_counts`, the ties as they are asked for
+    requirement, loss, ties, progress, everybody : as for `hold_against_counts`, the ties as they are asked for
     """
 
     areas: Areas
@@ -40,6 +40,7 @@ class TablesBeside:
     loss: str = "mean distance"
     ties: str = FIXED
     progress: Progress = silent
+    everybody: Profile | None = None
 
 
 def tables_beside(
@@ -74,6 +75,7 @@ def hold_beside(plan: Plan, beside: TablesBeside, log: Log = QUIET) -> tuple[Pla
         beside.requirement,
         beside.progress,
         ties_of(beside.ties),
+        beside.everybody,
     )
     sentences, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
     log.info(*sentences)

@@ -20,16 +20,15 @@ from ..disclosure.count_tables import NONE, CountTable, blocks_of
 from ..disclosure.exchanges import places_of
 from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
 from ..disclosure.undecided import areas_around, freed_within, loosened
-from ..levels import Levels
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
 from ..plan import SUPPRESSED, Plan, area_of_cells, with_levels
 from ..profile import Profile
 from ..progress import Progress, part, silent
-from ..scientific import sparse
 from ..ties import Ties, ranks
 from .margins import hold_against_totals
+from .released_cells import ReleasedCells, in_rows
 from .requirement import Requirement
 from .series import Series
 
@@ -61,44 +60,6 @@ class HeldAgainstCounts:
     n_tried: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class _ReleasedCells:
-    """What is shown where, cell by cell of a profile, under levels; class_of : of each level, as in `Storeys`."""
-
-    profile: Profile
-    levels: Levels
-    class_of: Sequence[np.ndarray | None]
-    k: int
-    level_of: np.ndarray
-    in_zones: bool
-    series: Series | None = None
-
-    @property
-    def mates(self) -> tuple[np.ndarray, list[sparse.csr_matrix]] | None:
-        """Of classes that are the same in all periods, what regions show in some period, as in `Storeys`."""
-        if self.series is None:
-            return None
-        base, last = self.series.base, len(self.levels) - 1
-        level_of = np.full(base.counts.nnz, SUPPRESSED)
-        level_of[self.series.cell] = self.level_of
-        matrices = []
-        for level, crosswalk in enumerate(self.levels.crosswalks):
-            cells = np.flatnonzero(level_of >= 0 if level == last else level_of == level)
-            at = crosswalk.region_of[area_of_cells(base)[cells]], base.counts.indices[cells]
-            shape = (crosswalk.n_regions, base.counts.shape[1])
-            matrices.append(sparse.csr_matrix((np.ones(len(cells), np.int64), at), shape=shape))
-        return self.series.class_of, matrices
-
-    @property
-    def bounded(self) -> bool:
-        """Whether all classes that a coarsest region does not show have fewer than k records there."""
-        region = self.levels.crosswalks[-1].region_of[area_of_cells(self.profile)]
-        of, lost = self.class_of[-1], (region >= 0) & (self.level_of == SUPPRESSED)
-        class_of = self.profile.counts.indices if of is None else of[self.profile.counts.indices]
-        _, at = np.unique(region[lost] * len(self.profile.classes) + class_of[lost], return_inverse=True)
-        return bool((np.bincount(at.reshape(-1), self.profile.counts.data[lost]) < self.k).all())
-
-
 def hold_against_counts(
     plan: Plan,
     tables: Sequence[CountTable],
@@ -107,6 +68,7 @@ def hold_against_counts(
     requirement: Requirement | None = None,
     progress: Progress = silent,
     ties: Ties = None,
+    everybody: Profile | None = None,
 ) -> HeldAgainstCounts:
     """The plan, with equivalence classes moved up a level, or suppressed, until no count of 1 to k - 1 follows.
 
@@ -130,6 +92,9 @@ def hold_against_counts(
         Called with the fraction that is done; raises to cancel.
     ties : Ties, optional
         Decides among ways of the same loss.
+    everybody : Profile, optional
+        Of a plan that shows classes in part, such as that of an update: the areas and classes of all people, those too
+        who are in no cell of the plan. The tables are of these.
 
     Returns
     -------
@@ -141,10 +106,16 @@ def hold_against_counts(
     before = plan.counted.levels_of_cells
     level_of, followed, joined = before, 0, False
     while True:
-        if not plan.levels.coarser:
+        if not plan.levels.coarser and everybody is None:
             level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, ties).levels_of_cells
         cells = _released_cells(plan, level_of, None if requirement is None else requirement.series)
-        held, (more, anyway, left, tried) = _mended(cells, tables, _losses(cells, areas, loss), progress, ties)
+        losses = _losses(cells, areas, loss)
+        if everybody is None:
+            held, (more, anyway, left, tried) = _mended(cells, tables, losses, progress, ties)
+        else:
+            rows = in_rows(cells, everybody, tables, losses)
+            held, (more, anyway, left, tried) = _mended(rows.cells, rows.tables, rows.losses, progress, ties)
+            held = rows.levels_of(held)
         followed += more
         level_of = _holding(plan.counted, held, requirement)
         if np.array_equal(level_of, held):
@@ -160,14 +131,14 @@ def hold_against_counts(
     return HeldAgainstCounts(plan.shown_by(new), followed, anyway, left, moved, suppressed, tried)
 
 
-def _released_cells(plan: Plan, level_of: np.ndarray, series: Series | None) -> _ReleasedCells:
+def _released_cells(plan: Plan, level_of: np.ndarray, series: Series | None) -> ReleasedCells:
     in_zones = plan.counted.in_zones
-    return _ReleasedCells(
-        plan.profile_of_records, plan.levels, plan.classes_at_levels, plan.k, level_of, in_zones, series
+    return ReleasedCells(
+        plan.profile_of_records, plan.levels, plan.classes_at_levels, plan.k, level_of, in_zones, series, plan.in_part
     )
 
 
-def _losses(cells: _ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
+def _losses(cells: ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
     """Of each level what a record loses in each region; where values are coarser, more than any geography."""
     own = [LOSSES[loss](areas, cells.profile, crosswalk) for crosswalk in cells.levels.crosswalks]
     most = max(float(of_level.max(initial=0.0)) for of_level in own) + 1.0
@@ -210,7 +181,7 @@ def _holding(plan: Plan, level_of: np.ndarray, requirement: Requirement | None) 
 
 
 def _mended(
-    cells: _ReleasedCells,
+    cells: ReleasedCells,
     tables: Sequence[CountTable],
     losses: Sequence[np.ndarray],
     progress: Progress,
@@ -219,7 +190,9 @@ def _mended(
     """The level of each cell, and how many counts followed, follow anyway, are left, and were looked at."""
     divisions = [table.group_of for table in tables] + [of for of in cells.class_of if of is not None]
     blocks = blocks_of(divisions, len(cells.profile.classes))
-    storeys = Storeys(cells.levels.region_of, cells.class_of, cells.k, cells.in_zones, cells.bounded, cells.mates)
+    storeys = Storeys(
+        cells.levels.region_of, cells.class_of, cells.k, cells.in_zones, cells.bounded, cells.mates, cells.areas_first
+    )
     new, numbers = cells.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(cells, tables, classes, storeys, losses, ties)
@@ -244,7 +217,7 @@ class _Work:
 
     def __init__(
         self,
-        of_release: _ReleasedCells,
+        of_release: ReleasedCells,
         tables: Sequence[CountTable],
         classes: np.ndarray,
         storeys: Storeys,

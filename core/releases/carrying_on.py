@@ -16,6 +16,7 @@ from ..levels import Levels
 from ..nesting.planning import nest
 from ..plan import Plan, holding, suppress
 from ..privacy.requirement import Requirement
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..records.matching import Records, requirement_of
 from ..source import RecordSource, Source
@@ -41,13 +42,15 @@ from .valued import Wanted
 class CarriedOn:
     """An update before it is held against what is published.
 
-    source : the records, split by where they are shown; requirement : what is asked of their classes; plan : what is
+    source : the records, split by where they are shown; everybody : the areas and classes of all people of now, those
+    too who are shown nowhere; requirement : what is asked of their classes; plan : what is
     shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases show;
     positions : of those of the same geography among all earlier ones; last : that which is updated; n_rare : as in
     `Changed`
     """
 
     source: Source
+    everybody: Profile
     requirement: Requirement
     plan: Plan
     own: Plan
@@ -104,4 +107,4 @@ def carried_on(
     split_source = at_hand.updated(split)
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
     asked = replace(asked, rows_identical=wanted.k if wanted.identical_rows else 1)
-    return CarriedOn(split_source, asked, holding(plan, asked), own, places, positions, others[-1], n_rare)
+    return CarriedOn(split_source, profile, asked, holding(plan, asked), own, places, positions, others[-1], n_rare)

@@ -14,8 +14,14 @@ from .updating import FURTHER, SHOWN, Changed, Update
 BEGIN_ANEW = 10.0  # per cent of the records that are suppressed or moved because of earlier releases
 
 
-def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, log: Log) -> tuple[str, ...]:
-    """Say it, and give the sentences for the report; n_earlier : releases of this geography; k : the least change."""
+def say_what_changed(
+    changed: Changed, update: Update, n_earlier: int, k: int, log: Log, beside_counts: bool = False
+) -> tuple[str, ...]:
+    """Say it, and give the sentences for the report.
+
+    n_earlier : releases of this geography; k : the least change; beside_counts : whether the update was held against
+    counts that others publish, by which more than the people whom it shows decides what it shows
+    """
     before = changed.same + changed.other + changed.gone
     kept = tr(
         "Classes of regions that the earlier release shows: {n}; as they were: {same}; with other numbers or values: "
@@ -34,10 +40,19 @@ def say_what_changed(changed: Changed, update: Update, n_earlier: int, k: int, l
         n_earlier,
         k=k,
     )
-    proven = tr(
-        "From these releases it follows of no class of a region that some, but fewer than {k}, came or left, not even "
-        "for somebody who knows the method; that some did may well be likely.",
-        k=k,
+    proven = (
+        tr(
+            "From these releases alone it follows of no class of a region that some, but fewer than {k}, came or left; "
+            "that some did may well be likely. What follows together with the counts that others publish of several "
+            "months, or for somebody who knows the method, is not looked at.",
+            k=k,
+        )
+        if beside_counts
+        else tr(
+            "From these releases it follows of no class of a region that some, but fewer than {k}, came or left, not "
+            "even for somebody who knows the method; that some did may well be likely.",
+            k=k,
+        )
     )
     cost = tr(
         "For that, {up} are shown in larger regions than in a release that knew no earlier one, and {lost} suppressed "
