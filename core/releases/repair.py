@@ -101,7 +101,8 @@ def repair(
             work.cheapest(plan) if fewest and plan.level_of is None else work.until_nothing_is_disclosed(plan, True)[0]
         )
         new, published, after = work.until_nothing_is_disclosed(new, False)
-        if plan.level_of is None and not after.n_to_mend:
+        renumbered = plan.in_part and after.disclosed is not None  # see `_Work.joint_of`
+        if plan.level_of is None and not after.n_to_mend and not renumbered:
             new, published, after = work.given_back(plan, new, published, after)
         while True:
             settled = new if also is None else also(new)
@@ -148,6 +149,13 @@ class _Work:
         published = as_series(published, plan, self.series)
         return published if by_size else replace(published, bounded=False, held_back=None)
 
+    def joint_of(self, plan: Plan, counts: Sequence[Count]) -> np.ndarray | None:
+        """The joint classes of some counts, which are looked at before all others once a class is given up; None, for
+        all, of an update: what it does not show it does not publish, so that the others are numbered anew."""
+        if plan.in_part:
+            return None
+        return np.concatenate([np.empty(0, np.int64), *(count.joint for count in counts)])
+
     def until_nothing_is_disclosed(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
         """The plan, what it publishes, and what is found of it, once no class that can be taken away tells anything."""
         joint = None
@@ -163,9 +171,7 @@ class _Work:
                     break
             else:
                 return plan, published, findings
-            joint = np.concatenate(
-                [np.empty(0, np.int64), *(count.joint for count in (*findings.counts, *findings.undecided))]
-            )
+            joint = self.joint_of(plan, (*findings.counts, *findings.undecided))
             plan = without(plan, chosen)
         published = self.published(plan, by_size)
         return plan, published, self.examiner.examine(self.relate(published))
@@ -189,7 +195,7 @@ class _Work:
                     break
             else:
                 return new
-            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in findings.counts)])
+            joint = self.joint_of(new, findings.counts)
             proofs += more
             chosen = cheapest(proofs, weights)
             if chosen is None:

@@ -19,7 +19,7 @@ from vbas.core.privacy.count_rows import CountRows
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
-from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.earlier import REPAIR, Earlier
 from vbas.core.releases.updating import Update
 
 from .rows_told import carried, published_of
@@ -173,3 +173,18 @@ def test_totals_are_of_those_too_whom_an_update_does_not_show():
     account = anonymise(AREAS, months[1], levels, replace(ask, published_margins="sex, age"))
     assert account.release.n_records < 24
     assert any("further records are suppressed" in note and "0 further" not in note for note in account.notes)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_update_is_mended_beside_a_release_of_other_regions(nested):
+    """Two Z in each of two areas, whom regions of one area do not show: four in both would tell that they are two and
+    two, so that no update may show them, either."""
+    people = [(at, "F", age) for at in (0, 1) for age in ["old"] * 4 + ["young"] * 5 + ["z"] * 2]
+    both = Crosswalk(np.array([0, 0, 1, 1]), 2)
+    levels = Levels((Crosswalk(np.arange(4), 4), both) if nested else (both,))
+    records = town_of(people)
+    first = published_of(anonymise(AREAS, records, Levels((Crosswalk(np.arange(4), 4),)), Ask(K, earlier=Earlier([]))))
+    second = published_of(anonymise(AREAS, records, levels, Ask(K, earlier=Earlier([first], REPAIR))))
+    for _ in range(5):  # now and then some of four are held back
+        account = anonymise(AREAS, records, levels, Ask(K, earlier=Earlier([first, second]), update=Update(1)))
+        assert account.release.n_records == 18
