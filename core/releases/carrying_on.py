@@ -65,7 +65,9 @@ class CarriedOn:
         n_records = self.source.profile.n_records + self.source.n_unmatched
         numbers = changed(plan, self.own, self.places, n_records, self.n_rare)
         other = 0 if published is None else Comparing().n_with_other_rows(self.last, published)
-        return replace(numbers, same=numbers.same - other, other=numbers.other + other)
+        # Those whose class nobody has now are in no place.
+        gone = len(self.last.records) - numbers.same - numbers.other
+        return replace(numbers, same=numbers.same - other, other=numbers.other + other, gone=gone)
 
 
 def carried_on(

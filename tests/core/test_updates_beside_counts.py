@@ -175,6 +175,15 @@ def test_totals_are_of_those_too_whom_an_update_does_not_show():
     assert any("further records are suppressed" in note and "0 further" not in note for note in account.notes)
 
 
+def test_a_class_that_nobody_has_any_more_is_gone():
+    people = [(0, "F", "young")] * 6 + [(0, "M", "young")] * 7
+    levels = Levels((EVERYWHERE,))
+    accounts = carried(AREAS, levels, K, [town_of(people + [(1, "X", "old")] * 5), town_of(people)])
+    changed = accounts[1].changed
+    assert changed is not None
+    assert (changed.same, changed.other, changed.gone, changed.new) == (2, 0, 1, 0)
+
+
 @pytest.mark.parametrize("nested", [False, True])
 def test_an_update_is_mended_beside_a_release_of_other_regions(nested):
     """Two Z in each of two areas, whom regions of one area do not show: four in both would tell that they are two and
