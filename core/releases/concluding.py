@@ -25,7 +25,8 @@ def concluded(
     several of the records of this release
     """
     of_persons = of_persons or any(release.of_persons for release in same.releases)
-    warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(findings, k, requirement)]
+    beside_counts = any(release.counts_from is not None for release in same.releases)
+    warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(findings, k, requirement, beside_counts)]
     sure = not (same.warnings or _undecided(findings) or of_persons)
     result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
@@ -42,7 +43,8 @@ def counts_rows(k: int) -> str:
     )
 
 
-def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]:
+def _warnings(findings: Examined, k: int, requirement: Requirement, beside_counts: bool) -> list[str]:
+    """beside_counts : whether counts that others publish are among what the release was held against"""
     warnings = []
     if _undecided(findings):
         warnings.append(
@@ -66,6 +68,14 @@ def _warnings(findings: Examined, k: int, requirement: Requirement) -> list[str]
     if _given_away_before(findings):
         warnings.append(
             plural(
+                "The earlier releases and the counts that others publish give away {n} small count without this one, "
+                "which adds none.",
+                "The earlier releases and the counts that others publish give away {n} small counts without this one, "
+                "which adds none.",
+                _given_away_before(findings),
+            )
+            if beside_counts
+            else plural(
                 "The earlier releases give away {n} small count without this one, which adds none.",
                 "The earlier releases give away {n} small counts without this one, which adds none.",
                 _given_away_before(findings),

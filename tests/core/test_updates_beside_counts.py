@@ -197,3 +197,13 @@ def test_an_update_is_mended_beside_a_release_of_other_regions(nested):
     for _ in range(5):  # now and then some of four are held back
         account = anonymise(AREAS, records, levels, Ask(K, earlier=Earlier([first, second]), update=Update(1)))
         assert account.release.n_records == 18
+
+
+def test_what_published_totals_give_away_is_not_said_of_earlier_releases():
+    """A release of one level gives nothing away by itself: the man of area a is in the totals by sex and age."""
+    people = [(at, "F", age) for at in range(4) for age in ["old"] * 4 + ["young"] * 5] + [(0, "M", "old")]
+    records, levels = town_of(people), Levels((EVERYWHERE,))
+    first = published_of(anonymise(AREAS, records, Levels((TWO_REGIONS,)), Ask(K, earlier=Earlier([]))))
+    ask = Ask(K, earlier=Earlier([first], REPAIR), published_margins="sex;age")
+    said = [note for note in anonymise(AREAS, records, levels, ask).notes if "without this one" in note]
+    assert len(said) == 1 and said[0].startswith("The earlier releases and the counts that others publish give away")
