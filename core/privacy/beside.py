@@ -78,6 +78,14 @@ def hold_beside(plan: Plan, beside: TablesBeside, log: Log = QUIET) -> tuple[Pla
         beside.everybody,
     )
     sentences, warned = sentences_on(held, plan.k, all(table.exact for table in beside.tables))
+    if beside.requirement is not None and beside.requirement.has_several(plan.profile.n_records):
+        warned.append(
+            tr(
+                "Published totals are held against records, not persons: {k} records and more that follow from them "
+                "may be of fewer than {k} persons, which is not noticed.",
+                k=plan.k,
+            )
+        )
     log.info(*sentences)
     log.warn(*warned)
     family = Family(BESIDE_TABLES, held.n_tried, held.n_anyway, held.n_left)

@@ -10,14 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
-from vbas.core.levels import make_levels, own_regions
+from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.margins import _smallest_to_add, disclosed_columns, hold_against_margins, parse_margins
 from vbas.core.profile import profile_records
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import PERSONS, RecordTable
 
 from ..exploring import tried
 from .strategies import column_from_array
@@ -193,3 +197,14 @@ def test_margins_are_read_as_sets_of_quasi_identifiers():
     assert parse_margins(" ", ["age"]) == []
     with pytest.raises(InputError, match="names “home”"):
         parse_margins("age;home", ["age"])
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_of_persons_with_several_records_it_is_said_that_totals_are_held_against_records(several):
+    sex, age = column_from_values(list("FM" * 12)), column_from_values(["old", "young"] * 12)
+    whose = column_from_values([number // (2 if several else 1) for number in range(24)])
+    table = RecordTable(column_from_values(["a"] * 24), {"sex": sex, "age": age}, {}, members={PERSONS: whose})
+    areas = make_areas(["a"], [(0, 0)])
+    levels = Levels((Crosswalk(np.zeros(1, np.int64), 1),))
+    account = anonymise(areas, match_records(table, areas), levels, Ask(3, published_margins="sex, age"))
+    assert any("records, not persons" in note for note in account.notes) == several
