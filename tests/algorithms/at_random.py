@@ -27,13 +27,13 @@ def seeds(variable):
     return range(int(first), int(last or first) + 1)
 
 
-def asks_the_system(widget):
-    """Whether a click opens a dialog or a menu that waits for a hand."""
+def is_left_alone(widget):
+    """Whether a click opens a dialog or a menu that waits for a hand, or has a form run for each row of a layer."""
     parents = [widget]
     while parents[-1] is not None:
         parents.append(parents[-1].parent())
     menu = isinstance(widget, QToolButton) and widget.menu() is not None
-    return menu or any(isinstance(one, QgsFileWidget) for one in parents)
+    return menu or "Iterate" in widget.toolTip() or any(isinstance(one, QgsFileWidget) for one in parents)
 
 
 def use_one(rng, window, folder):
@@ -42,7 +42,7 @@ def use_one(rng, window, folder):
     usable = [widget for widget in there if not isinstance(widget, QScrollBar)]
     widget = rng.choice(usable)
     if isinstance(widget, QAbstractButton):
-        if not asks_the_system(widget):
+        if not is_left_alone(widget):
             widget.click()
     elif isinstance(widget, QComboBox):
         widget.setCurrentIndex(rng.randrange(max(widget.count(), 1)))
