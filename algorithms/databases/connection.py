@@ -140,8 +140,8 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
             "Names of fields that researchers need and that identify nobody: diagnosis;year. They are "
             "released unchanged and are not protected by k: leave out names, numbers, dates and anything "
             "finer than the region. Each field is looked at by itself, value by value: the run stops where its "
-            "values stand for the area, or for one person, in one released row of a hundred or more. What several "
-            "fields tell together is not looked at."
+            "values stand for the area in one released row of a hundred or more, or number persons. Of a date or an "
+            "amount that many rows have alone it only warns. What several fields tell together is not looked at."
         ),
         optional=True,
     )

@@ -135,8 +135,8 @@ def keep_fields() -> QgsProcessingParameterDefinition:
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
             "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than "
             "the region. Each field is looked at by itself, value by value: the run stops where its values stand "
-            "for the area, or for one person, in one released row of a hundred or more. What several fields tell "
-            "together is not looked at."
+            "for the area in one released row of a hundred or more, or number persons. Of a date or an amount that "
+            "many rows have alone it only warns. What several fields tell together is not looked at."
         ),
         several=True,
         optional=True,
