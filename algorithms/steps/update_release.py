@@ -89,7 +89,9 @@ class UpdateRelease(Releasing):
             N_CHANGED=tr("Classes of regions with other numbers or values"),
             N_GONE=tr("Classes of regions that are shown no more"),
             N_NEW=tr("Classes of regions that are new"),
-            MOVED_PERCENT=tr("Records suppressed or moved up because of earlier releases, per cent"),
+            MOVED_PERCENT=tr(
+                "Records suppressed or moved up because of earlier releases and published totals, per cent"
+            ),
         )
 
     def conditions(self) -> Conditions:

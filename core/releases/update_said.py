@@ -54,12 +54,22 @@ def say_what_changed(
             k=k,
         )
     )
-    cost = tr(
-        "For that, {up} are shown in larger regions than in a release that knew no earlier one, and {lost} suppressed "
-        "beyond it ({percent:.2g} % together).",
-        up=counted.records(changed.n_up),
-        lost=counted.records(changed.n_lost),
-        percent=changed.percent,
+    cost = (
+        tr(
+            "For that, and so that no count below k follows from published totals, {up} are shown in larger regions "
+            "than in a release that knew neither, and {lost} suppressed beyond it ({percent:.2g} % together).",
+            up=counted.records(changed.n_up),
+            lost=counted.records(changed.n_lost),
+            percent=changed.percent,
+        )
+        if beside_counts
+        else tr(
+            "For that, {up} are shown in larger regions than in a release that knew no earlier one, and {lost} "
+            "suppressed beyond it ({percent:.2g} % together).",
+            up=counted.records(changed.n_up),
+            lost=counted.records(changed.n_lost),
+            percent=changed.percent,
+        )
     )
     log.info(kept, steps, proven, cost)
     said = (kept, steps, proven, cost)
@@ -71,7 +81,7 @@ def say_what_changed(
             "they show."
         )
     log.info(later)
-    if changed.percent <= BEGIN_ANEW:
+    if changed.percent <= BEGIN_ANEW or beside_counts:  # of these a new geography may show no more
         return (*said, later)
     anew = tr(
         "That is more than {most:g} %: where the earlier releases can be withdrawn, or a new series begins with other "

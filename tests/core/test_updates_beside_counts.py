@@ -173,6 +173,10 @@ def test_totals_are_of_those_too_whom_an_update_does_not_show():
     account = anonymise(AREAS, months[1], levels, replace(ask, published_margins="sex, age"))
     assert account.release.n_records < 24
     assert any("further records are suppressed" in note and "0 further" not in note for note in account.notes)
+    assert any("than in a release that knew no earlier one" in note for note in alone.notes)
+    # Of the eleven who are not shown eight are for the totals: no earlier release is the reason.
+    assert any("than in a release that knew neither" in note for note in account.notes)
+    assert not any("a new geography" in note for note in account.notes)
 
 
 def test_a_class_that_nobody_has_any_more_is_gone():
