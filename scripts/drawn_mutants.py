@@ -144,12 +144,11 @@ class Breaks(ast.NodeVisitor):
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._within.append(node.name)
-        first = node.body[0].lineno
-        self._in_function += 1
-        self._statement = (first, node.end_lineno or first)
+        # What is asked for where nothing is said is read as the file is loaded.
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.visit(default)
+        self._in_function += 1
         for statement in _without_docstring(node.body):
             self.visit(statement)
         self._in_function -= 1

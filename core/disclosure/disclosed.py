@@ -161,7 +161,7 @@ def _disclosed_of(chunk: Chunk, programs: bool) -> _Disclosed:
     asked = asked_of(chunk, _tables(chunk) if programs else None)
     low, high, members = asked.low.copy(), asked.high.copy(), asked.members
     disclosed = (low >= 1) & (high < chunk.k)
-    open_ = ~disclosed & (low < chunk.k) & (high >= 1)
+    open_ = ~disclosed
     by_programs, n_undecided = 0, asked.n_left_out
     not_decided = [(cells, joint, 0, chunk.k - 1) for cells, joint in asked.left_out]
     if open_.any():

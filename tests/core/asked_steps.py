@@ -22,6 +22,7 @@ from vbas.core.nesting.decoys import Conditions, Secrets, levels_in_zones
 from vbas.core.nesting.optimum import ProfileCells, best_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.series_helped import CellCounts, best_moves, places_of
+from vbas.core.nesting.series_optimum import SeriesCells, lowered
 from vbas.core.nesting.tree import Tree, tree_of
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import shares_of
@@ -110,7 +111,10 @@ def helped(rng: np.random.Generator) -> object:
         shown = [np.bincount(key, of) for of in counted.T]
         return all(((of == 0) | (of >= k)).all() for of in shown)
 
-    for _ in range(6):
+    cells_of = SeriesCells(area, class_of, counted, counts.records)
+    for level in range(len(tree)):
+        found.append(lowered(cells_of, tree, k, np.full(len(area), level)))
+    for _ in range(4):
         held = holds()
         cells, levels = best_moves(counts, places, k, level_of)
         level_of = level_of.copy()

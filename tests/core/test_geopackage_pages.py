@@ -256,6 +256,27 @@ def test_a_page_that_is_just_full_holds_no_byte_more(tmp_path, monkeypatch, copi
         assert [tuple(value for _, value in row[1:]) for row in found] == rows
 
 
+def test_a_row_that_a_page_just_cannot_hold_is_left_to_sqlite(tmp_path, monkeypatch):
+    """A table of one field: rows of every length about that of a page."""
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    by_pages = []
+    for length in range(460, 486):
+        rows = [("a" * length,), ("b",), ("c" * length,)]
+        file = made(tmp_path / "people.gpkg", 512, {"home": TEXT})
+        target = pages.plain_target(file, "people", ["home"])
+        assert target is not None
+        by_pages.append(pages.cells_of(Given(rows).coded()[0], target) is not None)
+        changes = int.from_bytes(file.read_bytes()[24:28], "big")
+        fill_geopackage(file, ["home"], Given(rows), silent)
+        found, _ = held(file)
+        assert [tuple(value for _, value in row[1:]) for row in found] == rows
+        header = file.read_bytes()
+        assert int.from_bytes(header[24:28], "big") > changes and header[24:28] == header[92:96]
+    n_by_pages = sum(by_pages)
+    assert by_pages == [True] * n_by_pages + [False] * (len(by_pages) - n_by_pages) and 0 < n_by_pages < len(by_pages)
+
+
 @pytest.mark.skipif(not hasattr(sqlite3.Connection, "setlimit"), reason="this Python sets no limits of SQLite")
 @pytest.mark.parametrize("n_fields", [1, 2, 40, 999])
 def test_no_statement_binds_more_values_than_every_sqlite_can(n_fields):

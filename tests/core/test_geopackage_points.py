@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from vbas.core.progress import silent
 from vbas.core.publish.geopackage.filling import fill_geopackage
+from vbas.core.publish.geopackage.points import _above, _below
 from vbas.core.records.sqlite_file import quoted
 
 
@@ -150,3 +151,11 @@ def test_surfaces_stand_in_their_rows_with_what_they_reach_and_are_found(tmp_pat
             )
             meet = (bounds[:, :2] <= [east, north]).all(axis=1) & (bounds[:, 2:] >= [west, south]).all(axis=1)
             assert set(np.flatnonzero(meet) + 1) <= {number for (number,) in found}
+
+
+def test_bounds_of_32_bits_are_the_nearest_that_hold_a_number():
+    numbers = np.array([0.0, 1.0, -1.0, 0.1, -0.1, 2.0**24 + 1, 5e6 + 1 / 3, -(2.0**25) - 1, 1e-60, -1e-60])
+    below, above = _below(numbers), _above(numbers)
+    assert below.dtype == above.dtype == np.float32
+    assert (below <= numbers).all() and (np.nextafter(below, np.float32(np.inf)) > numbers).all()
+    assert (above >= numbers).all() and (np.nextafter(above, np.float32(-np.inf)) < numbers).all()

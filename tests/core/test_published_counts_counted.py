@@ -12,12 +12,14 @@ from vbas.core.disclosure.block import Storeys
 from vbas.core.disclosure.block_flows import freed_by_flows
 from vbas.core.disclosure.count_tables import MANY, own_totals
 from vbas.core.disclosure.exchanges import places_of
-from vbas.core.disclosure.following import following
+from vbas.core.disclosure.following import following, follows_anyway
 from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.losses import MEAN_DISTANCE
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
+from vbas.core.privacy import published_counts
+from vbas.core.privacy.beside import TablesBeside, hold_beside
 from vbas.core.privacy.published_counts import (
     MOST_SIBLINGS,
     OF_A_SUPPRESSED_RECORD,
@@ -29,6 +31,7 @@ from vbas.core.privacy.published_counts import (
 )
 
 from ..each import for_each_seed
+from .as_before import Heard
 from .test_published_counts import K, asked_of, block_of, by_hand, every_table, fitting, plans, told, town_of
 
 
@@ -227,3 +230,23 @@ def test_what_follows_of_regions_of_several_areas_is_what_all_tables_say(seed):
             for number, free in enumerate(freed_by_flows(block, places).tolist()):
                 count = tuple(places.areas(number).tolist()), int(places.class_of[number])
                 assert free == (count not in really)
+
+
+@pytest.mark.parametrize(
+    ("limit", "seed", "at"), [("MOST_ROUNDS", 3, 1), ("MOST_ROUNDS", 4, 0), ("MOST_LOOSENED", 8, 0)]
+)
+def test_what_is_left_follows_still_and_is_warned_of(limit, seed, at, monkeypatch):
+    """Where no more is tried: counts that follow from the tables alone are left as well, if nobody looked at them."""
+    areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+    plan = list(plans(areas, profile))[at]
+    table = own_totals(profile, own_regions(len(areas)), ["sex"])
+    monkeypatch.setattr(published_counts, limit, 0)
+    held = hold_against_counts(plan, [table], areas)
+    block = block_of(held.plan, table)
+    left = following(block)
+    assert held.n_left == len(left) > 0 and (sum(follows_anyway(block, left)) > 0) == (seed == 4)
+    heard = Heard()
+    beside = TablesBeside(areas, [table])
+    _, told_of, (family,) = hold_beside(plan, beside, heard)
+    (warned,) = (sentence for sentence in heard.said if sentence.startswith("! "))
+    assert warned.startswith(f"! {held.n_left} count") and warned[2:] in told_of and family.undecided == held.n_left

@@ -106,3 +106,9 @@ def test_classes_of_nobody_are_no_sign_of_a_survey():
         classes=np.vstack([profile.classes, np.zeros((n_more, 1), np.int64)]),
     )
     assert warning_of_weights(plan, rows) == warning_of_weights(plan, replace(rows, profile=empty)) == ""
+
+
+def test_how_many_rows_stand_for_one_record_is_told_to_a_tenth():
+    plan, records = survey(lambda rng, n: np.where(np.arange(n) < 11, 1, rng.integers(20, 60, n)))
+    told = warning_of_weights(plan, counted_rows(records))
+    assert f"1.8 % of its rows stand for one record (the median is {np.median(records.table.counts):.0f})" in told

@@ -7,6 +7,7 @@ import numpy as np
 from vbas.core.areas import make_areas
 from vbas.core.disclosure import guessing
 from vbas.core.disclosure.guessing import ZoneSample
+from vbas.core.disclosure.zone_flows import Tables
 from vbas.core.disclosure.zone_tables import ReleasedClasses, parts_of, too_many_pairs, zones_of
 
 from ..each import for_each_seed
@@ -128,3 +129,20 @@ def test_zones_whose_areas_may_all_hold_none_are_fitted_by_themselves(monkeypatc
     nobody, two = [False] * 3, [True, True, False]
     assert asked == [([3, 4], nobody + two), ([5, 6], nobody + [True] * 3)]
     np.testing.assert_allclose(chances, guessing.by_people_alone(sample, 3))
+
+
+@for_each_seed(60)
+def test_a_known_table_is_held_where_all_of_it_fits(seed):
+    rng = np.random.default_rng(seed)
+    zone, area = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 1, 2])
+    table, count, room = rng.integers(0, 4, 5), np.array([4, 6]), rng.integers(3, 6, 3)
+    if rng.random() < 0.7:
+        table[[0, 2]] = count[0] - table[1], count[1] - table[3:].sum()
+    fits = all(number >= 0 for number in table) and all(
+        sum(table[zone == of]) == n for of, n in enumerate(count.tolist())
+    )
+    fits = fits and all(sum(table[area == of]) <= n for of, n in enumerate(room.tolist()))
+    known = Tables(zone, area, count, room, np.arange(3), table)
+    assert (known.table is not None) == fits
+    spare = [n - sum(table[area == of]) for of, n in enumerate(room.tolist())] if fits else room.tolist()
+    assert known.spare.tolist() == spare
