@@ -300,3 +300,13 @@ def test_a_release_that_adds_only_the_value_of_a_count_given_away_before_is_held
     assert examine(release(people, [0, 0], field=False), earlier).n_counts == 0
     (count,) = examine(release(people, [0, 0]), earlier).counts
     assert count.values == (("ill", "cold", 1),)
+
+
+def test_all_of_one_value_between_a_region_and_a_smaller_one():
+    """Of two areas that the one release does not show apart, the other shows neither: six people, all with flu."""
+    for others, found in (((3, 0), [(6, (("ill", "flu", 6),))]), ((2, 1), [])):
+        people = np.array([[[5, 5, 0]], [[0, 3, 0]], [[0, *others]]])
+        disclosed = find_disclosed([release(people, [0, 0, 0]), release(people, [0, 1, 2])])
+        alike = [count for count in disclosed.counts if count.kind == HOMOGENEOUS]
+        assert [(count.low, count.values) for count in alike] == found
+        assert all(count.high >= count.low and len(count.cells) == 2 for count in alike)
