@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import CountTable
-from vbas.core.disclosure.exchanges import Exchanges, freed_beyond, freed_by_exchange, places_of
+from vbas.core.disclosure.exchanges import Exchanges, exchange_fits, freed_beyond, freed_by_exchange, places_of
 from vbas.core.plan import SUPPRESSED
+
+from ..each import for_each_seed
 
 K = 3
 
@@ -108,3 +112,54 @@ def test_an_exchange_with_any_area_is_found_where_there_is_one(seed):
                 assert bool(done[number]) == possible, (areas, one, block.people)
                 freed, kept = freed + possible, kept + (not possible)
     assert freed and kept
+
+
+@for_each_seed(40)
+def test_an_exchange_fits_where_all_sums_that_it_moves_may_move_as_far(seed):
+    rng = np.random.default_rng(seed)
+    n, u, q = 4, 3, 30
+    families: list[Any] = []
+    for n_regions, n_groups in ((4, 3), (2, 2), (2, 3)):
+        shape = n_regions + 1, n_groups + 1
+        down, up = rng.integers(0, 4, shape), rng.integers(0, 4, shape)
+        region, group = rng.integers(0, n_regions + 1, n + 1), rng.integers(0, n_groups + 1, u + 1)
+        families.append(SimpleNamespace(region=region, group=group, down=down, up=up))
+    families = families[: int(rng.integers(0, 4))]
+    people = rng.integers(0, 5, (n, u))
+    area, other = rng.integers(0, n, (2, q))
+    class_of, company = rng.integers(0, u, (2, q))
+    number = rng.integers(1, 4, q)
+
+    def may(own, theirs, one, another, few):
+        if people[own, one] < few or people[theirs, another] < few:
+            return False
+        for family in families:
+            here, there = family.region[own], family.region[theirs]
+            its, of_others = family.group[one], family.group[another]
+            if here != there and its != of_others:
+                less = min(family.down[here, its], family.down[there, of_others])
+                more = min(family.up[here, of_others], family.up[there, its])
+                if min(less, more) < few:
+                    return False
+        return True
+
+    every = zip(*(of.tolist() for of in (area, other, class_of, company, number)))
+    expected = [may(*one) for one in every]
+    found = exchange_fits(families, people, area, class_of, other, company, number)
+    assert found.tolist() == expected
+
+
+@for_each_seed(10)
+def test_levels_of_coarser_values_count_classes_together(seed):
+    """By numbers of their own, of which some are those of classes elsewhere."""
+    rng = np.random.default_rng(seed)
+    people, regions = rng.integers(0, 5, (4, 3)), [np.array([0, 0, 1, 1]), np.zeros(4, np.int64)]
+    level_of = np.where(people > 0, rng.integers(-1, 2, (4, 3)), SUPPRESSED).astype(np.int8)
+    classes, of = np.array([1, 2, 4]), np.array([9, 5, 5, 9, 7])
+    block = Block(people, level_of, Storeys(regions, [None, of], K, False, bounded=False), [], classes)
+    assert [group.tolist() for group in block.group_of] == [[0, 1, 2], [0, 0, 1]]
+    assert block.families[1].sums[0, :-1].tolist() == [people[:, :2].sum(), people[:, 2].sum()]
+    for level, groups in enumerate(([[0], [1], [2]], [[0, 1], [2]])):
+        shown = np.where(level_of == level, people, 0)
+        for region, (at, own) in product(range(int(regions[level].max()) + 1), enumerate(groups)):
+            assert block.released[level][region, at] == shown[regions[level] == region][:, own].sum()
