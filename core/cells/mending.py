@@ -179,31 +179,36 @@ class _Search:
             for done, group in enumerate(failing):
                 progress(done / len(failing))
                 if self.fails(group):
-                    self._mend_alone(group)
+                    self._mend_alone(group, part(progress, done / len(failing), (done + 1) / len(failing)))
             return False
-        mended = self._looking_farther(failing, reach, False) or self._looking_farther(failing, reach, True)
+        mended = self._looking_farther(failing, reach, False, part(progress, 0.0, 0.5))
+        mended = mended or self._looking_farther(failing, reach, True, part(progress, 0.5, 1.0))
         if mended is None:
             return False
         self.group_of[mended.members] = mended.group_of
         return mended.proven
 
-    def _mend_alone(self, group: int) -> None:
+    def _mend_alone(self, group: int, progress: Progress) -> None:
         """Mend a group among others that fail, and may do so for now; where nothing near it helps, it is left."""
         members = self.patch([group], 1)
         near = np.unique(self.group_of[members])
         others = [other for other in to_list(near[near >= 0]) if other != group and self.fails(other)]
-        mended = None if len(members) > MOST_CELLS else self._solve(members, 1, False, others)
+        mended = None if len(members) > MOST_CELLS else self._solve(members, 1, False, progress, others)
         if mended is not None:
             self.group_of[mended.members] = mended.group_of
 
-    def _looking_farther(self, failing: Sequence[int], reach: int, leaving_out: bool) -> _Solution | None:
+    def _looking_farther(
+        self, failing: Sequence[int], reach: int, leaving_out: bool, progress: Progress
+    ) -> _Solution | None:
         """The best mend of a patch that grows until nothing farther away can be better, or it is too large."""
         best: _Solution | None = None
+        first, most = reach, MOST_REACH + 1
         while reach <= MOST_REACH:
             members = self.patch(failing, reach)
             if len(members) > MOST_CELLS:
                 break
-            mended = self._solve(members, reach, leaving_out)
+            step = part(progress, (reach - first) / (most - first), (reach + 1 - first) / (most - first))
+            mended = self._solve(members, reach, leaving_out, step)
             best = best if mended is None else mended
             if mended is not None and (mended.proven or not mended.optimal):
                 break
@@ -211,10 +216,10 @@ class _Search:
         return best
 
     def _solve(
-        self, members: np.ndarray, reach: int, leaving_out: bool, may_fail: Sequence[int] = ()
+        self, members: np.ndarray, reach: int, leaving_out: bool, progress: Progress, may_fail: Sequence[int] = ()
     ) -> _Solution | None:
         program = _Program(self, members, reach, leaving_out, may_fail)
-        group_of = program.solve()
+        group_of = program.solve(progress)
         if group_of is None:
             return None
         moves = int((group_of != self.group_of[members]).sum())
@@ -339,9 +344,10 @@ class _Program:
         }
         return {self._x[other, group]: 1.0 for other in sorted(others - set(inside)) if (other, group) in self._x}
 
-    def solve(self) -> np.ndarray | None:
+    def solve(self, progress: Progress) -> np.ndarray | None:
         """The group of each cell of the patch, all of them connected; None where none was found in time."""
-        for _ in range(MOST_ROUNDS):
+        for turn in range(MOST_ROUNDS):
+            progress(turn / MOST_ROUNDS)  # a program of whole numbers can take seconds, and does not hear a cancel
             rows = [i for i, row in enumerate(self._rows) for _ in row]
             columns = [column for row in self._rows for column in row]
             values = [value for row in self._rows for value in row.values()]

@@ -126,6 +126,14 @@ def test_the_search_looks_farther_where_that_saves_moves(reach):
     assert mending.proven
 
 
+def test_a_cancel_is_heard_between_the_programs_of_one_group():
+    """A group of a cell that has no neighbours: no program mends it, however far one looks."""
+    cells = squares([(0, 0), (1, 0), (2, 0), (9, 9)], [60, 60, 60, 20])
+    old, heard = Crosswalk(np.array([0, 0, 0, 1]), 2), []
+    mend(cells, [Minimum((0,), 100)], old, progress=heard.append)
+    assert heard == sorted(heard) and len(set(heard)) > 4 and 0.0 <= heard[0] and heard[-1] < 1.0
+
+
 def test_numbers_stay_and_a_group_may_be_given_up():
     cells = line(60, 60, 10, 60, 60)
     old = Crosswalk(np.array([0, 0, 1, 2, 2]), 3, np.array([7, 8, 9]))
