@@ -131,7 +131,7 @@ def test_a_cancel_is_heard_between_the_programs_of_one_group():
     cells = squares([(0, 0), (1, 0), (2, 0), (9, 9)], [60, 60, 60, 20])
     old, heard = Crosswalk(np.array([0, 0, 0, 1]), 2), []
     mend(cells, [Minimum((0,), 100)], old, progress=heard.append)
-    assert heard == sorted(heard) and len(set(heard)) > 4 and 0.0 <= heard[0] and heard[-1] < 1.0
+    assert heard == sorted(heard) and len(set(heard)) > 4 and heard[0] >= 0.0 and heard[-1] < 1.0
 
 
 def test_numbers_stay_and_a_group_may_be_given_up():
