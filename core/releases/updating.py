@@ -260,6 +260,29 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
         )
 
 
+def check_empty_values(earlier: Sequence[Published], profile: Profile) -> None:
+    """Refuse values that are missing now where an earlier release showed empty texts, or the other way round, as the
+    same file has by a layer and in a database: whoever reads both tells them not apart. Raises InputError.
+
+    earlier : those of its geography
+    """
+    kinds = set(as_text([None, ""]))
+    for release in earlier:
+        for name, categories in zip(release.quasi_identifiers, release.categories):
+            now = profile.categories[profile.quasi_identifiers.index(name)]
+            theirs, own = kinds & set(categories.tolist()), kinds & set(as_text(now.tolist()))
+            if theirs and own and not theirs & own:
+                raise InputError(
+                    tr(
+                        "“{name}” is missing where {release} shows an empty text, or the other way round: a reader "
+                        "tells them not apart, and would see a change of a few people. Read the records as the earlier "
+                        "release did, from a layer or from a database, or write a word such as “unknown”.",
+                        name=name,
+                        release=release.title,
+                    )
+                )
+
+
 def updated(
     records: Records,
     levels: Levels,

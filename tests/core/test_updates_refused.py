@@ -59,3 +59,22 @@ def test_areas_of_another_year(register, areas, codes, words, entry):
 def test_what_an_update_does_not_know_is_not_passed_over(register, more, words):
     with pytest.raises(Exception, match=words):
         update_release(AREAS, people(list("abcd")), area="area", quasi_identifiers="sex", register=register, **more)
+
+
+@pytest.mark.parametrize(("before", "now"), [("", None), (None, "")])
+def test_empty_texts_and_missing_values_that_take_turns_are_refused(tmp_path, before, now):
+    """As the same CSV file has them by a layer and in a database; who reads the releases tells them not apart."""
+    path = tmp_path / "register.gpkg"
+    given: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex"}
+
+    def with_some(value: object) -> dict[str, list[Any]]:
+        months = people(list("abcd"))
+        return {**months, "sex": [value if at % 5 == 0 else sex for at, sex in enumerate(months["sex"])]}
+
+    with pytest.warns(UserWarning, match="is a new register"):
+        anonymize(AREAS, with_some(before), register=path, **given).write(tmp_path / "first")
+    update_release(AREAS, with_some(before), register=path, **given)
+    with pytest.raises(
+        InputError, match="“sex” is missing where release 1 shows an empty text, or the other way round"
+    ):
+        update_release(AREAS, with_some(now), register=path, **given)
