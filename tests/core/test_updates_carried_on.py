@@ -164,7 +164,8 @@ def test_people_of_one_area_and_class_who_are_shown_at_several_levels_stay_apart
     # Once in fifty draws three are held back by chance.
     assert shown(account) in ({(0, 0, 0): 6, (1, 0, 0): 5}, {(0, 0, 0): 3, (1, 0, 0): 5})
     counts = account.source.profile.counts
-    assert counts.sum() == 11 and counts.nnz == 3 and len(account.plan.equivalence_class_of) == 3
+    # An area and class are a cell by what is shown of it; of those held back, one more.
+    assert counts.sum() == 11 and 3 <= counts.nnz == len(account.plan.equivalence_class_of) <= 5
 
 
 def released_numbers(counts: np.ndarray, earlier: np.ndarray, k: int) -> np.ndarray:
