@@ -256,6 +256,30 @@ def test_a_page_that_is_just_full_holds_no_byte_more(tmp_path, monkeypatch, copi
         assert [tuple(value for _, value in row[1:]) for row in found] == rows
 
 
+class Runs(Given):
+    """The same, of which nothing is known but how often each row follows itself."""
+
+    def coded(self):
+        return None
+
+    def runs(self):
+        return np.arange(len(self.copies)), self.copies
+
+    def rows_at(self, positions):
+        return [tuple(column.categories[column.codes[at]] for column in self.columns) for at in positions.tolist()]
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 4, 100])
+def test_runs_are_written_whole_however_long_they_are(longest, tmp_path, monkeypatch):
+    monkeypatch.setattr(filling, "LONGEST_RUN", longest)
+    monkeypatch.setattr(filling, "RUNS_AT_ONCE", 4)
+    table, told = Runs([("a", 1, 0.5, None), ("b", 2, 1.5, "x"), ("c", 3, 2.5, None)], np.array([4, 1, 7])), []
+    file = made(tmp_path / "people.gpkg")
+    fill_geopackage(file, list(NAMES), table, told.append)
+    assert [tuple(value for _, value in row[1:]) for row in held(file)[0]] == table.rows()
+    assert told == sorted(told) and told[0] >= 0 and told[-1] <= 1
+
+
 def test_a_row_that_a_page_just_cannot_hold_is_left_to_sqlite(tmp_path, monkeypatch):
     """A table of one field: rows of every length about that of a page."""
     monkeypatch.setattr(filling, "WORTH_PAGES", 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
 from vbas.core.progress import silent
 from vbas.core.releases.aliases import aliases_of
+from vbas.core.releases.earlier import _given_away
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.naming import named
 from vbas.core.releases.repair import _Work, as_it_is, on_earlier_regions, repair, without
@@ -168,3 +171,11 @@ def test_regions_are_the_same_where_they_have_the_same_areas():
             assert same_regions(one, two) is None and Comparing().compare(one, two, K) is None
         same += found is not None
     assert same > 25
+
+
+@pytest.mark.parametrize(("n_counts", "n_undecided"), [(0, 0), (1, 0), (0, 1), (2, 3)])
+def test_what_was_given_away_and_what_was_not_decided_are_each_said(n_counts, n_undecided):
+    findings: Any = SimpleNamespace(n_counts=n_counts, n_undecided=n_undecided)
+    told = " ".join(_given_away(findings, K))
+    assert (f"given away {n_counts} count" in told) == bool(n_counts)
+    assert (f"{n_undecided} count" in told and "to decide" in told) == bool(n_undecided)
