@@ -273,7 +273,8 @@ class Runs(Given):
 def test_runs_are_written_whole_however_long_they_are(longest, tmp_path, monkeypatch):
     monkeypatch.setattr(filling, "LONGEST_RUN", longest)
     monkeypatch.setattr(filling, "RUNS_AT_ONCE", 4)
-    table, told = Runs([("a", 1, 0.5, None), ("b", 2, 1.5, "x"), ("c", 3, 2.5, None)], np.array([4, 1, 7])), []
+    table = Runs([("a", 1, 0.5, None), ("b", 2, 1.5, "x"), ("c", 3, 2.5, None)], np.array([4, 1, 7]))
+    told: list[float] = []
     file = made(tmp_path / "people.gpkg")
     fill_geopackage(file, list(NAMES), table, told.append)
     assert [tuple(value for _, value in row[1:]) for row in held(file)[0]] == table.rows()
