@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..scientific import sparse
-from .block import Block
-from .count_tables import MANY
+from .block import Block, Family
+from .count_tables import MANY, NONE
 from .exchanges import Places
 
 OUTSIDE = 0  # the node where all flows begin and end
@@ -43,49 +43,54 @@ class _Arcs:
 
 
 class Flows:
-    """The flows of some areas, the people of all others staying where they are."""
+    """The flows of some areas and classes, the people of all others staying where they are."""
 
-    def __init__(self, block: Block, areas: np.ndarray | None = None) -> None:
-        """areas : ascending; all where None."""
+    def __init__(self, block: Block, areas: np.ndarray | None = None, classes: np.ndarray | None = None) -> None:
+        """areas, classes : ascending; all where None."""
         self._block = block
         self._areas = np.arange(block.n) if areas is None else areas
-        n, u = len(self._areas), block.u
+        self._classes = np.arange(block.u) if classes is None else classes
+        n, u = len(self._areas), len(self._classes)
         tail, head = np.full((n, u), OUTSIDE), np.full((n, u), OUTSIDE)
         arcs: list[_Arcs] = []
         self._first_arc: list[int] = []  # of each level, those of its regions
         self._regions: list[np.ndarray] = []
+        self._groups: list[np.ndarray] = []
         first = OUTSIDE + 1
         for family in block.tables:
             zones = _used(family.region[self._areas], family.n_regions)
-            node = _nodes(first, zones, family.n_regions, family.n_groups)
-            tail = node[family.region[self._areas]][:, family.group[:-1]]
-            first += len(zones) * family.n_groups
-            at = np.ix_(zones, np.arange(family.n_groups))
+            groups = _used(family.group[self._classes], family.n_groups)
+            node = _nodes(first, zones, groups, family)
+            tail = node[family.region[self._areas]][:, family.group[self._classes]]
+            first += len(zones) * len(groups)
+            at = np.ix_(zones, groups)
             to = node[at].ravel()
             arcs.append(_Arcs(np.full(len(to), OUTSIDE), to, family.down[at].ravel(), family.up[at].ravel()))
         nodes = []
         for family in block.families:
             regions = _used(family.region[self._areas], family.n_regions)
-            nodes.append(_nodes(first, regions, family.n_regions, family.n_groups))
+            groups = _used(family.group[self._classes], family.n_groups)
+            nodes.append(_nodes(first, regions, groups, family))
             self._regions.append(regions)
-            first += len(regions) * family.n_groups
+            self._groups.append(groups)
+            first += len(regions) * len(groups)
         n_arcs = n * u + sum(len(some.start) for some in arcs)
         for level, (family, node) in enumerate(zip(block.families, nodes)):
-            at = np.ix_(self._regions[level], np.arange(family.n_groups))
+            at = np.ix_(self._regions[level], self._groups[level])
             begin = node[at]
             to = np.full(begin.shape, OUTSIDE)
             if level + 1 < len(nodes):
                 around = block.parent[level][self._regions[level]]
                 above = nodes[level + 1]
                 around = np.where(around < 0, len(above) - 1, around)
-                to = above[around][:, block.groups_at(level, level + 1)]
+                to = above[around][:, block.groups_at(level, level + 1)[self._groups[level]]]
             self._first_arc.append(n_arcs)
             n_arcs += begin.size
             arcs.append(_Arcs(begin.ravel(), to.ravel(), family.down[at].ravel(), family.up[at].ravel()))
         if nodes:
             family = block.families[0]
-            head = nodes[0][family.region[self._areas]][:, family.group[:-1]]
-        people = block.people[self._areas][:, :-1].ravel()
+            head = nodes[0][family.region[self._areas]][:, family.group[self._classes]]
+        people = block.people[np.ix_(self._areas, self._classes)].ravel()
         leaves = _Arcs(tail.ravel(), head.ravel(), people, np.full(n * u, MANY))
         every = [leaves, *arcs]
         self._arcs = _Arcs(
@@ -99,7 +104,7 @@ class Flows:
         areas = places.areas(number)
         at = np.searchsorted(self._areas, areas)
         there = np.append(self._areas, -1)[at] == areas
-        leaves = at[there] * block.u + class_of
+        leaves = at[there] * len(self._classes) + int(np.searchsorted(self._classes, class_of))
         return self._nobody(leaves, people) or self._enough(leaves, areas, places, number, block.k - people)
 
     def _nobody(self, leaves: np.ndarray, people: int) -> bool:
@@ -144,7 +149,7 @@ class Flows:
         """
         block, arcs = self._block, self._arcs
         end, down = arcs.end.copy(), arcs.down.copy()
-        area = self._areas[leaves // block.u]
+        area = self._areas[leaves // len(self._classes)]
         for between in range(level):
             family = block.families[between]
             if family.n_groups != block.u:
@@ -182,9 +187,9 @@ class Flows:
         )
 
     def _arc(self, level: int, region: int, class_of: int) -> int:
-        at = int(np.searchsorted(self._regions[level], region))
-        family = self._block.families[level]
-        return self._first_arc[level] + at * family.n_groups + int(family.group[class_of])
+        at, groups = int(np.searchsorted(self._regions[level], region)), self._groups[level]
+        group = int(np.searchsorted(groups, self._block.families[level].group[class_of]))
+        return self._first_arc[level] + at * len(groups) + group
 
     def _flows(
         self,
@@ -213,24 +218,44 @@ def _used(region: np.ndarray, n_regions: int) -> np.ndarray:
     return used[used < n_regions]
 
 
-def _nodes(first: int, regions: np.ndarray, n_regions: int, n_groups: int) -> np.ndarray:
+def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) -> np.ndarray:
     """(n_regions + 1, n_groups + 1) the node of each region and group, that outside for none and for those not used."""
-    node = np.full((n_regions + 1, n_groups + 1), OUTSIDE)
-    node[regions, :n_groups] = first + np.arange(len(regions) * n_groups).reshape(len(regions), n_groups)
+    node = np.full((family.n_regions + 1, family.n_groups + 1), OUTSIDE)
+    node[np.ix_(regions, groups)] = first + np.arange(len(regions) * len(groups)).reshape(len(regions), len(groups))
     return node
 
 
 def freed_by_flows(block: Block, places: Places) -> np.ndarray:
-    """Which counts are free, (q,) bool: first people of areas beside each other may move, then all."""
+    """Which counts are free, (q,) bool.
+
+    Those that are free where a few people may move are so where more may: first people of areas beside each other and
+    of classes that a table counts as one, then of all areas or of all classes, then all.
+    """
     free = np.zeros(len(places), bool)
-    if not len(places):
-        return free
-    every, some = Flows(block), {}
-    for number in range(len(places)):
-        stretch = int(block.place[places.area[number]]) // STRETCH
-        if block.n > 3 * STRETCH and stretch not in some:
-            first = stretch * STRETCH
-            near = block.order[max(first - STRETCH // 2, 0) : first + 3 * STRETCH // 2]
-            some[stretch] = Flows(block, np.sort(near))
-        free[number] = (stretch in some and some[stretch].free(places, number)) or every.free(places, number)
+    kind = block.tables[0].group[places.class_of] if block.tables else places.class_of
+    stretch = block.place[places.area] // STRETCH
+    if block.n <= 3 * STRETCH:
+        stretch[:] = NONE
+    nowhere, all_classes = np.full(len(places), NONE), np.full(len(places), NONE)
+    for of_areas, of_classes in ((stretch, kind), (nowhere, kind), (stretch, all_classes), (nowhere, all_classes)):
+        keys = np.column_stack([of_areas, of_classes])[~free]
+        for at, which in np.unique(keys, axis=0).tolist():
+            flows = Flows(block, _beside(block, at), _counted_as_one(block, which))
+            for number in np.flatnonzero(~free & (of_areas == at) & (of_classes == which)).tolist():
+                free[number] = flows.free(places, number)
     return free
+
+
+def _beside(block: Block, stretch: int) -> np.ndarray | None:
+    """The areas of a stretch and half of those around it, ascending; None for NONE: all."""
+    if stretch == NONE:
+        return None
+    first = stretch * STRETCH
+    return np.sort(block.order[max(first - STRETCH // 2, 0) : first + 3 * STRETCH // 2])
+
+
+def _counted_as_one(block: Block, kind: int) -> np.ndarray | None:
+    """The classes of a kind of the table, of a class itself without one, ascending; None for NONE: all."""
+    if kind == NONE:
+        return None
+    return np.flatnonzero(block.tables[0].group[:-1] == kind) if block.tables else np.array([kind])

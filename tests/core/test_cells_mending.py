@@ -129,7 +129,7 @@ def test_the_search_looks_farther_where_that_saves_moves(reach):
 def test_a_cancel_is_heard_between_the_programs_of_one_group():
     """A group of a cell that has no neighbours: no program mends it, however far one looks."""
     cells = squares([(0, 0), (1, 0), (2, 0), (9, 9)], [60, 60, 60, 20])
-    old, heard = Crosswalk(np.array([0, 0, 0, 1]), 2), []
+    old, heard = Crosswalk(np.array([0, 0, 0, 1]), 2), list[float]()
     mend(cells, [Minimum((0,), 100)], old, progress=heard.append)
     assert heard == sorted(heard) and len(set(heard)) > 4 and heard[0] >= 0.0 and heard[-1] < 1.0
 
