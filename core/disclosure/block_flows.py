@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..progress import Progress, silent
 from ..scientific import sparse
 from .block import Block, Family
 from .count_tables import MANY, NONE
@@ -225,8 +226,8 @@ def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) 
     return node
 
 
-def freed_by_flows(block: Block, places: Places) -> np.ndarray:
-    """Which counts are free, (q,) bool.
+def freed_by_flows(block: Block, places: Places, progress: Progress = silent) -> np.ndarray:
+    """Which counts are free, (q,) bool; progress : raises to cancel.
 
     Those that are free where a few people may move are so where more may: first people of areas beside each other and
     of classes that a table counts as one, then of all areas or of all classes, then all.
@@ -242,6 +243,7 @@ def freed_by_flows(block: Block, places: Places) -> np.ndarray:
         for at, which in np.unique(keys, axis=0).tolist():
             flows = Flows(block, _beside(block, at), _counted_as_one(block, which))
             for number in np.flatnonzero(~free & (of_areas == at) & (of_classes == which)).tolist():
+                progress(number / len(places))
                 free[number] = flows.free(places, number)
     return free
 

@@ -57,7 +57,7 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
     left = [places.some(np.flatnonzero(~freed_beyond(exchanges, block, places))) for places in asked]
     if are_flows(block):
         left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS))
-        freed = [freed_by_flows(block, places) for places in left]
+        freed = [freed_by_flows(block, places, progress) for places in left]
     else:
         left = _without(left, freed_by_programs(block, left, AT_ONCE))
         left = _without(left, [freed_by_exchange(block, places) for places in left])

@@ -75,7 +75,7 @@ def test_what_is_told_of_a_release_that_was_held_is_so_by_counting(seed):
         assert held.n_suppressed == records[(after == SUPPRESSED) & (before >= 0)].sum()
         assert held.n_coarser == records[(after > before) & (before >= 0)].sum()
         assert not ((after >= 0) & (after < before)).any() and not ((before == SUPPRESSED) & (after >= 0)).any()
-        assert fractions and min(fractions) > 0 and fractions[-1] == 1.0
+        assert fractions == sorted(fractions) and fractions[0] >= 0 and fractions[-1] == 1.0
         assert plan.in_zones or not held.plan.in_zones
         if not held.n_suppressed and not held.n_coarser:
             really, anyway = told(fitting(tables, plan), asked_of(plan), K), told(tables, asked_of(plan), K)
