@@ -18,9 +18,9 @@ from qgis.PyQt.QtWidgets import QApplication, QComboBox, QTextEdit
 
 from ..patience import PATIENCE
 from .dialogs import click_run
-from .test_dialogs import PEOPLE, REGIONS, by_hand, town
+from .test_dialogs import PEOPLE, REGIONS, by_hand, filled, town
 
-__all__ = ["by_hand", "people", "town"]
+__all__ = ["by_hand", "filled", "people", "town"]
 
 
 @pytest.fixture

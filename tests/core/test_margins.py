@@ -203,8 +203,10 @@ def test_margins_are_read_as_sets_of_quasi_identifiers():
 def test_of_persons_with_several_records_it_is_said_that_totals_are_held_against_records(several):
     sex, age = column_from_values(list("FM" * 12)), column_from_values(["old", "young"] * 12)
     whose = column_from_values([number // (2 if several else 1) for number in range(24)])
-    table = RecordTable(column_from_values(["a"] * 24), {"sex": sex, "age": age}, {}, members={PERSONS: whose})
-    areas = make_areas(["a"], [(0, 0)])
-    levels = Levels((Crosswalk(np.zeros(1, np.int64), 1),))
+    table = RecordTable(
+        column_from_values(["a", "a", "b", "b"] * 6), {"sex": sex, "age": age}, {}, members={PERSONS: whose}
+    )
+    areas = make_areas(["a", "b"], [(0, 0), (1, 0)])
+    levels = Levels((Crosswalk(np.zeros(2, np.int64), 1),))
     account = anonymise(areas, match_records(table, areas), levels, Ask(3, published_margins="sex, age"))
     assert any("records, not persons" in note for note in account.notes) == several
