@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..language import tr
 from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
 from .diversity import (
     Diversity,
@@ -136,19 +135,6 @@ class Protection:
 
     smallest: Mapping[str, int]
     diversity: Mapping[str, Diversity] = field(default_factory=dict)
-
-    @property
-    def sentences(self) -> list[str]:
-        """How many the smallest released class holds of each kind that k counts; none where nothing is released."""
-        return [
-            tr(
-                "k counts {kind}: the smallest released class holds {smallest} of them.",
-                kind=tr(kind),
-                smallest=smallest,
-            )
-            for kind, smallest in self.smallest.items()
-            if smallest
-        ]
 
 
 def measure(requirement: Requirement, equivalence_class_of: np.ndarray, n_equivalence_classes: int) -> Protection:

@@ -45,7 +45,14 @@ def protection_section(account: Account) -> Section:
     """What the classes have in common, whom they hold, and what the kept fields give away."""
     requirement, protection, kept, plan = account.requirement, account.protection, account.kept, account.plan
     paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
-    paragraphs += protection.sentences
+    for kind, smallest in protection.smallest.items():
+        paragraphs.append(
+            tr(
+                "k counts {kind}: the smallest released class holds {smallest} of them.",
+                kind=tr(kind),
+                smallest=smallest,
+            )
+        )
     paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
     for name, diversity in protection.diversity.items():
         released = plan.released
