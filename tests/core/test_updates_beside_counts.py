@@ -15,7 +15,9 @@ from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.levels import Levels
+from vbas.core.plan import SUPPRESSED
 from vbas.core.privacy.count_rows import CountRows
+from vbas.core.privacy.released_cells import ReleasedCells
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
@@ -177,6 +179,10 @@ def test_totals_are_of_those_too_whom_an_update_does_not_show():
     # Of the eleven who are not shown eight are for the totals: no earlier release is the reason.
     assert any("than in a release that knew neither" in note for note in account.notes)
     assert not any("a new geography" in note for note in account.notes)
+    unseen = "counts that others publish of several months, or for somebody who knows the method, is not looked at"
+    assert any(unseen in note for note in account.notes)
+    assert not any(unseen in note for note in alone.notes)
+    assert not any("even for somebody who knows the method" in note for note in account.notes)
 
 
 def test_a_class_that_nobody_has_any_more_is_gone():
@@ -211,3 +217,12 @@ def test_what_published_totals_give_away_is_not_said_of_earlier_releases():
     ask = Ask(K, earlier=Earlier([first], REPAIR), published_margins="sex;age")
     said = [note for note in anonymise(AREAS, records, levels, ask).notes if "without this one" in note]
     assert len(said) == 1 and said[0].startswith("The earlier releases and the counts that others publish give away")
+
+
+def test_of_what_an_update_does_not_show_nobody_knows_that_it_is_few():
+    """Two in each area wait: of a plan that shows all it may, that they are fewer than k would be known."""
+    records = town_of([(at, "F", "old") for at in range(4) for _ in range(2)])
+    none = np.full(4, SUPPRESSED, np.int8)
+    cells = ReleasedCells(records.profile, GEOGRAPHIES["one level"], [None], 5, none, False)
+    assert cells.bounded
+    assert not replace(cells, in_part=True).bounded
