@@ -124,6 +124,13 @@ class Feedback(QgsProcessingFeedback):
 
 
 @pytest.fixture
+def project():
+    """QGIS's project, of which no layer is left."""
+    yield QgsProject.instance()
+    QgsProject.instance().removeAllMapLayers()
+
+
+@pytest.fixture
 def run(provider):
     """run(id, parameters) -> Run; bad input raises QgsProcessingException, worded as `by_ids` does.
 

@@ -32,7 +32,7 @@ def wait_for(condition):
 def standing():
     """What there is of work, threads and sentences, for who finds that nothing comes."""
     tasks = [(task.description(), task.status()) for task in QgsApplication.taskManager().tasks()]
-    said = [label.text() for label in QApplication.allWidgets() if isinstance(label, QLabel) and label.isVisible()]
+    said = [label.text() for label in QApplication.allWidgets() if isinstance(label, QLabel) and not label.isHidden()]
     return tasks, threading.enumerate(), said
 
 

@@ -83,7 +83,9 @@ MISREAD = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("sql_type", "usual", "wrong", "shown"), MISREAD)
 @pytest.mark.parametrize("way", ["file", "selection", "view"])
-def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql_type, usual, wrong, shown, way):
+def test_values_that_would_be_read_as_others_are_refused(
+    released, project, tmp_path, sql_type, usual, wrong, shown, way
+):
     path = tmp_path / "records.gpkg"
     make_geopackage(path, [("x", sql_type, usual)])
     if way == "view":
@@ -96,9 +98,7 @@ def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql
     if way == "selection":
         layer = QgsVectorLayer(source, "records", "ogr")
         layer.selectAll()
-        from qgis.core import QgsProject
-
-        QgsProject.instance().addMapLayer(layer)
+        project.addMapLayer(layer)
         source = QgsProcessingFeatureSourceDefinition(layer.id(), True)
     done = released(source)
     assert len(done.rows("RELEASED_RECORDS")) == N

@@ -24,6 +24,7 @@ FIELDS = ("sex", "age")
 def entry(provider, qgis_iface, monkeypatch):
     """The way in; what it leaves behind is looked at by `test_nothing_stays_behind`."""
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
+    QgsProject.instance().removeAllMapLayers()  # of other tests: the dock proposes what joins best
     made = ReleaseEntry(qgis_iface)
     yield made
     made.remove()

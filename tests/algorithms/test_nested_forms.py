@@ -599,12 +599,6 @@ def in_project(*layers):
     return [layer.id() for layer in layers]
 
 
-@pytest.fixture
-def project():
-    yield QgsProject.instance()
-    QgsProject.instance().removeAllMapLayers()
-
-
 def test_levels_from_several_crosswalks(run, layers, town, project):
     given = in_project(*(numbered(town, column) for column in (town.identifiers, town.district, town.borough)))
     done = run("nestlevels", **layers["areas"], CROSSWALKS=given, CROSSWALK="memory:", RELEASED_REGIONS="memory:")
