@@ -16,6 +16,7 @@ from ..masking.placing import uniform_in_area
 from ..plan import SUPPRESSED
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..records.each_person import each_person
 from ..scientific import spatial
 from ..synthetic.distributions import stream
 
@@ -56,7 +57,7 @@ def moved_people(
     """
     inner, farthest = rings(areas, profile, k, outer, progress)
     counts = profile.counts
-    cell = np.repeat(np.arange(counts.nnz), counts.data)
+    cell = each_person(counts.data)
     home = np.repeat(np.arange(len(areas)), np.diff(counts.indptr))[cell]
     rng = stream(seed, "donut")
     tree = spatial.cKDTree(areas.points)

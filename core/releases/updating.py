@@ -22,6 +22,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..records.columns import Column
+from ..records.each_person import each_person
 from ..records.matching import Records
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
 from ..scientific import sparse
@@ -508,7 +509,7 @@ def _people(records: Records) -> tuple[np.ndarray, np.ndarray]:
     """Of each record that is counted the cell and the row, which may stand for several."""
     row = np.flatnonzero(records.cell_of >= 0)
     if records.table.counts is not None:
-        row = np.repeat(row, records.table.counts[row])
+        row = row[each_person(records.table.counts[row])]
     return records.cell_of[row].astype(np.int64), row
 
 

@@ -78,3 +78,11 @@ def test_empty_texts_and_missing_values_that_take_turns_are_refused(tmp_path, be
         InputError, match="“sex” is missing where release 1 shows an empty text, or the other way round"
     ):
         update_release(AREAS, with_some(now), register=path, **given)
+
+
+def test_more_people_than_can_be_drawn_are_refused_before_memory_is_taken(register):
+    counted = {"area": list("abcd"), "sex": list("FMFM"), "people": [400_000_000] * 4}
+    with pytest.raises(InputError, match="this work draws each of them"):
+        update_release(
+            AREAS, counted, area="area", quasi_identifiers="sex", register=register, entry="1", record_count="people"
+        )
