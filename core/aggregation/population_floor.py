@@ -64,10 +64,10 @@ def population_floor(
     sites = mean_centres(areas.points, region_of, len(people))
     notes = [
         plural(
-            "Population floor made {n} region of at least {floor:g} people (the smallest has "
-            "{people:g}); {total} would be the most if areas could be cut.",
-            "Population floor made {n} regions of at least {floor:g} people (the smallest has "
-            "{people:g}); {total} would be the most if areas could be cut.",
+            "Population floor made {n} region with a population of at least {floor:g} (the smallest "
+            "has {people:g}); {total} would be the most if areas could be cut.",
+            "Population floor made {n} regions with a population of at least {floor:g} (the smallest "
+            "has {people:g}); {total} would be the most if areas could be cut.",
             len(people),
             floor=floor,
             people=people.min(),

@@ -76,7 +76,7 @@ def partition_cells(
 ) -> Partition:
     """Disjoint connected groups of cells that reach every minimum in every year (Bjerre-Nielsen & Gandil 2018).
 
-    approach : a key of APPROACHES. Raises InputError for unusable parameters and where no group is possible at all,
+    approach : a key of APPROACHES. Raises InputError for unusable parameters and where no group is possible or found,
     PrivacyError should a recount of the finished groups find one below a minimum or in pieces.
     """
     started = time.perf_counter()
@@ -94,6 +94,13 @@ def partition_cells(
         area_of = cut_into_chunks(cells, area_of, large, packed, packed_minimums, options.seed, chunking)
     searching = part(progress, 0.1 if cutting else 0.0, 1.0)
     labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
+    if (labels == LEFT_OUT).all():
+        raise InputError(
+            tr(
+                "No group that reaches every minimum in every year was found: lower K, leave out years with few "
+                "people, or let more RESTARTS and another APPROACH look for one."
+            )
+        )
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
     if APPROACHES[approach].leaves_out_wide_groups:
         wide = too_wide(cells.boxes, labels, weights_of(cells, minimums), options.beta)

@@ -16,7 +16,6 @@ from ..records.columns import Column
 from ..tables.regions import LEVEL
 from .certificate import checked_section
 from .cost import risk_rows
-from .numbers import formatted
 from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
 from .provenance import Provenance, how_it_was_done
@@ -39,10 +38,10 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     n_records, n_classes = int(check.records.sum()), len(check.records)
     if check.classes_below:
         verdict = plural(
-            "{n} of {n_records} records is in {classes}; the smallest class has {people} (k = {k}).",
-            "{n} of {n_records} records are in {classes}; the smallest class has {people} (k = {k}).",
+            "{n} of {records} is in {classes}; the smallest class has {people} (k = {k}).",
+            "{n} of {records} are in {classes}; the smallest class has {people} (k = {k}).",
             check.records_below,
-            n_records=formatted(n_records),
+            records=counted.records(n_records),
             classes=plural(
                 "{n} class that falls short of what is asked",
                 "{n} classes that fall short of what is asked",
@@ -52,10 +51,11 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             k=k,
         )
     else:
-        verdict = tr(
-            "Every class has at least {k} people; the smallest of {n_classes} classes has {smallest}.",
+        verdict = plural(
+            "The only class has at least {k} people: {smallest}.",
+            "Every class has at least {k} people; the smallest of {n} classes has {smallest}.",
+            n_classes,
             k=k,
-            n_classes=formatted(n_classes),
             smallest=check.k_found,
         )
     risk: list[tuple[object, ...]] = [

@@ -135,7 +135,10 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
         reason = int(np.argmax(share[1:])) + 1
         advice = {
             1: tr("Larger cells, a lower K, or neighbours by corner would take them in."),
-            2: tr("More restarts help a little; “compact growth” leaves out nobody who can be taken."),
+            2: tr(
+                "More restarts help a little; “compact growth” leaves out nobody who can be taken, but "
+                "where EMPTY_YEARS lets groups be empty in a year."
+            ),
             3: tr("A larger BETA keeps them, in wide groups."),
             4: tr("Larger units, or a lower K, would keep their group."),
             6: tr("A smaller LEAST_HULL_SHARE keeps them."),

@@ -86,7 +86,7 @@ def test_uneven_areas_give_nearly_as_many_regions_as_there_can_be():
 def test_the_number_of_sites_sets_the_floor_where_none_is_given():
     found = population_floor(even_grid(8), None, 16)
     assert found.crosswalk.n_regions == 16
-    assert "at least 4 people" in found.notes[0]
+    assert "a population of at least 4 " in found.notes[0]
 
 
 def test_a_part_of_the_map_below_the_floor_crosses_the_gap_and_a_larger_one_does_not():
