@@ -23,6 +23,11 @@ def classes(n: int) -> str:
     return plural("{n} class", "{n} classes", n)
 
 
+def groups(n: int) -> str:
+    """So many groups."""
+    return plural("{n} group", "{n} groups", n)
+
+
 def homes(n: int) -> str:
     """So many homes."""
     return plural("{n} home", "{n} homes", n)

@@ -131,16 +131,17 @@ def _said(layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) 
             area=area,
             p=likeliest.p_value,
         )
+    risk = likeliest.relative_risk
     return plural(
         "{n} cluster; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of {expected:.1f} "
-        "(relative risk {risk:.2f}, p = {p:.3f}).",
+        "({risk}, p = {p:.3f}).",
         "{n} clusters; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of "
-        "{expected:.1f} (relative risk {risk:.2f}, p = {p:.3f}).",
+        "{expected:.1f} ({risk}, p = {p:.3f}).",
         len(clusters),
         area=area,
         cases=likeliest.cases,
         expected=likeliest.expected,
-        risk=likeliest.relative_risk,
+        risk=tr("no cases outside") if np.isnan(risk) else tr("relative risk {risk:.2f}", risk=risk),
         p=likeliest.p_value,
     )
 

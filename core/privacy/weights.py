@@ -92,7 +92,7 @@ def warning_of_weights(plan: Plan, rows: CountedRows, population: np.ndarray | N
     if people and total > TOO_MANY * people:
         signs.append(
             tr(
-                "its rows add up to {records}, more than the {people:.0f} people who live there",
+                "its rows add up to {records}, more than the population there, {people:.0f}",
                 records=counted.records(total),
                 people=people,
             )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import counted
 from ..arrays import to_list
 from ..cells.mending import FAULTS, HOLDS, Mending
 from ..crosswalk import Crosswalk
@@ -18,10 +19,10 @@ from .provenance import Provenance, how_it_was_done
 def failing_sentence(faults: np.ndarray) -> str:
     """How many groups fail. faults : (n_groups,) positions in FAULTS."""
     return plural(
-        "{n} of {n_groups} groups fails by these years.",
-        "{n} of {n_groups} groups fail by these years.",
+        "{n} of {groups} fails by these years.",
+        "{n} of {groups} fail by these years.",
         int((faults != HOLDS).sum()),
-        n_groups=len(faults),
+        groups=counted.groups(len(faults)),
     )
 
 

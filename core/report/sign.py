@@ -205,7 +205,9 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     if account.changed is not None and account.changed.n_rare:
         rows.append((tr("Records of rare values"), _held_back(account.changed.n_rare)))
     if ask.least_population:
-        rows.append((tr("Least population"), tr("{people:,.0f} people in every region", people=ask.least_population)))
+        rows.append(
+            (tr("Least population"), tr("a population of {people:,.0f} in every region", people=ask.least_population))
+        )
     rows.append((tr("Published rule"), tr("none: your own numbers") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
         held = tr(ask.disclosure)

@@ -95,6 +95,18 @@ def test_a_planted_cluster_is_found_and_an_empty_map_left_empty(study, ill):
     assert common.results["P_VALUE"] == pytest.approx(0.01)
 
 
+def test_a_cluster_with_every_case_inside_says_so(study, town):
+    numbers = list(range(1, len(town.identifiers) + 1))
+    own = make_layer({"da": list(town.identifiers), "vbas_region": numbers})
+    cases = [int(number == 1) for number in numbers for _ in range(20)]
+    regions = [number for number in numbers for _ in range(20)]
+    records = make_layer({"vbas_region": regions, "sex": ["F"] * len(cases), "case": cases})
+    done = study("clusterscan", RECORDS=records, CROSSWALK=own, QUASI_IDENTIFIERS=["sex"], CASE_FIELD="case", DRAWS=99)
+    assert done.results["N_CLUSTERS"] == 1
+    assert f"around area {town.identifiers[0]}, with 20.0 estimated cases" in told(done)
+    assert "(no cases outside, p = 0.010)" in told(done) and "nan" not in told(done)
+
+
 def test_moran_tells_a_pattern_from_what_spreading_makes(study, ill, town):
     done = study("moran", CASE_FIELD="planted")
     assert done.results["P_VALUE"] <= 0.01 and done.results["Z"] > 2
