@@ -245,8 +245,10 @@ class Circles:
         expected = float(self.inside[centre][size - 1])
         own = effective * (self.rate or 1.0)
         cases = own + observed - expected
-        outside = (self.total - cases) / (self.total - own)
-        risk = cases / own / outside if own > 0 and outside > 0 else np.nan
+        left = self.total - cases
+        # Where no case is outside, adding up leaves next to nothing in place of nothing.
+        elsewhere = 0 < own < self.total and left > 1e-9 * self.total
+        risk = cases / own / (left / (self.total - own)) if elsewhere else np.nan
         radius = float(np.hypot(*(self.points[near] - self.points[centre]).T).max())
         return Cluster(centre, near, radius, observed, expected, own, risk, llr, p_value)
 
