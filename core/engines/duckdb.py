@@ -32,7 +32,8 @@ from .queries import query_of, temporary
 ROWS = 250_000  # of a batch
 BYTES_OF_ROW = 16  # at most, where rows are counted here: their numbers, and the cells that come of them
 # What these types hold is written in one way only where it is equal; all else is compared as text.
-PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL", "UUID")
+PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL")
+WIDE = ("HUGEINT", "UHUGEINT")  # whole numbers that Parquet has no type for: DuckDB would write the nearest real number
 
 
 def open_engine(address: Address, table: str, schema: str, memory: int, progress: Progress) -> DuckDb:
@@ -175,16 +176,20 @@ class DuckDb:
             self._guarded(lambda: rows.write_parquet(str(staged)))
         else:
             self._guarded(lambda: rows.write_csv(str(staged), header=True))
-            self._refuse_formulas(staged, final.name)
+            self._refuse_formulas(staged, final.name, rows.columns)
         DISK.keep_written(staged)
-        return self._named(f"vbas_written_{len(self._staged)}", "VIEW", self._written(staged).sql_query())
+        written = self._written(staged, rows.columns)
+        return self._named(f"vbas_written_{len(self._staged)}", "VIEW", written.sql_query())
 
-    def _written(self, staged: Path) -> Any:
-        return table_of_files(self._connection, [staged], str(staged)).rows
+    def _written(self, staged: Path, names: Sequence[str]) -> Any:
+        """What was written, under the names that were: of a CSV file DuckDB reads them without blanks at their ends."""
+        rows = table_of_files(self._connection, [staged], str(staged)).rows
+        read = zip(rows.columns, names)
+        return rows.project(*(duckdb.ColumnExpression(column).alias(name) for column, name in read))
 
-    def _refuse_formulas(self, staged: Path, final: str) -> None:
+    def _refuse_formulas(self, staged: Path, final: str, names: Sequence[str]) -> None:
         """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""
-        rows = self._written(staged)
+        rows = self._written(staged, names)
         words = list(rows.columns)
         texts = [name for name, kind in zip(rows.columns, rows.types) if str(kind) == "VARCHAR"]
         pattern = duckdb.ConstantExpression(RUNS), duckdb.ConstantExpression("s")
@@ -254,7 +259,8 @@ class DuckDb:
     def _comparable(self, field: str, types: Mapping[str, str]) -> sge.Expression:
         """A field such that what is equal looks alike."""
         column, kind = sg.column(field, quoted=True), types[field].upper()
-        if kind.endswith(("INT", "INTEGER")) or (kind.startswith(PLAIN) and not kind.endswith("]")):
+        whole = kind.endswith(("INT", "INTEGER")) and kind not in WIDE
+        if whole or (kind.startswith(PLAIN) and not kind.endswith("]")):
             return column
         if kind in ("FLOAT", "DOUBLE"):  # NaN is no value; adding 0 makes -0 the 0 that it equals
             number = sge.Add(this=column, expression=sge.Literal.number("0.0"))

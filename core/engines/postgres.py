@@ -36,6 +36,8 @@ SECONDS_TO_ANSWER = 15
 # Classes of errors after which a COMMIT may have been carried out: the connection is lost, or somebody ended the work.
 LOST, ENDED = ("", "08"), "57"
 DISK_FULL = "No space left on device"
+# What libpq says of a connection that is gone, without a state.
+GONE = ("server closed the connection", "no connection to the server", "SSL connection has been closed")
 # Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
@@ -66,7 +68,12 @@ class Postgres:
             self._connection = self._guarded(lambda: connected(address))
             self._cursor = self._connection.cursor()
             self._run(sg.parse_one("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", read="postgres"))
-            for name, value in (("work_mem", f"{max(memory // 4, 4)}MB"), ("client_min_messages", "error")):
+            for name, value in (
+                ("work_mem", f"{max(memory // 4, 4)}MB"),
+                ("client_min_messages", "error"),
+                # The server waits while the plan is made here, however long it takes.
+                ("idle_in_transaction_session_timeout", "0"),
+            ):
                 self._run(_setting(name, value))
             self._schema, self._types = self._described(schema, table)
             self.fields: Mapping[str, str] = self._types
@@ -327,6 +334,11 @@ def sentence_of(error: Any, address: Address) -> str:
     state, text = getattr(error, "sqlstate", None) or "", str(error)
     if not state and DISK_FULL in text:  # of errors without a state nothing else is known to hold no values
         return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=DISK_FULL, state="53100")
+    if not state and any(words in text.partition("Query was:")[0] for words in GONE):
+        return tr(
+            "The connection to PostgreSQL was lost, or the server ended it: nothing was written. Start again once the "
+            "server answers."
+        )
     if not state and "Failed to connect" in text:
         first = text.partition("Failed to connect: ")[2].split("\n")[0]
         message_told = without_secrets(first, address.connection)

@@ -45,6 +45,7 @@ def count_in_place(
     checked(fields, engine.fields)
     source = steps.filtered(engine.source(fields.names()), fields.filters)
     n_records = _checked_bounds(engine, source, fields)
+    source = steps.with_whole_counts(source) if fields.count else source
     progress(0.1)
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]

@@ -95,7 +95,8 @@ def bounds(source: Expression, fields: RecordFields) -> Expression:
     """One row: how many rows there are, of counts what is wrong with them and their sum, of members the missing."""
     totals = {"rows": source.count()}
     if fields.count:
-        count = source["n"].cast("float64")
+        number = source["n"].cast("float64")
+        count = number.isnan().ifelse(ibis.null("float64"), number)  # which text and numeric fields may hold
         totals["missing"] = _total(count.isnull())
         totals["negative"] = _total(count < 0)
         totals["broken"] = _total(count != count.floor())
@@ -103,6 +104,11 @@ def bounds(source: Expression, fields: RecordFields) -> Expression:
     for position in range(len(fields.members)):
         totals[f"m{position}"] = _total(source[f"m{position}"].isnull())
     return source.aggregate(**totals)
+
+
+def with_whole_counts(source: Expression) -> Expression:
+    """The rows with counts as whole numbers, where they are text such as “3.00”; `bounds` has seen that they are."""
+    return source.mutate(n=source["n"].cast("float64").cast("int64")) if source["n"].type().is_string() else source
 
 
 def coded(

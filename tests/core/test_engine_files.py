@@ -223,6 +223,56 @@ def test_lists_are_released_as_text(value, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("UUID", [f"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1{digit}" for digit in (1, 2)]),
+        ("HUGEINT", ["9007199254740992", "9007199254740993"]),
+        ("HUGEINT", ["170141183460469231731687303715884105727", "-1"]),
+        ("UHUGEINT", ["340282366920938463463374607431768211455", "0"]),
+    ],
+    ids=["identifiers", "beyond real numbers", "largest", "largest without sign"],
+)
+def test_values_of_types_that_files_do_not_have_are_released_digit_by_digit(kind, values, tmp_path):
+    """A quasi-identifier and a kept field: DuckDB would write wide whole numbers as the nearest real ones."""
+    duckdb, place = needed("duckdb"), tmp_path / "people.duckdb"
+    with duckdb.connect(str(place)) as connection:
+        connection.execute(f"CREATE TABLE people (area VARCHAR, own {kind}, kept {kind})")
+        first, second = values
+        for area in cases.AREAS:
+            rows = [(area, first, second), (area, first, first), (area, second, second)]
+            connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+    with open_engine(str(place), "people") as engine:
+        in_place = count_in_place(engine, RecordFields("area", ("own",), ("kept",)))
+        matched = match_in_place(in_place, cases.areas(), k=cases.K)
+        plan = suppress(matched.profile, cases.one_level().crosswalks[0], cases.K)
+        done = release_in_place(matched, plan, str(tmp_path / "out.parquet"))
+    table = pq.read_table(done.place)
+    assert Counter(zip(table["own"].to_pylist(), table["kept"].to_pylist())) == {
+        (first, second): 6,
+        (first, first): 6,
+        (second, second): 6,
+    }
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_blanks_at_the_ends_of_a_name_are_kept(ending, tmp_path):
+    """DuckDB takes them off the names of a CSV file that it reads, as it does to count the release once more."""
+    columns = {" sex": ROWS["sex"], "age ": ROWS["age"], " kept ": ROWS["diagnosis"]}
+    parquet({"area": ROWS["area"], **columns}, tmp_path / "people.parquet")
+    with open_engine(str(tmp_path / "people.parquet")) as engine:
+        in_place = count_in_place(engine, RecordFields("area", (" sex", "age "), (" kept ",)))
+        matched = match_in_place(in_place, cases.areas(), k=cases.K)
+        plan = suppress(matched.profile, cases.one_level().crosswalks[0], cases.K)
+        done = release_in_place(matched, plan, str(tmp_path / f"out.{ending}"))
+    place = tmp_path / f"out.{ending}"
+    if ending == "csv":
+        assert place.read_text(encoding="utf-8").splitlines()[0] == "vbas_region, sex,age , kept "
+    else:
+        assert pq.read_schema(place).names == ["vbas_region", *columns]
+    assert done.rows > 0
+
+
+@pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
         ("people.csv", "area,sex,age\n" + "1,é,x\n" * 9, "not in the encoding UTF-8"),

@@ -244,6 +244,22 @@ def test_counts_are_added_up(server, sql):
         run(server, "again", fields=fields, table="counted")
 
 
+@pytest.mark.parametrize("kind", ["numeric(10, 2)", "numeric", "double precision", "text"])
+def test_whole_counts_may_have_decimals(server, sql, kind):
+    """“3.00” is three records; a count that is no number is said, and none that is not whole is taken."""
+    sql(f"CREATE TABLE counted (area text, sex text, records {kind})")
+    sql("INSERT INTO counted VALUES ('00', 'F', '3.00'), ('01', 'F', '2.00'), ('05', 'M', '1.00'), ('05', 'M', '0.00')")
+    fields = RecordFields("area", ("sex",), count="records")
+    matched, _ = run(server, fields=fields, table="counted")
+    assert matched.profile.n_records == 6
+    assert sql("SELECT sex, records FROM released") == [("F", 5)]
+    for value, told in (("NaN", "is missing in 1 row"), ("2.5", "is not a whole number in 1 row")):
+        sql(f"UPDATE counted SET records = '{value}' WHERE area = '01'")
+        with pytest.raises(InputError, match=told):
+            run(server, "again", fields=fields, table="counted")
+    assert tables(sql) == {"people", "counted", "released"}
+
+
 def test_a_count_that_is_a_text_is_said(server, sql):
     with (
         open_engine(server, "people") as engine,
@@ -322,9 +338,30 @@ def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
         return written
 
     monkeypatch.setattr(engine, "stage", ended)
-    with pytest.raises(EngineError, match=r"57P01|terminating connection|SQLSTATE"):
+    with pytest.raises(EngineError, match=r"57P01|The connection to PostgreSQL was lost"):
         run(server)
     assert tables(sql) == {"people"}
+
+
+def test_a_connection_that_is_gone_between_two_steps_is_said(server, sql):
+    with open_engine(server, "people") as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas(), k=K)
+        sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'")
+        with pytest.raises(EngineError, match=r"^The connection to PostgreSQL was lost.*: nothing was written\."):
+            release_in_place(matched, plan_of(matched.profile), "released")
+    assert tables(sql) == {"people"}
+
+
+def test_the_server_waits_while_the_plan_is_made(server, sql):
+    sql("ALTER ROLE vbas SET idle_in_transaction_session_timeout = '100ms'")
+    try:
+        with open_engine(server, "people") as engine:
+            matched = match_in_place(count_in_place(engine, FIELDS), areas(), k=K)
+            time.sleep(0.5)
+            release_in_place(matched, plan_of(matched.profile), "released")
+    finally:
+        sql("ALTER ROLE vbas RESET idle_in_transaction_session_timeout")
+    assert tables(sql) == {"people", "released"}
 
 
 @pytest.mark.slow
