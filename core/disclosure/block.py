@@ -138,8 +138,8 @@ class Block:
                 known |= some_within & (total == low)
                 if self.storeys.bounded:
                     high = np.where((low == 0) & (total < self.k), self.k - 1, high)
-            if self.storeys.class_of[level] is None:
-                known |= alone[:, None] & some & (total == low)
+            # An area's people of one class stand together, also where a region of coarser values is one area.
+            known |= alone[:, None] & some & (total == low)
             if self.storeys.zones:
                 known |= some & (total == low)
             self.families.append(Family(region, group, low, np.where(known, low, high), people))
@@ -236,7 +236,7 @@ class Block:
             self._set(changes, array, (region, group), value)
 
     def _is_area(self, level: int, region: int) -> bool:
-        return self.storeys.class_of[level] is None and int((self.storeys.region_of[level] == region).sum()) == 1
+        return int((self.storeys.region_of[level] == region).sum()) == 1
 
     def _set(self, changes: list[Change], array: np.ndarray, at: Any, value: int) -> None:
         changes.append((array, at, array[at].copy()))

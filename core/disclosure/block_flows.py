@@ -101,12 +101,17 @@ class Flows:
 
     def free(self, places: Places, number: int) -> bool:
         """Whether a count can be of nobody, or of k people."""
-        block, class_of, people = self._block, int(places.class_of[number]), int(places.people[number])
-        areas = places.areas(number)
-        at = np.searchsorted(self._areas, areas)
-        there = np.append(self._areas, -1)[at] == areas
-        leaves = at[there] * len(self._classes) + int(np.searchsorted(self._classes, class_of))
-        return self._nobody(leaves, people) or self._enough(leaves, areas, places, number, block.k - people)
+        more = self._block.k - int(places.people[number])
+        inside, classes = places.inside(number), places.classes(number)
+        here = np.searchsorted(classes, self._classes)
+        own = np.flatnonzero(np.append(classes, NONE)[here] == self._classes)
+        at, of = np.nonzero(inside[self._areas][:, here[own]])
+        leaves = at * len(self._classes) + own[of]
+        if self._nobody(leaves, int(places.people[number])):
+            return True
+        if places.group_of is not None:
+            return self._more_by_itself(leaves, more)
+        return self._enough(leaves, np.flatnonzero(inside[:, 0]), places, number, more)
 
     def _nobody(self, leaves: np.ndarray, people: int) -> bool:
         """Whether these flows can be 0, which make up so many people together."""

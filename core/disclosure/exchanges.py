@@ -26,6 +26,8 @@ class Places:
     part, class_of, people : (q,) int64 of each count; area : (q,) the area that has most of its people
     level : beyond whose regions people must be exchanged for that
     within : a level in whose regions the parts lie, NONE where each is one area, None where they may lie in several
+    group_of : (u,) where levels show coarser values, the class there of each class, all of which count as one then;
+    class_of is that of which the area has most people
     """
 
     part_of: np.ndarray
@@ -35,6 +37,7 @@ class Places:
     area: np.ndarray
     level: int
     within: int | None = None
+    group_of: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.part)
@@ -45,13 +48,23 @@ class Places:
 
     def areas(self, number: int) -> np.ndarray:
         """The areas of a count."""
-        return np.flatnonzero(self.part_of[:, self.class_of[number]] == self.part[number])
+        return np.flatnonzero(self.inside(number).any(axis=1))
+
+    def classes(self, number: int) -> np.ndarray:
+        """The classes of a count, positions in the block, ascending."""
+        if self.group_of is None:
+            return self.class_of[[number]]
+        return np.flatnonzero(self.group_of == self.group_of[self.class_of[number]])
+
+    def inside(self, number: int) -> np.ndarray:
+        """Of each area and class of `classes`, whether its people are in a count, bool."""
+        return self.part_of[:, self.classes(number)] == self.part[number]
 
 
 def places_of(block: Block) -> Iterator[Places]:
     """All counts of 1 to k - 1 people that are asked about: of each class in each area, in each region of each level
     that shows classes as they are, in what smaller regions leave of it that show the class, and in each zone of a
-    table.
+    table; and of each class of a level that shows coarser values in the same areas, regions and zones.
     """
     areas_first = block.storeys.areas_first
     n_areas = int(block.storeys.region_of[0].max(initial=NONE)) + 1 if areas_first else block.n
@@ -63,6 +76,19 @@ def places_of(block: Block) -> Iterator[Places]:
     if not areas_first and (not block.as_they_are or block.families[0].n_regions < block.n):
         yield _small(block, np.arange(block.n), NONE, NONE)
     yield from left_places_of(block, np.ones(block.u, bool))
+    for group_of in _coarser(block):
+        for table in block.tables:
+            of_table = np.where(table.region[:-1] < table.n_regions, table.region[:-1], NONE)
+            yield _small(block, of_table, 0, group_of=group_of)
+        for level in reversed(block.as_they_are):
+            yield _small(block, block.storeys.region_of[level], level, level, group_of=group_of)
+        yield _small(block, np.arange(block.n), NONE, NONE, group_of=group_of)
+
+
+def _coarser(block: Block) -> list[np.ndarray]:
+    """Of the levels that show coarser values the class there of each class, (u,), each once."""
+    every = [of for of, as_it_is in zip(block.group_of, block.storeys.class_of) if as_it_is is not None]
+    return list({of.tobytes(): of for of in every}.values())
 
 
 def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
@@ -81,11 +107,16 @@ def left_places_of(block: Block, classes: np.ndarray) -> Iterator[Places]:
 
 
 def _small(
-    block: Block, part_of: np.ndarray, level: int, within: int | None = None, classes: np.ndarray | None = None
+    block: Block,
+    part_of: np.ndarray,
+    level: int,
+    within: int | None = None,
+    classes: np.ndarray | None = None,
+    group_of: np.ndarray | None = None,
 ) -> Places:
     """The counts of 1 to k - 1 people of parts.
 
-    part_of : (n,) or (n, u); level, within : as in Places; classes : (u,) bool, all where None
+    part_of : (n,) or (n, u); level, within, group_of : as in Places; classes : (u,) bool, all where None
     """
     people = block.people[:-1, :-1]
     part_of = np.broadcast_to(part_of if part_of.ndim == 2 else part_of[:, None], people.shape)
@@ -94,18 +125,24 @@ def _small(
     there = part >= 0
     part, area, class_of = part[there], area[there], class_of[there]
     people = block.people[area, class_of]
-    keys, at = np.unique(part * block.u + class_of, return_inverse=True)
+    counted_as = class_of if group_of is None else group_of[class_of]
+    keys, at = np.unique(part * block.u + counted_as, return_inverse=True)
     at = at.reshape(-1)
     total = np.bincount(at, people, len(keys)).astype(np.int64)
     order = np.lexsort((-people, at))
     first = order[np.flatnonzero(np.diff(at[order], prepend=-1))]
     few = total < block.k
-    return Places(part_of, keys[few] // block.u, keys[few] % block.u, total[few], area[first][few], level, within)
+    if group_of is not None:  # a class by itself is asked about as it is
+        few &= (np.bincount(group_of) > 1)[keys % block.u]
+    own = class_of[first][few]
+    return Places(part_of, keys[few] // block.u, own, total[few], area[first][few], level, within, group_of)
 
 
 def freed_by_exchange(block: Block, places: Places) -> np.ndarray:
     """Which counts an exchange frees, (q,) bool, with whichever area."""
     free = np.zeros(len(places), bool)
+    if places.group_of is not None:
+        return free  # exchanges are of one class: others of its group may take what it gives
     part_of = np.pad(places.part_of, ((0, 1), (0, 1)), constant_values=-2)
     # Only who is there can be exchanged: most areas have nobody of most classes.
     others, companies = np.nonzero(block.people)
@@ -278,7 +315,7 @@ def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
 
 def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarray:
     """Which counts an exchange with areas beyond the regions around them frees, (q,) bool."""
-    if places.within is None or not len(places):
+    if places.within is None or places.group_of is not None or not len(places):
         return np.zeros(len(places), bool)
     step = places.within + 1
     giving, taken = exchanges.given[step], exchanges.taken[step]

@@ -41,9 +41,9 @@ class Open:
         return int(self.places.people[self.number])
 
     @property
-    def key(self) -> tuple[bytes, int]:
+    def key(self) -> tuple[bytes, bytes]:
         """What tells it from counts of other people."""
-        return self.places.areas(self.number).tobytes(), self.class_of
+        return self.places.inside(self.number).tobytes(), self.places.classes(self.number).tobytes()
 
 
 def following(block: Block, classes: np.ndarray | None = None, progress: Progress = silent) -> list[Open]:
@@ -58,12 +58,18 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
     if are_flows(block):
         left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS))
         freed = [freed_by_flows(block, places, progress) for places in left]
+        coarser = [places.group_of is not None for places in left]
+        left = _without(left, freed)
+        freed = [
+            _freed_one_by_one(block, places, progress) if of_groups else np.zeros(len(places), bool)
+            for places, of_groups in zip(left, coarser)
+        ]
     else:
         left = _without(left, freed_by_programs(block, left, AT_ONCE))
         left = _without(left, [freed_by_exchange(block, places) for places in left])
         left = _without(left, [_freed_one_by_one(block, places, progress) for places in left])
         freed = freed_by_programs(block, left, MOST_AT_ONCE)
-    counts: dict[tuple[bytes, int], Open] = {}
+    counts: dict[tuple[bytes, bytes], Open] = {}
     for places, done in zip(left, freed):
         for number in np.flatnonzero(~done).tolist():
             count = Open(places, number)
@@ -88,7 +94,10 @@ def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.nda
     also : as for `freed_around`.
     """
     if are_flows(block):
-        return bool(freed_by_flows(block, count.places.some(np.array([count.number])))[0])
+        if freed_by_flows(block, count.places.some(np.array([count.number])))[0]:
+            return True
+        if count.places.group_of is None:
+            return False
     if freed_by_exchange(block, count.places.some(np.array([count.number])))[0]:
         return True
     return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)

@@ -140,7 +140,7 @@ def fields_in_new_words(release: Published, earlier: Sequence[Published], k: int
         if before is None or now is None:
             continue
         before = written_as(before, now.categories.tolist())
-        for name, then, own in zip(names, *(_rows_by_value(values) for values in (before, now))):
+        for name, then, own in zip(names, *(rows_by_value(values) for values in (before, now))):
             if _of_k(then, k) - own.keys() and _of_k(own, k) - then.keys():
                 fields.append(name)
     return fields
@@ -151,7 +151,7 @@ def _before(earlier: Sequence[Published], names: Sequence[str]) -> Iterator[Publ
     return islice((release for release in reversed(earlier) if names and row_values_in(release, names) is not None), 1)
 
 
-def _rows_by_value(values: Values) -> list[Counter[str]]:
+def rows_by_value(values: Values) -> list[Counter[str]]:
     """Of each field, how many rows show which value."""
     numbers = np.bincount(values.value, values.records, len(values.categories)).astype(np.int64).tolist()
     of_fields: list[Counter[str]] = [Counter() for _ in names_of(values)]

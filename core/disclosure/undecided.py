@@ -44,7 +44,8 @@ def freed_within(block: Block, places: Places, number: int, areas: np.ndarray) -
 
 def areas_around(block: Block, places: Places, number: int, n_areas: int, also: np.ndarray | None = None) -> np.ndarray:
     """The areas of `freed_around`, ascending."""
-    middle, there = int(block.place[places.area[number]]), block.people[:-1, places.class_of[number]] > 0
+    middle = int(block.place[places.area[number]])
+    there = (block.people[:-1, places.classes(number)] > 0).any(axis=1)
     first = max(0, min(middle - n_areas // 2, block.n - n_areas))
     inside = np.zeros(block.n, bool)
     inside[places.areas(number)] = True
@@ -120,8 +121,8 @@ def members_of(
     columns = []
     for of, at in zip(owner.tolist(), number.tolist()):
         some = places[of]
-        class_of = int(some.class_of[at])
-        columns.append(np.flatnonzero(some.part_of[areas, class_of] == some.part[at]) * block.u + class_of)
+        area, own = np.nonzero(some.inside(at)[areas])
+        columns.append(area * block.u + some.classes(at)[own])
     return _ones(np.concatenate(columns), np.array([len(column) for column in columns]), len(areas) * block.u)
 
 

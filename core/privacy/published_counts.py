@@ -245,7 +245,7 @@ class _Work:
     def mend(self, progress: Progress = silent) -> None:
         """Move up what must, until nothing of the block follows that does not follow anyway; progress raises to
         cancel."""
-        settled: set[tuple[bytes, int]] = set()
+        settled: set[tuple[bytes, bytes]] = set()
         classes: np.ndarray | None = None
         for turn in range(MOST_ROUNDS):
             disclosed = [count for count in following(self.block, classes, progress) if count.key not in settled]

@@ -98,7 +98,7 @@ def carried_on(
     positions = check_update(same.earlier, now, update)
     others = [same.earlier[at] for at in positions]
     check_updated_releases(others, names_beside(table))
-    check_empty_values(others, profile)
+    check_empty_values(others, profile, table)
     requirement = requirement_of(records, wanted.k, wanted.l_diversity, wanted.max_share)
     if loss is None:
         own = suppress(profile, levels.crosswalks[0], wanted.k, requirement)

@@ -13,7 +13,15 @@ import numpy as np
 
 from ..areas import Areas
 from ..disclosure.published import Published
-from ..disclosure.row_values import column_beside, known_fields, names_beside, parts_of, row_values_in, written_as
+from ..disclosure.row_values import (
+    column_beside,
+    known_fields,
+    names_beside,
+    parts_of,
+    row_values_in,
+    rows_by_value,
+    written_as,
+)
 from ..disclosure.values import Values, as_text, differing_by_type_alone
 from ..errors import InputError, first_values
 from ..language import all_of, as_data, plural, tr
@@ -261,18 +269,24 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
         )
 
 
-def check_empty_values(earlier: Sequence[Published], profile: Profile) -> None:
+def check_empty_values(earlier: Sequence[Published], profile: Profile, table: RecordTable) -> None:
     """Refuse values that are missing now where an earlier release showed empty texts, or the other way round, as the
     same file has by a layer and in a database: whoever reads both tells them not apart. Raises InputError.
 
-    earlier : those of its geography
+    earlier : those of its geography; profile, table : of the records of now
     """
     kinds = set(as_text([None, ""]))
+    names = names_beside(table)
+    now = {name: set(as_text(of.tolist())) for name, of in zip(profile.quasi_identifiers, profile.categories)}
+    now |= {name: set(as_text(table.kept[name].categories.tolist())) for name in names}
     for release in earlier:
-        for name, categories in zip(release.quasi_identifiers, release.categories):
-            now = profile.categories[profile.quasi_identifiers.index(name)]
-            theirs, own = kinds & set(categories.tolist()), kinds & set(as_text(now.tolist()))
-            if theirs and own and not theirs & own:
+        before = {name: set(of.tolist()) for name, of in zip(release.quasi_identifiers, release.categories)}
+        values = row_values_in(release, names) if names else None
+        if values is not None:
+            before |= {name: set(of) for name, of in zip(names, rows_by_value(values))}
+        for name, theirs in before.items():
+            empty_then, empty_now = kinds & theirs, kinds & now[name]
+            if empty_then and empty_now and not empty_then & empty_now:
                 raise InputError(
                     tr(
                         "“{name}” is missing where {release} shows an empty text, or the other way round: a reader "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,27 @@ def test_empty_texts_and_missing_values_that_take_turns_are_refused(tmp_path, be
         InputError, match="“sex” is missing where release 1 shows an empty text, or the other way round"
     ):
         update_release(AREAS, with_some(now), register=path, **given)
+
+
+@pytest.mark.parametrize(("before", "now"), [("", None), (None, "")])
+@pytest.mark.parametrize("shown_in", ["keep_fields", "sensitive"])
+def test_so_are_those_of_fields_beside_quasi_identifiers(tmp_path, shown_in, before, now):
+    """A class that shows sixteen without a diagnosis, and fifteen the next month, tells of one."""
+    path = tmp_path / "register.gpkg"
+    given: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", shown_in: "diagnosis"}
+
+    def with_some(value: object) -> dict[str, list[Any]]:
+        months = people(list("abcd"))
+        return {**months, "diagnosis": [value if at % 5 == 0 else "flu" for at in range(len(months["sex"]))]}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        anonymize(AREAS, with_some(before), register=path, **given).write(tmp_path / "first")
+        update_release(AREAS, with_some(before), register=path, **given)
+        with pytest.raises(
+            InputError, match="“diagnosis” is missing where release 1 shows an empty text, or the other way round"
+        ):
+            update_release(AREAS, with_some(now), register=path, **given)
 
 
 def test_more_people_than_can_be_drawn_are_refused_before_memory_is_taken(register):
