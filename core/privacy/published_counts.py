@@ -73,8 +73,9 @@ def hold_against_counts(
     """The plan, with equivalence classes moved up a level, or suppressed, until no count of 1 to k - 1 follows.
 
     A count is of a class: in an area, in a region of any level, in what smaller regions that show the class leave of
-    it, or in a zone of a table. It follows where it lies within 1 to k - 1 in every table of people that fits the
-    tables and what is released; where no table of people is found that says otherwise, it counts as following too.
+    it, or in a zone of a table; and of a class of each level that shows coarser values in an area, region or zone. It
+    follows where it lies within 1 to k - 1 in every table of people that fits the tables and what is released; where no
+    table of people is found that says otherwise, it counts as following too.
 
     Parameters
     ----------
