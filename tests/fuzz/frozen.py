@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "afb457e22a7a89d5de4d7c2c8bc3a5791ef6481ab51cacabc49466f399745860"
+FROZEN = "6451d9f1f6985b060368c59bca4cee3577dec2e328042aa9bf054dfd55ee4088"
 
 
 def modules() -> list[Path]:

@@ -32,6 +32,7 @@ READ_BADLY = {
     # Of a parameter, by its name in brackets, it may be said that it is that.
     "a number that is none": re.compile(r"(?<!\) is )(?<!\) is -)\b(?:nan|inf|None|NULL)\b"),
 }
+CLASS = " · "  # between the values of a class
 TAGS = re.compile(r"<(style|script|svg)\b.*?</\1>|<[^>]+>", re.DOTALL)
 # Sentences that need name nothing: the user knows what was cancelled, and no memory has a name.
 SELF_EVIDENT = ("Cancelled: nothing was written.",)
@@ -60,13 +61,13 @@ def _texts_given(case):
     """The texts in the tables of a case: a cell of a page may show one alone, and how that reads is not ours."""
     tables = [table for value in case.parameters.values() for table in (value if isinstance(value, list) else [value])]
     columns = [column for table in tables for column in getattr(table, "columns", ())]
-    return {value for _, _, values in columns for value in values if isinstance(value, str)}
+    return {str(value) for _, _, values in columns for value in values if isinstance(value, (str, float))}
 
 
 def read_badly(outcome, given=frozenset()):
     """What would be stumbled over where the log, the sentence or the pages of a run are read aloud.
 
-    given : texts that are passed over where they stand alone
+    given : texts that are passed over where they stand alone, or with others as the values of a class
     """
     texts = [*outcome.log, outcome.error]
     for value in (outcome.results or {}).values():
@@ -74,7 +75,8 @@ def read_badly(outcome, given=frozenset()):
             texts += TAGS.sub("\n", Path(value).read_text(encoding="utf-8")).splitlines()
     found: dict[str, str] = {}
     for text in texts:
-        if text.strip() in given:
+        text = CLASS.join(value for value in text.split(CLASS) if value.strip() not in given)
+        if not text.strip():
             continue
         told = re.sub(r"“[^”]*[^” ][^”]*”", "“…”", text)
         for what, pattern in READ_BADLY.items():

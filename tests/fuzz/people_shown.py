@@ -53,7 +53,7 @@ class Records:
                 ]  # the word that DuckDB writes
             if table.stored == "csv":
                 self.rows = [["" if one is None else str(one) for one in row] for row in self.rows]
-            if given.get("FILTER"):
+            if any(given.get("FILTER") or ()):
                 field, _, value = given["FILTER"]
                 self.rows = [row for row in self.rows if str(self.of(row, [field])[0]) == value]
         else:

@@ -18,6 +18,8 @@ from .tables_spread import recount_spread
 from .tables_studied import recount_studied
 from .updates import UPDATES, asked_of, changes_seen
 
+NOBODY = 1e-300  # people: fewer are none to a processor that takes numbers as small as that for 0
+
 
 def _read(outcome, name):
     return rows_of_output(outcome.results[name], outcome.context)
@@ -281,7 +283,7 @@ def partitioned(case, outcome):
         people: defaultdict[object, float] = defaultdict(float)
         for cell, row in zip(cells, rows):
             people[regions[cell][0]] += float(row[at] or 0)
-        low = [group for group, n in people.items() if group is not None and n < k and not (empty_years and n == 0)]
+        low = [group for group, n in people.items() if group is not None and n < k and not (empty_years and n < NOBODY)]
         if low:
             yield f"Groups {low[:5]} have fewer than {k} people in “{name}”."
     yield from _finite(outcome)
@@ -293,7 +295,7 @@ def dotted(case, outcome):
     if len(rows) != outcome.results["N_DOTS"]:
         yield f"POINTS has {len(rows)} dots, N_DOTS is {outcome.results['N_DOTS']}."
     given, fields = case.parameters, [name for name in names if name and name != "category"]
-    if "RECORDS" in given and len(fields) == 1:
+    if given.get("RECORDS") and len(fields) == 1:
         dots = Counter(identity(row[names.index(fields[0])]) for row in rows)
         people: defaultdict[object, Counter[object]] = defaultdict(Counter)
         columns, records = rows_of(outcome.layers["RECORDS"])

@@ -116,7 +116,7 @@ def given_away(case, outcome):
     if "PINNED" not in numbers or str(numbers["PINNED"]).endswith((".shp", ".dbf")):
         return
     names, rows = rows_of_output(numbers["PINNED"], outcome.context)
-    if not rows and str(numbers["PINNED"]).endswith(".geojson"):
+    if not rows and str(numbers["PINNED"]).endswith((".geojson", ".xlsx")):
         return
     at = dict(zip(FIXED, positions(names, FIXED)))
     own = [i for i, name in enumerate(names) if name in VALUES and name != "ill"]

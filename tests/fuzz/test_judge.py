@@ -127,3 +127,5 @@ def test_what_stands_alone_and_was_given_reads_as_it_does(tmp_path):
     outcome = Outcome(results={"REPORT": str(page)})
     assert "'NULL'" in read_badly(outcome)[0]
     assert "The mean is NULL" in read_badly(outcome, {"NULL"})[0]
+    page.write_text("<td>NULL · F · 3</td>", encoding="utf-8")
+    assert read_badly(outcome, {"NULL"}) == [] and "'NULL · F · 3'" in read_badly(outcome)[0]
