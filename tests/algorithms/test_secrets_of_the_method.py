@@ -140,7 +140,7 @@ def test_a_survey_weight_is_warned_of_and_fractions_are_refused(run, clinic, tmp
     given = parameters(clinic, tmp_path, RELEASE=release, RECORDS=layer, RECORD_COUNT="weight")
     done = run("anonymize", **given)
     warnings = [line for line in done.log if "looks like a survey weight" in line]
-    assert len(warnings) == 1 and "more than the 1440 people" in warnings[0]
+    assert len(warnings) == 1 and "more than the population there, 1440" in warnings[0]
     assert "looks like a survey weight" in (tmp_path / "report.html").read_text(encoding="utf-8")
     fractions = make_layer({"home": home, "sex": sex, "age": age, "weight": [weight + 0.5 for weight in weights]})
     with pytest.raises(Exception, match="not a whole number"):

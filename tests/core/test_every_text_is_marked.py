@@ -46,6 +46,7 @@ WORDS = {
     # What others say, and what is never said.
     *("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open"),
     *("IO Error", "Out of Memory Error", "Catalog Error", "Conversion Error", "Invalid Input Error"),
+    *("server closed the connection", "no connection to the server", "SSL connection has been closed"),
     *("No space left on device", "Undefined geographic SRS"),
     *("connection refused", "failed to connect", "all masters are", "no space left on device", "not authorized"),
     *("mkdirs failed", "java heap space", "getsubject is not supported", "answer from java side is empty"),

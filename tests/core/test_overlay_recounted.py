@@ -163,7 +163,9 @@ def test_counts_are_freed_by_what_areas_beyond_can_give_or_take(seed):
     part_of[:3] = np.arange(3)[:, None]  # each part has an area
     area, class_of = rng.integers(0, n, q), rng.integers(0, n_classes, q)
     people = np.minimum(block.people[area, class_of] + rng.integers(0, 2, q), K - 1)
-    places: Any = Places(within=within, part_of=part_of, part=part, area=area, class_of=class_of, people=people)
+    places: Any = Places(
+        within=within, group_of=None, part_of=part_of, part=part, area=area, class_of=class_of, people=people
+    )
     exchanges: Any = SimpleNamespace(given=given, taken=taken)
     expected = []
     for of, one, number, own in zip(area, class_of, people, part):
