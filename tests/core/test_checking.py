@@ -8,6 +8,8 @@ import pytest
 from vbas.core.errors import InputError
 from vbas.core.privacy.checking import check_release
 from vbas.core.records.columns import column_from_values
+from vbas.core.report.checking import check_report
+from vbas.core.report.provenance import Provenance
 
 K = 5
 
@@ -45,3 +47,15 @@ def test_different_values_are_asked_for_to_the_point(values, l_diversity, fails)
     sex = column_from_values(["F"] * 9)
     check = check_release({"sex": sex}, {}, K, sensitive={"diagnosis": diagnosis}, l_diversity=l_diversity)
     assert (check.l_found, bool(check.fails.any())) == (len(set(values)), fails)
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        (1, "1 of 1 record is in 1 class that falls short of what is asked; the smallest class has 1 person (k = 5)."),
+        (7, "The only class has at least 5 people: 7."),
+    ],
+)
+def test_one_record_and_one_class_are_told_as_one(people, said):
+    columns = {"sex": column_from_values(["F"] * people)}
+    assert said in check_report(check_release(columns, {}, 5), 5, columns, Provenance())
