@@ -87,7 +87,9 @@ def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
     short = hidden.shortfall
     n_masked, n_points = int(masking.masked.sum()), len(masking.reason)
     most = short is not None and short.most
-    if short is not None and short.held and short.points_below:
+    if not n_masked:
+        what = tr("No point is masked and released.")
+    elif short is not None and short.held and short.points_below:
         what = (
             plural(
                 "{n} of {n_points} points was masked and not held back.",

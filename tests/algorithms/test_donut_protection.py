@@ -124,6 +124,7 @@ def test_a_released_layer_of_whom_most_fall_short_is_not_called_for_release(mask
         page = (tmp_path / "r.html").read_text(encoding="utf-8")
         assert layer.metadata().title() == "Masked points (internal)"
         assert "Most fall short, so what is left is not to be published" in page
+        assert ("No point is masked and released." in page) == (k_min == 40)
         assert not any("are released" in text or "for release" in text for text in (page, *done.log))
         assert any("Most fall short" in line for line in done.log)
     done = mask(points, HOUSEHOLDS=people_in(900, seed=3), MASKED=str(tmp_path / "good.gpkg"))
