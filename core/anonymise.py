@@ -599,15 +599,8 @@ def _say_what_k_does_not_count(
     protection: Protection, kept: Sequence[KeptField], weights: str, plan: Plan, log: Log
 ) -> None:
     log.warn(*(kept_field.warning for kept_field in kept if kept_field.warning), *([weights] if weights else []))
-    for kind, smallest in protection.smallest.items():
-        log.info(
-            tr(
-                "k counts {kind}: the smallest released class holds {smallest} of them.",
-                kind=tr(kind),
-                smallest=smallest,
-            )
-        )
-    for name, diversity in protection.diversity.items():
+    log.info(*protection.of_members())
+    for name, diversity in (protection.diversity if plan.released.any() else {}).items():
         homogeneous = int((diversity.distinct[plan.released] == 1).sum())
         log.info(
             plural(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..language import tr
 from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
 from .diversity import (
     Diversity,
@@ -135,6 +136,19 @@ class Protection:
 
     smallest: Mapping[str, int]
     diversity: Mapping[str, Diversity] = field(default_factory=dict)
+
+    def of_members(self) -> list[str]:
+        """A sentence for each kind of members that k counts beside rows."""
+        return [
+            tr(
+                "k counts {kind}: the smallest released class holds {smallest} of them.",
+                kind=tr(kind),
+                smallest=smallest,
+            )
+            if smallest
+            else tr("k counts {kind}, and no class is released.", kind=tr(kind))
+            for kind, smallest in self.smallest.items()
+        ]
 
 
 def measure(requirement: Requirement, equivalence_class_of: np.ndarray, n_equivalence_classes: int) -> Protection:

@@ -44,18 +44,10 @@ HEADER = (
 def protection_section(account: Account) -> Section:
     """What the classes have in common, whom they hold, and what the kept fields give away."""
     requirement, protection, kept, plan = account.requirement, account.protection, account.kept, account.plan
-    paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
-    for kind, smallest in protection.smallest.items():
-        paragraphs.append(
-            tr(
-                "k counts {kind}: the smallest released class holds {smallest} of them.",
-                kind=tr(kind),
-                smallest=smallest,
-            )
-        )
+    paragraphs = [*LIMITS, *([account.weights] if account.weights else []), *protection.of_members()]
     paragraphs += [sentence for field in kept for sentence in (field.refusal, field.warning) if sentence]
-    for name, diversity in protection.diversity.items():
-        released = plan.released
+    released = plan.released
+    for name, diversity in (protection.diversity if released.any() else {}).items():
         homogeneous = int((diversity.distinct[released] == 1).sum())
         paragraphs.append(
             plural(
@@ -70,9 +62,9 @@ def protection_section(account: Account) -> Section:
                 homogeneous,
                 name=name,
                 n_shown=int(released.sum()),
-                distinct=int(diversity.distinct[released].min()) if released.any() else 0,
-                largest_share=diversity.largest_share[released].max(initial=0),
-                distance=diversity.distance[released].max(initial=0),
+                distinct=int(diversity.distinct[released].min()),
+                largest_share=diversity.largest_share[released].max(),
+                distance=diversity.distance[released].max(),
                 by_region=_by_region(plan, diversity.distance),
             )
         )

@@ -17,7 +17,7 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import diversity_of, several_values_of, shares_of
-from vbas.core.privacy.requirement import Requirement, measure
+from vbas.core.privacy.requirement import Members, Requirement, measure
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.release import apply
@@ -176,3 +176,11 @@ def test_two_values_of_records_are_found_as_the_rows_have_them(rows, classes):
     several = several_values_of(np.array(classes), shares_of("d", cell, value, count), 4)
     shown = [{v for c, v, n in rows if c >= 0 and n and classes[c] == one} for one in range(4)]
     assert several.tolist() == [len(values) > 1 for values in shown]
+
+
+def test_where_nothing_is_released_no_class_is_said_to_hold_0_persons():
+    asked = Requirement(members=(Members(PERSONS, np.zeros(3, np.int64), np.arange(3)),))
+    assert measure(asked, np.array([0]), 1).of_members() == [
+        "k counts persons: the smallest released class holds 3 of them."
+    ]
+    assert measure(asked, np.array([-1]), 1).of_members() == ["k counts persons, and no class is released."]
