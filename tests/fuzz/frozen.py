@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "6451d9f1f6985b060368c59bca4cee3577dec2e328042aa9bf054dfd55ee4088"
+FROZEN = "704e77beada222747e2226e2540bc722f8fb84cb6120e10b2c14ce9cc89dd1bf"
 
 
 def modules() -> list[Path]:

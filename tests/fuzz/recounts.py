@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from .earlier import registered
 from .invented import estimated, generated, made_up
 from .linked import linked
-from .people_shown import _several, recount_one_level, release_of, whole
+from .people_shown import EMPTY, _several, recount_one_level, release_of, whole
 from .reading import identity, plain, positions, rows_of, rows_of_output
 from .registers import edited
 from .several import given_away
@@ -245,7 +245,7 @@ def masked(case, outcome):
     # A CSV file of points without fields, or of one, gets an empty column: GDAL tells rows apart by it. A Shapefile
     # gets one of their numbers.
     fields = [name for name in names if name and not (names == ["FID"] and str(numbers["MASKED"]).endswith(".shp"))]
-    nowhere = not rows and str(numbers["MASKED"]).endswith(".geojson")  # no rows are no fields there
+    nowhere = not rows and str(numbers["MASKED"]).endswith(EMPTY)
     if fields != _several(case.parameters.get("KEEP_FIELDS")) and not nowhere:
         yield f"MASKED has the fields {names}."
     layer = outcome.context.getMapLayer(str(numbers["MASKED"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .given import Table
-from .people_shown import whole
+from .people_shown import EMPTY, whole
 from .published import changes, rests, shown_by, text_of
 from .reading import identity, positions, rows_of_output
 
@@ -116,7 +116,7 @@ def given_away(case, outcome):
     if "PINNED" not in numbers or str(numbers["PINNED"]).endswith((".shp", ".dbf")):
         return
     names, rows = rows_of_output(numbers["PINNED"], outcome.context)
-    if not rows and str(numbers["PINNED"]).endswith((".geojson", ".xlsx")):
+    if not rows and str(numbers["PINNED"]).endswith(EMPTY):
         return
     at = dict(zip(FIXED, positions(names, FIXED)))
     own = [i for i, name in enumerate(names) if name in VALUES and name != "ill"]
