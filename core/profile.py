@@ -20,6 +20,9 @@ from .records.columns import (
 )
 from .scientific import sparse
 
+NO_AREA = -1  # of records whose area is not known: they are in no cell, but their classes are known
+LEFT_OUT = NO_AREA - 1  # of rows that stand for nobody
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -60,13 +63,15 @@ def profile_records(
 ) -> tuple[Profile, np.ndarray]:
     """Count the records by area and class.
 
-    area_codes : (N,) position of each record's area, -1 for records of no known area (not counted)
+    area_codes : (N,) position of each record's area, NO_AREA for records of no known area (not counted)
     record_counts : (N,) how many records each row stands for; ones where None
 
     Returns the profile and the cell in which each row is counted, (N,) int32 where that holds all cells, else int64:
     its position among those that `counts` stores; -1 for rows that are not counted. Vectorised, without sorting where
     few cells are possible, some rows at once.
     """
+    if record_counts is not None and not record_counts.all():
+        area_codes = np.where(record_counts > 0, area_codes, LEFT_OUT)  # what nobody has is no class
     columns = list(quasi_identifiers.values())
     sizes = [max(len(column.categories), 1) for column in columns]
     if prod(sizes) * (n_areas + 1) > LARGEST_INT64:
@@ -75,20 +80,24 @@ def profile_records(
         sizes = [max(len(classes), 1)]
     else:
         numbered, classes = [column.codes for column in columns], None
-    # Those of no known area come first: they are in no cell, but their classes are known.
-    cells, totals, cell_of = count_combinations([area_codes, *numbered], [n_areas, *sizes], record_counts, least=-1)
+    # Those of no known area come first.
+    cells, totals, cell_of = count_combinations(
+        [area_codes, *numbered], [n_areas, *sizes], record_counts, least=NO_AREA
+    )
     area, of_class = np.divmod(cells, prod(sizes))
     occurring, column_of = number_keys(of_class, prod(sizes))
     if classes is None:
         classes = np.column_stack(np.unravel_index(occurring, sizes)).astype(np.int64)
-    kept = (area > 0) & (totals > 0)
+    else:
+        classes = classes[occurring]
+    kept = area > 0
     # The cells are in the order of a sparse matrix by rows already.
     index = np.int32 if max(len(cells), len(classes)) <= LARGEST_INT32 else np.int64
     # Numbers that others square: so they are long, whatever holds them.
     totals, column_of = totals.astype(np.int64, copy=False), column_of.astype(index, copy=False)
     if not kept.all():
         area, totals, column_of = area[kept], totals[kept], column_of[kept]
-        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(cell_of.dtype)
+        number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(cell_of.dtype)  # the last for left out
         for rows in stretches(len(cell_of)):
             cell_of[rows] = number[cell_of[rows]]
     first_of_area = np.searchsorted(area, np.arange(1, n_areas + 2)).astype(index)

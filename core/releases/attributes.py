@@ -44,10 +44,10 @@ class Attribute:
 
     @property
     def by_value(self) -> dict[str, int]:
-        """Records by value, but for values that say nothing."""
+        """Records by value, of those that are shown, but for values that say nothing."""
         totals = np.bincount(self.value, self.records, len(self.values)).astype(np.int64)
         counts = dict(zip(self.values, to_list(totals)))
-        return {value: n for value, n in counts.items() if plain(value) not in SAYS_NOTHING}
+        return {value: n for value, n in counts.items() if n and plain(value) not in SAYS_NOTHING}
 
     def share_among(self, others: Collection[str]) -> float:
         """The share of the records whose value is among others, written alike or not, 0 to 1."""

@@ -27,12 +27,14 @@ def proofs_of(over: Overlay, counts: Sequence[Count]) -> list[np.ndarray | None]
 
     None where a linear program over all sums does not prove it: it needs whole numbers, or sensitive values.
     """
-    by_group: dict[int, list[int]] = {}
+    by_groups: dict[tuple[int, ...], list[int]] = {}
     for number, count in enumerate(counts):
-        by_group.setdefault(int(over.group_of[count.joint[0]]), []).append(number)
+        # People of one value may be of several groups, which share no sum.
+        groups = np.unique(over.group_of[count.joint])
+        by_groups.setdefault(tuple(groups.tolist()), []).append(number)
     proofs: list[np.ndarray | None] = [None] * len(counts)
-    for group, numbers in by_group.items():
-        sums = _GroupSums(over, np.flatnonzero(over.group_of == group))
+    for of_counts, numbers in by_groups.items():
+        sums = _GroupSums(over, np.flatnonzero(np.isin(over.group_of, of_counts)))
         for number in numbers:
             proofs[number] = sums.proof(counts[number])
     return proofs

@@ -329,7 +329,7 @@ def updated(
     if records.table.kept:
         by_value, people = _by_value(records, row[there], area[there], class_of[there], levels, earlier, places, areas)
         level_of[there] = levels_with_values(places, by_value, people, wanted, rng, part(progress, 0.0, 0.9))
-        rare = n_rare(places, by_value, people, wanted.k) if wanted.identical_rows else 0
+        rare = _n_rare(records, row, area, class_of, levels, wanted.k) if wanted.identical_rows else 0
     else:
         numbers = kept(places, wanted.k, rng, part(progress, 0.0, 0.6))
         level_of[there] = levels_drawn(area[there], class_of[there], n_classes, levels, places, numbers, rng)
@@ -363,9 +363,7 @@ def _by_value(
     """
     names, n_classes = names_beside(records.table), max(len(records.profile.classes), 1)
     column = column_beside(records.table, row)
-    number: dict[str, int] = {}
-    own_value = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], int)
-    value = own_value[column.codes]
+    value, number = _numbered(column)
     values_released = []
     for release in earlier:
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
@@ -413,6 +411,29 @@ def _by_value(
         by_value[height] = replace(by_value[height], parent=np.where(around >= 0, parent, NOBODY))
     pairs = [np.where(pair >= 0, np.searchsorted(key, pair), NOBODY) for key, pair in zip(keys, pair_keys)]
     return by_value, People(place_of, pairs)
+
+
+def _numbered(column: Column) -> tuple[np.ndarray, dict[str, int]]:
+    """What each person shows beside quasi-identifiers as a number, and that of each text."""
+    number: dict[str, int] = {}
+    own = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], int)
+    return own[column.codes], number
+
+
+def _n_rare(records: Records, row: np.ndarray, area: np.ndarray, class_of: np.ndarray, levels: Levels, k: int) -> int:
+    """People whose values fewer than k of their class have in the largest region around them, where k of the class live
+    there. They are counted among all, those too who are held back by chance: these have nothing rare.
+
+    row, area, class_of : of each person
+    """
+    n_classes, first = max(len(records.profile.classes), 1), 0
+    place = np.full(len(row), NOBODY, np.int64)
+    for crosswalk in levels.crosswalks:
+        region = crosswalk.region_of[area]
+        inside = region >= 0
+        place[inside] = (first + region[inside]) * n_classes + class_of[inside]
+        first += crosswalk.n_regions
+    return n_rare(place, _numbered(column_beside(records.table, row))[0], k)
 
 
 def _sensitive_parts(texts: Sequence[str], names: Sequence[str], sensitive: Sequence[str]) -> list[np.ndarray]:

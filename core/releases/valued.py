@@ -102,14 +102,16 @@ def levels_with_values(
     return work.level_of
 
 
-def n_rare(places: Sequence[Places], by_value: Sequence[PlacesByValue], people: People, k: int) -> int:
-    """How many people have values that fewer than k of their class have in the largest region around them, where k of
-    the class live there."""
-    rare = np.zeros(len(people.place[0]), bool)
-    for of_level, at_level, place, pair in zip(places, by_value, people.place, people.pair):
-        inside = place >= 0
-        rare[inside] = (at_level.people[pair[inside]] < k) & (of_level.people[place[inside]] >= k)
-    return int(rare.sum())
+def n_rare(place: np.ndarray, value: np.ndarray, k: int) -> int:
+    """How many people have values that fewer than k of their place have, where k and more are.
+
+    place : (N,) of each person the class in the largest region around, NOBODY for none; value : (N,) what a row shows
+    """
+    inside = place >= 0
+    _, of, people = np.unique(place[inside], return_inverse=True, return_counts=True)
+    n_values = int(value.max(initial=0)) + 1
+    _, pair, alike = np.unique(of.reshape(-1) * n_values + value[inside], return_inverse=True, return_counts=True)
+    return int(((alike[pair.reshape(-1)] < k) & (people[of.reshape(-1)] >= k)).sum())
 
 
 def by_changes(now: np.ndarray, before: np.ndarray, place: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -30,7 +30,7 @@ from vbas.core.releases.cheapest import cheapest
 from vbas.core.releases.examining import examine
 from vbas.core.releases.holding_back import Chances, held_back
 from vbas.core.releases.keeping import kept, largest
-from vbas.core.releases.valued import Wanted, levels_with_values, n_rare
+from vbas.core.releases.valued import Wanted, levels_with_values
 
 from .nested_cases import random_levels
 from .release_cases import coarser, profile_over
@@ -234,8 +234,7 @@ def shown_next(rng: np.random.Generator) -> object:
     most = largest(rng.integers(0, 12, n), rng.integers(0, 6, n), earlier[0], earlier[1], wanted.k)
     for released, places in zip(numbers.released, work.places):
         assert ((released == 0) | (released >= wanted.k)).all() and (released <= places.people).all()
-    rare = n_rare(work.places, work.by_value, work.people, wanted.k)
-    return [[places.people for places in fewer], numbers, levels, progress, most, rare]
+    return [[places.people for places in fewer], numbers, levels, progress, most]
 
 
 def fewest_of_proofs(rng: np.random.Generator) -> object:

@@ -192,6 +192,20 @@ def test_without_the_cure_a_single_person_follows_from_the_total():
     assert (again.n_released, more) == (29, 0)
 
 
+def test_a_class_that_only_rows_of_nobody_have_hides_nobody():
+    """Of 22 old people 16 are shown. The six who are left are cooks and priests, fewer than five of either, so that two
+    and more are of each; no judge is among the records."""
+    jobs_of_old = [("cook", 2), ("priest", 4), ("clerk", 9), ("none", 7), ("judge", 0)]
+    ages, jobs, numbers = zip(*[("old", *of) for of in jobs_of_old], ("young", "none", 20))
+    columns = {"age": column_from_values(ages), "job": column_from_values(jobs)}
+    areas = make_areas(["a", "b"], [(0, 0), (1, 0)])
+    records = match_records(RecordTable(column_from_values(["a"] * 6), columns, {}, np.array(numbers)), areas)
+    levels = Levels((Crosswalk(np.zeros(2, np.int64), 1),))
+    assert anonymise(areas, records, levels, Ask(5)).release.n_records == 36
+    # With the seven they are thirteen of three jobs.
+    assert anonymise(areas, records, levels, Ask(5, published_margins="age")).release.n_records == 29
+
+
 def test_margins_are_read_as_sets_of_quasi_identifiers():
     assert parse_margins("age;sex, job", ["age", "sex", "job"]) == [("age", "sex"), ("job",)]
     assert parse_margins(" ", ["age"]) == []

@@ -9,14 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.values import Values
 from vbas.core.errors import InputError
+from vbas.core.levels import Levels
 from vbas.core.plan import suppress
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.aliases import aliases_of
 from vbas.core.releases.attributes import attributes_of, likeness, parts_of, recoded
+from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine
 from vbas.core.releases.matching import matched
 from vbas.core.releases.naming import named, names_in, with_names, with_values
@@ -49,6 +55,20 @@ def match(releases, rows=(), levels=None):
 )
 def test_what_is_only_writing_is_taken_away(text, key):
     assert plain(text) == key
+
+
+def test_a_release_that_shows_nothing_has_no_values_in_other_words():
+    """The women are k records and not k persons, the men, whom the earlier release shows, too few for this one's k."""
+    areas = make_areas(["a", "b"], [(0.0, 0.0), (1.0, 0.0)])
+    sex, home = column_from_values(list("FFMFM" * 4)), column_from_values(list("aabb" * 5))
+    levels = Levels((Crosswalk(np.array([0, 0]), 1),))
+    first = anonymise(areas, match_records(RecordTable(home, {"sex": sex}, {}), areas), levels, Ask(5))
+    earlier = publish(first.plan, areas)
+    of_one = RecordTable(home, {"sex": sex}, {}, members={PERSONS: column_from_values([1] * 20)})
+    ask = Ask(10, earlier=Earlier([earlier]))
+    account = anonymise(areas, match_records(of_one, areas), levels, ask)
+    assert account.release.n_records == 0
+    assert not [note for note in account.notes if "which the other does not show" in note]
 
 
 def test_names_that_differ_in_case_or_are_cut():

@@ -11,23 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.disclosure import asked, programs
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.values import KeptValues
 from vbas.core.errors import PrivacyError
-from vbas.core.levels import make_levels, own_regions
+from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import Profile
-from vbas.core.records.columns import Column
+from vbas.core.records.columns import Column, column_from_values
+from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases import cheapest
-from vbas.core.releases.earlier import Earlier, held_against_earlier
+from vbas.core.releases.earlier import REPAIR, Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair, without
 from vbas.core.releases.updates import Changes, Comparing
@@ -62,6 +64,27 @@ def plans_of(rng, n, k, nested, n_earlier):
 
     earlier = [publish(one(rng.random() < 0.3), areas, f"r{i}") for i in range(n_earlier)]
     return areas, one(nested), earlier
+
+
+def test_a_count_of_classes_that_share_no_sum_is_mended():
+    """Who has a job, of all ages: where nobody is shown without the age, ages share no sum."""
+    people = [("c", "30", None)] * 2 + [("c", age, None) for age in ("0", "10", "10")]
+    people += [("c", "20", None), ("c", "10", "j"), ("d", "10", "j"), *[("d", age, "j") for age in ("20", "30") * 2]]
+    areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2))
+    home, age, job = (column_from_values(column) for column in zip(*people))
+    published: list[Published] = []
+    for fields, region_of, k in (
+        ({"job": job}, [2, 3, 1, 0], 5),
+        ({"age": age, "job": job}, [0, 0, 1, 1], 5),
+        ({"age": age}, [0, 0, 1, 1], 6),
+        ({"job": job}, [1, 2, 0, 0], 5),
+    ):
+        records = match_records(RecordTable(home, fields, {}), areas)
+        levels = Levels((Crosswalk(np.array(region_of), max(region_of) + 1),))
+        account = anonymise(areas, records, levels, Ask(k, earlier=Earlier(published, action=REPAIR)))
+        assert account.published is not None
+        published = [*published, account.published]
+    assert examine(published[-1], published[:-1]).n_counts == 0
 
 
 @given(two_plans())

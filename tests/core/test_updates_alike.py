@@ -65,6 +65,16 @@ def towns(draw):
     return areas, levels, k, names, sensitive, asked, [month for month in months if len(month) >= 2 * k]
 
 
+def rare_in(month: list[tuple[int, ...]], levels: Levels, k: int) -> int:
+    """People of a month whose values fewer than k of their class have in the largest region, where k of it live."""
+    largest = levels.crosswalks[-1].region_of
+    shown = Counter((largest[area], of_class, tuple(of)) for area, of_class, *of in month if largest[area] >= 0)
+    people: Counter[tuple[int, int]] = Counter()
+    for (region, of_class, _), n in shown.items():
+        people[region, of_class] += n
+    return sum(n for (region, of_class, _), n in shown.items() if n < k <= people[region, of_class])
+
+
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(towns())
@@ -88,6 +98,7 @@ def test_each_row_of_an_update_looks_like_k_and_nothing_else_is_given_up_for_tha
         assert n_shown + account.measures.n_suppressed == len(month)
         assert account.changed is not None and account.changed.n_followed == 0
         assert account.changed.n_rare <= account.measures.n_suppressed
+        assert account.changed.n_rare == rare_in(month, levels, k)
     for at, old in enumerate(shown):  # nor do the numbers of a class tell of a few
         for new in shown[at + 1 :]:
             for place in new.keys() & old.keys():

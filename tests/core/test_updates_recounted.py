@@ -343,12 +343,11 @@ def test_what_values_tell_of_who_came_and_left():
 
 @for_each_seed(8)
 def test_how_many_have_rare_values(seed):
-    work, rare = drawn_work(np.random.default_rng(seed)), 0
-    for person in range(len(work.level_of)):
-        of = max(level for level in range(3) if work.people.place[level][person] >= 0)
-        own = int(work.by_value[of].people[work.people.pair[of][person]])
-        rare += own < K <= int(work.places[of].people[work.people.place[of][person]])
-    assert n_rare(work.places, work.by_value, work.people, K) == rare
+    rng = np.random.default_rng(seed)
+    place, value = rng.integers(-1, 6, 40), rng.integers(0, 4, 40)
+    together = list(zip(place.tolist(), value.tolist()))
+    rare = sum(of >= 0 and together.count((of, own)) < K <= place.tolist().count(of) for of, own in together)
+    assert 0 < rare == n_rare(place, value, K)
 
 
 def test_where_fewer_live_than_were_shown_in_a_place_or_around_it():
