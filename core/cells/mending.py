@@ -62,7 +62,7 @@ class Mending:
 
     def small_pieces(self, cells: Cells, minimums: Sequence[Minimum], empty_years: bool) -> int:
         """Pieces in which old and mended groups overlap, without being the same, where people are below a minimum."""
-        changed = np.union1d(self.before[self.moved], self.after[self.moved])
+        changed = np.setdiff1d([self.before[self.moved], self.after[self.moved]], [0])  # of none nothing is published
         inside = np.flatnonzero(np.isin(self.before, changed) | np.isin(self.after, changed))
         pairs = np.column_stack([self.before, self.after])[inside]
         _, piece = np.unique(pairs, axis=0, return_inverse=True)

@@ -115,6 +115,14 @@ def test_one_move_mends_a_group_that_lost_people():
     assert mending.small_pieces(later, [Minimum((0,), 110)], False) == 2  # what stays of group 1, and the cell moved
 
 
+def test_cells_of_no_group_before_and_after_are_no_piece():
+    """The third cell is taken in, the last stays out: no count is of it by either partition."""
+    cells = line(60, 40, 30, 40, 90, 20)
+    mending = mend(cells, [Minimum((0,), 110)], Crosswalk(np.array([0, 0, -1, 1, 1, -1]), 2))
+    assert (mending.before.tolist(), mending.after.tolist()) == ([1, 1, 0, 2, 2, 0], [1, 1, 1, 2, 2, 0])
+    assert mending.small_pieces(cells, [Minimum((0,), 110)], False) == 2  # what was group 1, and the cell taken in
+
+
 @pytest.mark.parametrize("reach", [1, 2])
 def test_the_search_looks_farther_where_that_saves_moves(reach):
     """The neighbour of the short group can spare nothing, but its own neighbour can: two moves in place of three."""

@@ -68,7 +68,8 @@ def plans_of(rng, n, k, nested, n_earlier):
 
 def test_a_count_of_classes_that_share_no_sum_is_mended():
     """Who has a job, of all ages: where nobody is shown without the age, ages share no sum."""
-    people = [("c", "30", None)] * 2 + [("c", age, None) for age in ("0", "10", "10")]
+    people: list[tuple[str, str, str | None]] = [("c", "30", None)] * 2
+    people += [("c", age, None) for age in ("0", "10", "10")]
     people += [("c", "20", None), ("c", "10", "j"), ("d", "10", "j"), *[("d", age, "j") for age in ("20", "30") * 2]]
     areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2))
     home, age, job = (column_from_values(column) for column in zip(*people))
