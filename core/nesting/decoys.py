@@ -193,7 +193,7 @@ class _Work:
         for level in range(1, len(rows)):
             at, arrived = rows[level], zones.arrived[level]
             lone[level] = zones.released[level] & (zones.from_part[level] < self.k) & ~self.waived[level][at]
-            lone[level] &= self.alone[level][at] & (arrived > zones.left[level] - (self.k - 1))
+            lone[level] &= arrived > zones.left[level] - (self.k - 1)
         return lone
 
     def _failing(self, storeys: list[Storey], released: list[np.ndarray]) -> list[np.ndarray]:

@@ -392,7 +392,7 @@ class _Moves:
             done[of] = _missing(rest[of], self._k) == 0
             gone = np.full(n_moves, -1)
             gone[of] = cell[best]
-            goes_on = (gone[slot] >= 0) & ~done[slot] & (gone[slot] != cell)
+            goes_on = (gone[slot] >= 0) & (gone[slot] != cell)
             slot, cell, price = slot[goes_on], cell[goes_on], price[goes_on]
         number = self._numbered(done, saved, spent)
         stays = np.zeros(len(counts.class_of), bool)

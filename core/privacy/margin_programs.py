@@ -32,7 +32,7 @@ def fewest_to_add(
     A place has an unknown, 1 where it is suppressed, and each total has one, 1 where anything of it is.
     """
     n = len(records)
-    first = np.cumsum([0, *(int(group.max(initial=-1)) + 1 for group in groups)])
+    first = np.cumsum([0, *(int(group.max()) + 1 for group in groups)])
     place = np.tile(np.arange(n), len(groups))
     total = np.concatenate([group + start for group, start in zip(groups, first)]).astype(np.int64)
     n_totals, size = int(first[-1]), n + int(first[-1])

@@ -301,17 +301,13 @@ class _Work:
     def lowered(self, families: np.ndarray) -> np.ndarray:
         """The families of which something tells of a few, or shows too few values, after their caps were lowered."""
         wrong = [np.zeros(0, np.int64)]
-        goals = [np.full(len(places), np.iinfo(np.int64).max) for places in self.places]
+        goals = []
         for level, top in enumerate(self.top):
-            some = np.isin(top, families)
-            below = self.within[level] - self.released[level]
             goal = self._goal(level, self.values[level], self.released[level], False)
             goal[self._lacks_values(level)] = 0
-            bad = some & (goal < self.released[level])
-            goals[level][bad] = below[bad] + goal[bad]
             total = self._goal(level, self.values_within[level], self.within[level], True)
-            bad = some & (total < self.within[level])
-            goals[level][bad] = np.minimum(goals[level][bad], total[bad])
+            below = self.within[level] - self.released[level]
+            goals.append(np.where(np.isin(top, families), np.minimum(below + goal, total), self.within[level]))
         for level in reversed(range(len(self.places))):
             higher = np.flatnonzero(goals[level] < self.within[level])
             wrong.append(self.top[level][higher])

@@ -8,11 +8,17 @@ from itertools import product
 from math import ceil
 
 import numpy as np
+import pytest
 
 from vbas.core.crosswalk import number_compactly
-from vbas.core.nesting import optimum
+from vbas.core.nesting import optimum, series_optimum
 from vbas.core.nesting.optimum import NOT_SHOWN, ProfileCells, best_levels, patterns_for
-from vbas.core.nesting.series_optimum import MOST_STATES, _most_promising, _States
+from vbas.core.nesting.series_optimum import (
+    MOST_STATES,
+    _most_promising,
+    _States,
+    _with_part,
+)
 from vbas.core.nesting.tree import tree_of
 
 from ..each import for_each_seed
@@ -133,3 +139,41 @@ def test_the_possibilities_of_a_series_that_are_kept(seed):
             seen.update(kinds)
         expected += sorted(cheapest, key=lambda state: (turn[state], cost[state]))[:MOST_STATES]
     assert kept.tolist() == sorted(expected)
+
+
+def drawn_states(rng, row, n_periods, k):
+    """Possibilities of these rows, none of which cost the same."""
+    n, none = len(row), np.full(len(row), -1)
+    passed = rng.integers(0, k + 1, (n, n_periods)).astype(np.int16)
+    return _States(row, rng.permutation(n) + rng.random(n), passed, rng.integers(0, 9, n).astype(float), none, none)
+
+
+@pytest.mark.parametrize("at_once", [1, 8, 1 << 22])
+def test_a_part_more_joins_each_possibility_of_a_row_with_each_of_the_part(at_once, monkeypatch):
+    """Of those that pass the same the cheapest is left; rows without a part stay as they were."""
+    monkeypatch.setattr(series_optimum, "PAIRS_AT_ONCE", at_once)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        k, n_periods, n_rows, n_parts = int(rng.integers(2, 5)), int(rng.integers(1, 3)), 4, 5
+        states = drawn_states(rng, np.repeat(np.arange(n_rows), rng.integers(1, 4, n_rows)), n_periods, k)
+        of_parts = drawn_states(rng, np.repeat(np.arange(n_parts), rng.integers(1, 4, n_parts)), n_periods, k)
+        part = np.where(rng.random(n_rows) < 0.7, rng.permutation(n_parts)[:n_rows], -1)
+        starts = np.searchsorted(of_parts.row, np.arange(n_parts + 1))
+        expected: set[tuple[object, ...]] = set()
+        for row in range(n_rows):
+            best: dict[tuple[int, ...], tuple[object, ...]] = {}
+            for before in np.flatnonzero(states.row == row).tolist():
+                for added in np.flatnonzero(of_parts.row == part[row]).tolist() if part[row] >= 0 else [-1]:
+                    passed, cost, records = states.passed[before], states.cost[before], states.records[before]
+                    if added >= 0:
+                        passed = np.minimum(passed + of_parts.passed[added], k)
+                        cost, records = cost + of_parts.cost[added], records + of_parts.records[added]
+                    key = tuple(passed.tolist()) if added >= 0 else (-1, before)
+                    one = (float(cost), row, before, added, tuple(passed.tolist()), float(records))
+                    best[key] = min(best.get(key, one), one)
+            expected |= set(best.values())
+        found = _with_part(states, of_parts, part, starts, k, None)
+        columns = found.cost, found.row, found.before, found.part, map(tuple, found.passed.tolist()), found.records
+        listed = [(float(a), int(b), int(c), int(d), e, float(f)) for a, b, c, d, e, f in zip(*columns)]
+        assert set(listed) == expected and len(listed) == len(expected)
+        assert (np.diff(found.row) >= 0).all()

@@ -10,37 +10,39 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.privacy import margins
 from vbas.core.privacy.count_rows import CountRows, count_tables
-from vbas.core.privacy.margin_programs import fewest_to_add
+from vbas.core.privacy.margin_programs import Cut, fewest_to_add
 from vbas.core.privacy.series import series_of
 
 from ..each import for_each_seed
 from .release_cases import profile_over
 
 
-@for_each_seed(12)
+@for_each_seed(40)
 def test_the_fewest_records_that_hide_every_total_by_trying_all(seed):
-    """Of each total nothing is suppressed, or k records of two places, or all; what is lost stays lost."""
-    rng, k, n = np.random.default_rng(seed), 4, 6
-    records = rng.integers(1, 6, n)
-    lost = rng.random(n) < 0.3
-    groups = [np.zeros(n, np.int64), np.sort(rng.integers(0, 2, n)).astype(np.int64)]
-    groups[1] -= groups[1].min()
-    fitting = []
-    for some in product((False, True), repeat=n):
-        suppressed = np.array(some)
-        if (lost & ~suppressed).any():
-            continue
-        totals = [group == of for group in groups for of in range(int(group.max()) + 1)]
-        if all(
-            not (suppressed & of).any()
-            or suppressed[of].all()
-            or (records[suppressed & of].sum() >= k and (suppressed & of).sum() >= 2)
-            for of in totals
-        ):
-            fitting.append(int(records[suppressed].sum()))
-    chosen = fewest_to_add(groups, records, lost, k)
-    assert chosen is not None and not (lost & ~chosen).any()
-    assert int(records[chosen].sum()) == min(fitting)
+    """Of each total nothing is suppressed, or k records of two places, or all; what is lost stays lost; and of what a
+    cut says one more is suppressed, or one less."""
+    rng = np.random.default_rng(seed)
+    k, n = int(rng.integers(2, 9)), int(rng.integers(4, 12))
+    records, lost = rng.integers(1, 9, n), rng.random(n) < 0.3
+    groups = [np.unique(rng.integers(0, most, n), return_inverse=True)[1].reshape(-1) for most in (1, 4, 4)]
+    cuts = []
+    for _ in range(int(rng.integers(0, 4))):
+        more = rng.random(n) < 0.3
+        cuts.append(Cut(np.flatnonzero(more), np.flatnonzero(~more & ~lost & (rng.random(n) < 0.4))))
+    every = (np.arange(1 << n)[:, None] >> np.arange(n)) % 2 == 1
+    fits = every[:, lost].all(axis=1)
+    for group in groups:
+        for of in np.unique(group):
+            own, number = every[:, group == of], records[group == of]
+            fits &= ~own.any(axis=1) | own.all(axis=1) | ((own @ number >= k) & (own.sum(axis=1) >= 2))
+    for cut in cuts:
+        fits &= every[:, cut.more].any(axis=1) | ~every[:, cut.fewer].all(axis=1)
+    chosen = fewest_to_add(groups, records, lost, k, cuts)
+    if not fits.any():
+        assert chosen is None
+        return
+    assert chosen is not None and fits[chosen @ (1 << np.arange(n))]
+    assert int(records[chosen].sum()) == (every[fits] @ records).min()
 
 
 def pinned(groups, records, suppressed, k):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, count, product
 
 import numpy as np
 import pytest
@@ -197,6 +197,50 @@ def test_of_sums_known_by_one_table_what_is_decided_is_so(most, monkeypatch):
             bounds = (min(of_it), max(of_it)) if follows else (0, 0)
             assert not answers.decided[at] or (int(answers.low[at]), int(answers.high[at])) == bounds
     assert n_open if most == 1 else most == 2 or not n_open
+
+
+def one_by_one(problem, known, like, k, failing):
+    """What is decided where one program, the first or another, finds nothing; and how many were asked."""
+    answers = Answers(*(np.zeros(len(like), kind) for kind in (bool, np.int64, np.int64, bool)))
+    sums = _OpenSums(problem, known[:, None], k, answers, np.arange(len(like)), np.random.default_rng(0))
+    solve_it, turn = programs._solve, count()
+
+    def solved(part, objective):
+        return (None, True) if next(turn) == failing else solve_it(part, objective)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(programs, "_solve", solved)
+        sums._one_by_one(like)
+    return answers, next(turn)
+
+
+@for_each_seed(40)
+def test_of_what_one_program_does_not_find_nothing_is_said_and_of_all_else_all(seed):
+    """As where it ends at the limit of its nodes. Sums that always differ by the same number are decided as one."""
+    rng, k = np.random.default_rng(seed), 6
+    problem = with_a_fixed_number(drawn_problem(rng), 1)
+    tables = all_tables(problem)
+    if not len(tables):
+        return
+    values = tables @ problem.asked.toarray().T
+    known = values[int(rng.integers(len(tables)))]
+    some = np.flatnonzero((known + problem.base >= 1) & (known + problem.base < k))
+    values, problem = values[:, some], problem.part(*(np.ones(n, bool) for n in problem.rows.shape[::-1]), some)
+    of_asked = problem.components()[2]
+    like = np.arange(len(some))
+    for at, other in combinations(range(len(some)), 2):
+        if of_asked[at] == of_asked[other] and len(set((values[:, at] - values[:, other]).tolist())) == 1:
+            like[other] = like[at]
+    for failing in (None, 0, 1, 2, 3):
+        answers, n_asked = one_by_one(problem, known[some], like, k, failing)
+        for at in range(len(some)):
+            least, most = (int(of) + int(problem.base[at]) for of in (values[:, at].min(), values[:, at].max()))
+            follows = least >= 1 and most < k
+            bounds = (int(answers.low[at]), int(answers.high[at]))
+            assert bounds == ((least, most) if follows and answers.decided[at] else (0, 0))
+        open_ = np.flatnonzero(~answers.decided)
+        assert not len(open_) or (failing is not None and failing < n_asked)
+        assert len(set(like[open_].tolist())) <= len(set(of_asked[open_].tolist()))
 
 
 def test_thousands_beside_a_few_are_no_contradiction():

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.disclosure.block import Storeys
-from vbas.core.disclosure.block_flows import freed_by_flows
+from vbas.core.disclosure.block import Block, Storeys
+from vbas.core.disclosure.block_flows import Flows, freed_by_flows
 from vbas.core.disclosure.count_tables import MANY, own_totals
-from vbas.core.disclosure.exchanges import places_of
+from vbas.core.disclosure.exchanges import left_places_of, places_of
 from vbas.core.disclosure.following import following, follows_anyway
 from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
@@ -32,6 +34,7 @@ from vbas.core.privacy.published_counts import (
 
 from ..each import for_each_seed
 from .as_before import Heard
+from .nested_cases import profile_of
 from .test_published_counts import K, asked_of, block_of, by_hand, every_table, fitting, plans, told, town_of
 
 
@@ -160,6 +163,9 @@ def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
     assert up.steps == ((0, 0, 0),) and 0 < up.loss < OF_A_SUPPRESSED_RECORD
     both = work._way_without([(0, 0, 0), (1, 0, 0)])
     assert both.steps == (*up.steps, *suppressed.steps) and both.loss == up.loss + suppressed.loss
+    apart = work._way_without([(0, 2, 1), (1, 0, 0), (0, 0, 0), (1, 0, 1)])
+    each = [work._way_without([sums]) for sums in [(0, 2, 1), (1, 0, 0), (0, 0, 0), (1, 0, 1)]]
+    assert work._one_by_one(apart) == each and len({way.loss for way in each}) == 4
     work._do(suppressed)
     assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
 
@@ -230,6 +236,56 @@ def test_what_follows_of_regions_of_several_areas_is_what_all_tables_say(seed):
             for number, free in enumerate(freed_by_flows(block, places).tolist()):
                 count = tuple(places.areas(number).tolist()), int(places.class_of[number])
                 assert free == (count not in really)
+
+
+def drawn_block(rng, periods):
+    """Six areas in three regions, two and one, of two classes that are shown at any levels, or of two periods of one;
+    and all tables of people with as many in each area in which all holds that is known."""
+    k, people, few = int(rng.integers(2, 6)), rng.integers(0, 4, (6, 2)), rng.random() < 0.6 > periods
+    if few:  # of whom there are no more than that, as they are nowhere shown
+        people[:, 1] = rng.permutation(6) < k - 1
+    region_of = [np.arange(6), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]), np.zeros(6, np.int64)]
+    region_of = region_of[int(rng.integers(0, 2)) :]
+    last = len(region_of) - 1
+    level_of = np.where(people > 0, rng.integers(-1, last + 1, people.shape), SUPPRESSED).astype(np.int8)
+    level_of[:, 1] = SUPPRESSED if few else level_of[:, 1]
+    mates = None
+    if periods:
+        some = [(level_of == level) | ((level == last) & (level_of >= 0)) for level in range(last + 1)]
+        shown = [np.bincount(of, here.any(axis=1)) for of, here in zip(region_of, some)]
+        mates = np.zeros(2, np.int64), [sparse.csr_matrix(of[:, None]) for of in shown]
+    bounded = bool(((people * (level_of == SUPPRESSED)).sum(axis=0) < k).all())
+    storeys = Storeys(region_of, [None] * (last + 1), k, bool(rng.random() < 0.5), bounded, mates)
+    block = Block(people, level_of, storeys, [own_totals(profile_of(people), own_regions(6), [])], np.arange(2))
+    first = np.array(list(product(*(range(number + 1) for number in people.sum(axis=1).tolist()))))
+    tables = np.stack([first, people.sum(axis=1) - first], axis=2)
+    fits = np.ones(len(tables), bool)
+    for family, of in zip(block.families, region_of):
+        for region, one in np.ndindex(family.n_regions, 2):
+            number = tables[:, of == region, one].sum(axis=1)
+            fits &= (number >= family.low[region, one]) & (number <= family.high[region, one])
+    return block, tables[fits]
+
+
+@pytest.mark.parametrize("periods", [False, True])
+def test_flows_free_what_smaller_regions_leave_where_some_table_does(periods):
+    """All of it in what regions leave without smaller ones that show the class; of periods nothing that none frees.
+
+    The last of these towns are some where several areas have to have more people, or one must not.
+    """
+    n_free = n_not = 0
+    for seed in (*range(60), 224, 282, 304, 357, 398, 578):
+        block, tables = drawn_block(np.random.default_rng(seed), periods)
+        flows = Flows(block)
+        for places in left_places_of(block, np.ones(2, bool)):
+            for number in range(len(places)):
+                of_count = tables[:, places.areas(number), places.class_of[number]].sum(axis=1)
+                really = bool((of_count == 0).any() or (of_count >= block.k).any())
+                found = flows.free(places, number)
+                assert really if found else periods or not really
+                n_free += really
+                n_not += not really
+    assert n_free and n_not
 
 
 @pytest.mark.parametrize(

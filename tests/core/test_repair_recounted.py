@@ -11,19 +11,21 @@ import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
 from vbas.core.progress import silent
 from vbas.core.releases.aliases import aliases_of
 from vbas.core.releases.earlier import _given_away
-from vbas.core.releases.examining import Examiner, examine
+from vbas.core.releases.examining import Examined, Examiner, examine
 from vbas.core.releases.naming import named
-from vbas.core.releases.repair import _Work, as_it_is, on_earlier_regions, repair, without
+from vbas.core.releases.repair import _groups_of, _Work, as_it_is, on_earlier_regions, repair, without
 from vbas.core.releases.said_words import in_said_words
 from vbas.core.releases.updates import Comparing, same_regions
 
 from ..each import for_each_seed
+from .asked_steps import tiny_releases
 from .nested_cases import profile_of
 from .test_releases_matching import release, with_values
 
@@ -179,3 +181,47 @@ def test_what_was_given_away_and_what_was_not_decided_are_each_said(n_counts, n_
     told = " ".join(_given_away(findings, K))
     assert (f"given away {n_counts} count" in told) == bool(n_counts)
     assert (f"{n_undecided} count" in told and "to decide" in told) == bool(n_undecided)
+
+
+@for_each_seed(12)
+def test_classes_are_of_one_group_where_sums_of_some_release_connect_them(seed):
+    """By their values: what stands for several classes of one release connects these."""
+    rng = np.random.default_rng(seed)
+    releases = tiny_releases(rng)
+    new = releases[-1]
+    after = Examined(find_disclosed(releases, programs=False), [], [])
+    classes = [
+        {name: str(of[code]) for name, of, code in zip(new.quasi_identifiers, new.categories, codes)}
+        for codes in new.classes.tolist()
+    ]
+    asked = np.flatnonzero(rng.random(len(classes)) < 0.4)
+    groups = _groups_of(after, new, asked)
+    assert after.disclosed is not None
+    over = after.disclosed.overlay
+    values = [over.values_of(joint) for joint in range(len(over.group_of))]
+    together = [{joint} for joint in range(len(values))]
+    for published in over.releases:
+        own = [tuple(of[name] for name in published.quasi_identifiers) for of in values]
+        for shown in set(own):
+            if None in shown:
+                continue
+            members = {joint for joint, other in enumerate(own) if other == shown}
+            joined = members.union(*(together[joint] for joint in members))
+            for joint in joined:
+                together[joint] = joined
+    of_class = [
+        {joint for joint, of in enumerate(values) if all(of[name] == value for name, value in one.items())}
+        for one in classes
+    ]
+    assert all(of_class)
+    for one, number in zip(of_class, groups.of_class.tolist()):
+        for other, its in zip(of_class, groups.of_class.tolist()):
+            assert (number == its) == bool(together[min(one)] & other)
+    concerned = set().union(*(together[min(of_class[at])] for at in asked.tolist()))
+    assert set(np.flatnonzero(groups.concerned).tolist()) == concerned
+
+
+def test_of_nothing_that_was_compared_each_class_is_a_group_of_its_own():
+    new = tiny_releases(np.random.default_rng(1))[-1]
+    groups = _groups_of(Examined(None, [], []), new, np.arange(1))
+    assert len(set(groups.of_class.tolist())) == len(new.classes) and not groups.concerned.any()

@@ -12,6 +12,7 @@ import pytest
 
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.series_helped import MOST_HELPERS, CellCounts, Places, _Moves, best_moves, places_of
+from vbas.core.nesting.series_optimum import SeriesCells, lowered
 from vbas.core.nesting.series_optimum import _moves as _series_moves
 from vbas.core.nesting.tree import tree_of
 
@@ -205,10 +206,15 @@ def apart_with_some_left(case):
 
 
 def drawn_case(seed):
-    """Cells of two classes and two periods in nested regions, shown at levels at which all of it holds."""
+    return drawn_in_tree(seed)[0]
+
+
+def drawn_in_tree(seed):
+    """Cells of two classes and two periods in nested regions, shown at levels at which all of it holds; the tree of
+    these regions, and the area of each cell."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 13)), int(rng.integers(2, 6))
-    region_of = [np.arange(n)]
+    region_of = [np.arange(n) if seed % 2 else number_compactly(rng.integers(0, n, n))[0].region_of]
     for _ in range(int(rng.integers(1, 3))):
         joined = rng.integers(0, region_of[-1].max() // 2 + 1, region_of[-1].max() + 1)
         region_of.append(number_compactly(joined[region_of[-1]])[0].region_of)
@@ -221,7 +227,8 @@ def drawn_case(seed):
     counted[::n] += k  # all together hold
     there = counted.sum(axis=1) > 0
     counts = CellCounts(class_of[there], counted[there], counted[there].sum(axis=1) + rng.integers(0, 2, there.sum()))
-    places, level_of = places_of(tree_of(region_of, losses), area[there]), np.full(there.sum(), len(region_of) - 1)
+    tree = tree_of(region_of, losses)
+    places, level_of = places_of(tree, area[there]), np.full(there.sum(), len(region_of) - 1)
     for _ in range(int(rng.integers(0, 40))):  # down, where what stays and what is made holds
         case = Case(counts, places, k, level_of)
         lower = int(rng.integers(0, len(region_of) - 1))
@@ -232,7 +239,54 @@ def drawn_case(seed):
         now[[cell for cell in cells if rng.random() < 0.8]] = lower
         if all(case.holds(case.counted(own)) for own in Case(counts, places, k, now).members.values()):
             level_of = now
-    return Case(counts, places, k, level_of)
+    return Case(counts, places, k, level_of), tree, area[there]
+
+
+def drawn_rest(rng):
+    """A few cells of one class, some shown in the first of two smaller regions, and all others in the large one."""
+    while True:
+        n, k = int(rng.integers(3, 7)), int(rng.integers(2, 5))
+        counted = rng.integers(0, k + 2, (n, int(rng.integers(1, 3))))
+        own = rng.integers(0, 2, n)
+        places = Places(np.array([own, np.full(n, 2)]), np.array([0.0, 0.25, rng.choice([0.25, 1.0])]))
+        counts = CellCounts(np.zeros(n, np.int64), counted, counted.sum(axis=1))
+        case = Case(counts, places, k, np.where(own, 1, rng.integers(0, 2, n)))
+        if counts.records.all() and all(case.holds(case.counted(cells)) for cells in case.members.values()):
+            return case
+
+
+def test_whoever_costs_all_that_is_saved_stays_though_others_must_be_two():
+    """Four of the first cell go down; of the one that they leave behind three more are missing: not the four again, nor
+    the five beside them, but one and two."""
+    counted = np.array([[4], [1], [2], [5], [1]])
+    places = Places(np.array([[0, 0, 0, 0, 1], [2] * 5]), np.array([0.0, 0.0, 1.0]))
+    counts = CellCounts(np.zeros(5, np.int64), counted, counted[:, 0])
+    moves = _Moves(counts, places, 4, np.array([1, 0, 0, 0, 1]))
+    moves.apart_with_some_left()
+    assert moves_of(moves) == [(1.0, {0: 0, 1: 1, 2: 1})]
+
+
+def test_of_those_who_help_as_much_for_what_they_cost_the_first_comes():
+    """Four are missing, six would be saved: the two stand before the three, the one and the nine."""
+    counted = np.array([[6], [2], [3], [1], [9], [1]])
+    places = Places(np.array([[0, 0, 0, 0, 0, 1], [2] * 6]), np.array([0.0, 0.0, 1.0]))
+    moves = _Moves(CellCounts(np.zeros(6, np.int64), counted, counted[:, 0]), places, 5, np.array([1, 0, 0, 0, 0, 1]))
+    moves.apart_with_some_left()
+    assert moves_of(moves) == [(1.0, {0: 0, 1: 1, 2: 1})]
+
+
+@for_each_seed(6)
+def test_of_what_would_fall_short_as_much_stays_or_comes_up_as_in_plain_loops(seed):
+    """So few cells that what is saved is often just what it costs."""
+    rng, n_found = np.random.default_rng(seed), 0
+    for _ in range(40):
+        case = drawn_rest(rng)
+        moves = _Moves(case.counts, case.places, case.k, case.level_of)
+        moves.apart_with_some_left()
+        expected = [move for move in apart_with_some_left(case) if move is not None]
+        assert as_text(moves_of(moves)) == as_text(expected)
+        n_found += len(expected)
+    assert n_found
 
 
 def moves_of(moves):
@@ -349,3 +403,25 @@ def test_moves_to_smaller_regions_are_those_of_plain_loops(seed):
         if not any({of, to} & {other[1], other[2]} for other in moves[:at]):
             chosen |= now
     assert dict(zip(moved.tolist(), target.tolist())) == chosen and len(moved) == len(chosen)
+
+
+@for_each_seed(60)
+def test_what_is_lowered_holds_and_no_part_can_be_lowered_once_more(seed):
+    """What is not shown stays so."""
+    rng = np.random.default_rng(seed)
+    case, tree, area = drawn_in_tree(seed)
+    counts, before = case.counts, case.level_of.copy()
+    for cells in case.members.values():
+        if rng.random() < 0.1:
+            before[cells] = -1
+
+    def shown(level_of):
+        some = np.flatnonzero(level_of >= 0)
+        own = CellCounts(counts.class_of[some], counts.counted[some], counts.records[some])
+        return Case(own, case.places.of(some), case.k, level_of[some])
+
+    after = lowered(SeriesCells(area, counts.class_of, counts.counted, counts.records), tree, case.k, before.copy())
+    assert ((after >= 0) == (before >= 0)).all() and (after <= before).all()
+    now = shown(after)
+    assert all(now.holds(now.counted(own)) for own in now.members.values())
+    assert lost(now) <= lost(shown(before)) and not list(lowered_plainly(now))

@@ -114,6 +114,29 @@ def test_without_chance_every_zone_holds_a_decoy_or_could_have_none_anywhere(see
     assert checked
 
 
+@pytest.mark.parametrize(
+    ("counts", "people", "level"),
+    [
+        ([2, 1, 0], [9, 9, 9], 1),
+        ([2, 2, 0], [9, 9, 9], 1),
+        ([2, 2, 1], [9, 9, 9], 2),
+        ([2, 2, 2], [9, 9, 9], 2),
+        ([2, 1, 0], [9, 9, 1], 1),
+        ([2, 2, 0], [9, 9, 1], 2),
+        ([2, 2, 0], [9, 9, 2], 1),
+        ([2, 2, 0], [9, 9, 0], 2),
+    ],
+)
+def test_without_a_decoy_a_zone_shows_no_more_than_all_its_areas_but_one_can_have(counts, people, level):
+    """Two of each area at most, as three would be shown there; one of the areas might have none."""
+    areas, profile, levels = place([[of] for of in [*counts, 3, 0]], [0, 0, 0, 1, 1], [0] * 5)
+    areas = areas.with_population(np.array([*people, 9, 9], float))
+    for waived, expected in ((0.0, level), (1.0, 1)):
+        secrets = Secrets(np.random.default_rng(0), 0.2, 0.0, waived)
+        plan = nest(areas, profile, levels, K, conditions=Conditions(areas.population, secrets))
+        assert shown(plan) == [expected] * sum(of > 0 for of in counts) + [0]
+
+
 def test_a_plan_that_shows_nothing_holds_no_decoy():
     areas = make_areas(["a", "b"], [(0.0, 0.0), (1.0, 0.0)], np.ones(2))
     levels = make_levels(areas, [own_regions(2), Crosswalk(np.zeros(2, np.int64), 1)])
