@@ -63,8 +63,8 @@ class DuckDb:
         self._connection: Any = None
         try:
             self._connection = self._connected(memory)
-            # A bar would be drawn into what a headless run prints.
-            self._guarded(lambda: self._connection.execute("SET enable_progress_bar = false"))
+            # A bar would be drawn into what a headless run prints; moments are written alike on every machine.
+            self._guarded(lambda: self._connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'"))
             self._table = self._guarded(lambda: self._opened(table, schema))
             self._types = {name: str(kind) for name, kind in zip(self._table.columns, self._table.types)}
             self.fields: Mapping[str, str] = self._types

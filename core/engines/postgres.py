@@ -71,6 +71,7 @@ class Postgres:
             for name, value in (
                 ("work_mem", f"{max(memory // 4, 4)}MB"),
                 ("client_min_messages", "error"),
+                ("timezone", "UTC"),  # moments are written alike whoever reads them
                 # The server waits while the plan is made here, however long it takes.
                 ("idle_in_transaction_session_timeout", "0"),
             ):

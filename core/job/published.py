@@ -66,7 +66,16 @@ def earlier_of(job: Job, table: RecordTable) -> Earlier:
     """The releases of REGISTER; table : the records, whose quasi-identifiers are looked at."""
     asked = generalising_of(job, tuple(table.quasi_identifiers))
     path = Path(job.text("REGISTER"))
-    return earlier_releases(path, job.text("REGISTER_ACTION"), answers_in(job), asked.tables, asked.rules)
+    earlier = earlier_releases(path, job.text("REGISTER_ACTION"), answers_in(job), asked.tables, asked.rules)
+    if earlier.releases and job.has("FILTER") and job.given("FILTER"):
+        job.warn(
+            tr(
+                "FILTER leaves rows out, and REGISTER does not know which rows an earlier release was of: all are "
+                "taken to be of the same people. What follows from a release of some people beside one of all is not "
+                "looked at."
+            )
+        )
+    return earlier
 
 
 def answers_in(job: Job) -> list[tuple[str, str]]:

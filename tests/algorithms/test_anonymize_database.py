@@ -200,6 +200,14 @@ def test_pages_folder_and_register_are_those_of_the_form_over_layers(in_one, ano
     assert not (tmp_path / "again.parquet").exists()
 
 
+def test_a_filter_beside_earlier_releases_is_warned_of(in_one, tmp_path):
+    """The register has no filter of a release: two releases of the same women need not be of the same people."""
+    given = {"FILTER": ["sex", "=", "F"], "REGISTER": str(tmp_path / "r.gpkg")}
+    logs = [in_one(DESTINATION=str(tmp_path / f"{turn}.parquet"), **given).log for turn in (1, 2)]
+    warned = [any("FILTER leaves rows out" in line for line in log) for log in logs]
+    assert warned == [False, True]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, NESTED], ids=["one level", "nested"])
 def test_in_postgresql_it_is_what_the_form_over_layers_gives(in_one, anonymize, grid, server, more):  # noqa: F811

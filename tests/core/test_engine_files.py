@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from collections import Counter
-from datetime import date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 
 import numpy as np
@@ -21,6 +24,7 @@ from vbas.core.plan import suppress
 from vbas.core.records.fields import RecordFields
 
 from ..engines_there import needed
+from ..patience import PATIENCE
 from . import engine_cases as cases
 from .engine_cases import release_in_place
 
@@ -252,6 +256,25 @@ def test_values_of_types_that_files_do_not_have_are_released_digit_by_digit(kind
         (first, first): 6,
         (second, second): 6,
     }
+
+
+MOMENTS_COUNTED = """
+import sys
+from vbas.core.engines import open_engine
+from vbas.core.engines.profiling import count_in_place
+from vbas.core.records.fields import RecordFields
+with open_engine(sys.argv[1]) as engine:
+    print(*count_in_place(engine, RecordFields("area", ("moment",))).categories[0])
+"""
+
+
+def test_moments_are_written_alike_whatever_zone_a_machine_is_in(tmp_path):
+    moments = [datetime(2024, 3, 10, 23, 30, tzinfo=timezone.utc)] * 60
+    parquet({"area": ROWS["area"], "moment": moments}, tmp_path / "people.parquet")
+    command = [sys.executable, "-c", MOMENTS_COUNTED, str(tmp_path / "people.parquet")]
+    environment = {**os.environ, "TZ": "America/Winnipeg"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.split() == ["2024-03-10", "23:30:00+00:00"], done.stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

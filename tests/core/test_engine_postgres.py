@@ -203,6 +203,17 @@ def test_small_real_numbers_keep_their_digits(server, sql):
     assert sql("SELECT size::text, kept::text, count(*) FROM released GROUP BY 1, 2") == [("0.1", "0.3", 4)]
 
 
+def test_moments_are_written_alike_whatever_zone_a_role_is_in(server, sql):
+    sql("CREATE TABLE visits (area text, moment timestamptz)")
+    sql("INSERT INTO visits SELECT '00', timestamptz '2024-03-10 23:30Z' FROM generate_series(1, 4)")
+    sql("ALTER ROLE vbas SET timezone = 'America/Winnipeg'")
+    try:
+        run(server, fields=RecordFields("area", ("moment",)), table="visits")
+    finally:
+        sql("ALTER ROLE vbas RESET timezone")
+    assert sql("SELECT moment, count(*) FROM released GROUP BY 1") == [("2024-03-10 23:30:00+00", 4)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("day", ["infinity", "0044-03-15 BC", "20000-01-01"])
 def test_days_that_python_does_not_know_are_said(server, sql, day):
