@@ -133,7 +133,7 @@ def best_levels(
             within = tree.within[level]
             left = replace(left, place=within[left.place])
             nodes = _Items(rows.class_of, within[rows.place], rows.records, np.arange(len(rows.place)))
-    return _walk_back(stages, cells.records, patterns)
+    return _walk_back(stages, len(cells.records), patterns)
 
 
 def _in_order(cells: ProfileCells, tree: Tree) -> _Items:
@@ -223,10 +223,10 @@ def _traced(stage: _Stage, some: np.ndarray, released: np.ndarray, passed: np.nd
     return columns, here
 
 
-def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) -> np.ndarray:
-    """The level at which each cell is shown; records : of each."""
+def _walk_back(stages: list[_Stage], n_cells: int, patterns: Patterns) -> np.ndarray:
+    """The level at which each cell is shown."""
     k = patterns.k
-    level_of = np.full(len(records), NOT_SHOWN)
+    level_of = np.full(n_cells, NOT_SHOWN)
     passed = np.zeros(stages[-1].origin.shape[1], np.int64)
     released_at: np.ndarray = np.full(len(passed), NOT_SHOWN)  # where what is passed to the parent is released
     for level in range(len(stages) - 1, -1, -1):
@@ -243,11 +243,11 @@ def _walk_back(stages: list[_Stage], records: np.ndarray, patterns: Patterns) ->
         released, up = released[at], up[at]
         columns, here = _traced(stage, some, released, up)
         state[at] = released * (k + 1) + up
-        cells_here = np.repeat(all_here, rows.length) & (records[rows.cells] > 0)
+        cells_here = np.repeat(all_here, rows.length)
         parted = np.flatnonzero(~many & (state > k) & (rows.length > 0))
         cells_here |= patterns.released(stage.pattern[parted], state[parted], rows.first[parted], len(rows.cells))
         level_of[rows.cells] = np.where(cells_here, level, np.repeat(released_at, rows.length))
         many, all_here, released_at = (np.repeat(of_row, rows.n_nodes) for of_row in (many, all_here, released_at))
         passed = np.where(many, stage.many, columns)
-        released_at = np.where(here | all_here & (passed > 0), level, released_at)
+        released_at = np.where(here | all_here, level, released_at)
     return level_of

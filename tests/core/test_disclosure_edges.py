@@ -9,13 +9,22 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.counts import DISCLOSED_BY_VALUES
+from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.disclosure.method_bounds import _bounds, _numbers
+from vbas.core.disclosure.possible_tables import _convolved
 from vbas.core.disclosure.programs import Problem, tables_of
+from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.row_values import _n_rare, row_values_in
-from vbas.core.disclosure.values import Values
+from vbas.core.disclosure.values import KeptValues, Values
 from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
+from vbas.core.plan import suppress
+from vbas.core.privacy.diversity import shares_of
 
 from ..each import for_each_seed
+from .release_cases import profile_over
 from .test_exchanges import block_of
 from .test_register_packs import release_of
 
@@ -147,3 +156,32 @@ def test_parts_and_rests_are_free_by_a_table_and_where_records_may_move_to_other
                 assert open_.rests[part] == (not no_rest and not enough_rest)
             n_freed, n_kept = n_freed + (not open_.rests[part]), n_kept + bool(open_.rests[part])
     assert n_freed > 100 and n_kept > 30
+
+
+def test_one_person_whom_values_alone_tell_is_told():
+    """Who has a cold in a and b is not in a, and who is in d beside has what nobody has in a and b: one person in b, of
+    whom numbers alone say nobody to three; and with that the one in c and the two in d."""
+    counts, k = np.array([[3], [1], [1], [2]]), 3
+    areas = make_areas(list("abcd"), [(float(i), 0.0) for i in range(4)], np.ones(4))
+    profile = profile_over(counts, [("F",)], ("sex",))
+    ill = np.array([0, 0, 0, 1, 0, 2, 2])
+    shares = shares_of("ill", np.repeat(np.arange(4), counts[:, 0]), ill, np.ones_like(ill))
+    values = [KeptValues(shares, np.array(["flu", "cold", "measles"], dtype=object))]
+    releases = [
+        publish(suppress(profile, Crosswalk(np.array(of), 1), k), areas, title, values)
+        for title, of in (("a and b", [0, 0, -1, -1]), ("a and c", [0, -1, 0, -1]), ("b and d", [-1, 0, -1, 0]))
+    ]
+    found = [count for count in find_disclosed(releases).counts if count.kind == DISCLOSED_BY_VALUES]
+    assert sorted((count.low, count.high) for count in found) == [(1, 1), (1, 1), (2, 2)]
+
+
+@for_each_seed(20)
+def test_the_first_of_a_product_of_polynomials(seed):
+    rng = np.random.default_rng(seed)
+    left, right = (rng.integers(0, 5, (2, 3, int(rng.integers(1, 7)))).astype(float) for _ in range(2))
+    length = int(rng.integers(1, 15))
+    found = _convolved(left, right, length)
+    for at in np.ndindex(2, 3):
+        product = np.convolve(left[at], right[at])
+        assert found[at].tolist() == [*product, *np.zeros(length)][: found.shape[2]]
+    assert found.shape[2] >= min(length, left.shape[2] + right.shape[2] - 1)

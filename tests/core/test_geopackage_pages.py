@@ -132,6 +132,19 @@ def test_values_that_differ_in_most_rows_are_left_to_sqlite(n_homes, by_pages, t
     assert (made_by is not None) == by_pages
 
 
+def write_another(field, changed_to):
+    """Pages with another value in place of the third of a field."""
+    write = pages.cells_of
+
+    def written(coded, target, copies, progress):
+        changed = [(codes, list(values)) for codes, values in coded]
+        values = changed[field][1]
+        values[2 % len(values)] = changed_to
+        return write(changed, target, copies, progress)
+
+    return written
+
+
 @pytest.mark.parametrize("field", range(4))
 @pytest.mark.parametrize("copied", [False, True])
 def test_a_value_that_is_written_as_another_is_noticed(field, copied, tmp_path, monkeypatch):
@@ -139,17 +152,22 @@ def test_a_value_that_is_written_as_another_is_noticed(field, copied, tmp_path, 
     monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
     rows = [(f"home {i % 7}", i, i / 4, "x" if i % 5 else None) for i in range(900)]
     table = Given(rows, np.full(900, 3) if copied else None)
-    write = pages.cells_of
-
-    def write_another(coded, target, copies, progress):
-        changed = [(codes, list(values)) for codes, values in coded]
-        values = changed[field][1]
-        values[2 % len(values)] = {0: "home 9", 1: 77, 2: 0.1, 3: "y"}[field]
-        return write(changed, target, copies, progress)
-
-    monkeypatch.setattr(filling, "cells_of", write_another)
+    another = {0: "home 9", 1: 77, 2: 0.1, 3: "y"}[field]
+    monkeypatch.setattr(filling, "cells_of", write_another(field, another))
     with pytest.raises(VbasError, match=r"people\.gpkg was not written whole"):
         fill_geopackage(made(tmp_path / "people.gpkg"), list(NAMES), table, silent)
+
+
+def test_of_each_value_of_a_field_of_few_some_row_is_looked_at(tmp_path, monkeypatch):
+    """Of 900 rows five all over the table are, none of which has the third of five values."""
+    monkeypatch.setattr(filling, "WORTH_PAGES", 1)
+    monkeypatch.setattr(filling, "CELLS_A_VALUE", 0)
+    monkeypatch.setattr(pages, "LOOKED_AT", 5)
+    rows = [(f"home {i % 5}", i, i / 4, None) for i in range(900)]
+    assert not {i % 5 for i in np.linspace(0, 899, 5).astype(int).tolist()} & {1, 2, 3}
+    monkeypatch.setattr(filling, "cells_of", write_another(0, "home 9"))
+    with pytest.raises(VbasError, match=r"people\.gpkg was not written whole"):
+        fill_geopackage(made(tmp_path / "people.gpkg"), list(NAMES), Given(rows), silent)
 
 
 def test_the_page_of_the_locked_byte_is_passed_over(tmp_path, monkeypatch):

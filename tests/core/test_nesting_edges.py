@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,21 +16,35 @@ from vbas.core.disclosure.zone_tables import proven_small, released_classes
 from vbas.core.nesting.company import _around_each, _beneath, _changed, _company, _given_up
 from vbas.core.nesting.making import joined_by
 from vbas.core.nesting.planning import nest, nest_by_losses
+from vbas.core.nesting.recount import classes_of
 from vbas.core.nesting.series import keep_together
 from vbas.core.nesting.series_optimum import _peeled
 from vbas.core.nesting.states import solved, traced
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels
 from vbas.core.privacy.in_each_period import with_series
+from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import requirement_of
 
 from ..each import for_each_seed
 from .nested_cases import profile_of, random_levels
+from .release_cases import profile_over
 from .test_series import levels_of, people
 
 
 def test_areas_whose_regions_are_joined_are_in_what_those_became():
     joined = joined_by(Crosswalk(np.array([0, 1, -1, 2, 0]), 3), Crosswalk(np.array([1, -1, 0]), 2))
     assert joined.region_of.tolist() == [1, -1, -1, 0, 1] and joined.n_regions == 2
+
+
+def test_rows_with_values_that_no_record_has_together_are_of_no_class():
+    profile = profile_over(np.array([[3, 4]]), [("F", "old"), ("M", "young")], ("sex", "age"))
+    fields = {
+        "sex": column_from_values(["M", "F", "M", "F"]),
+        "age": column_from_values(["young", "old", "old", "young"]),
+    }
+    release: Any = SimpleNamespace(fields=fields)
+    assert [column.categories.tolist() for column in fields.values()] == [of.tolist() for of in profile.categories]
+    assert classes_of(release, profile).tolist() == [1, 0, -1, -1]
 
 
 @for_each_seed(20)

@@ -21,7 +21,7 @@ from vbas.core.publish.counting import Counting, SecondCount
 from vbas.core.publish.files import DISK, FileSystem
 from vbas.core.publish.geopackage.pages import REALS, _held
 from vbas.core.publish.geopackage.recounting import _count_classes, _shapes_of_geopackage
-from vbas.core.publish.names import key_of
+from vbas.core.publish.names import NEW, OLD, is_aside, key_of, name_aside
 from vbas.core.publish.occupied import Occupied
 from vbas.core.publish.register import packs
 from vbas.core.publish.register.chain import Chain, Link, content_of
@@ -162,6 +162,14 @@ def test_a_file_is_worked_in_where_another_process_holds_a_lock_to_write_it(tmp_
         assert DISK.is_worked_in([other, target], read_too=False) == written
         assert DISK.is_worked_in([target], read_too=True) == read_too
         assert not DISK.is_worked_in([other], read_too=True)
+
+
+def test_names_aside_are_known_whatever_their_table():
+    made = [
+        name_aside(role, schema, table) for role in (NEW, OLD) for schema, table in (("public", "people"), ("s", "t"))
+    ]
+    assert all(is_aside(name) for name in made) and len(set(made)) == len(made)
+    assert not any(is_aside(name) for name in ("people", "vbas_new", made[0][:-1], f"{made[0]}_", f"x{made[0]}"))
 
 
 def test_the_number_of_a_table_has_64_bits_and_is_of_its_schema_too():

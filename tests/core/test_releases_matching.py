@@ -167,6 +167,20 @@ def test_the_same_words_for_quite_other_people_are_warned_of_and_not_asked():
     assert "“drinks” of drinks" in warning and "may be the same field" in warning
 
 
+@pytest.mark.parametrize(("rows", "warned"), [([], True), ([("sex", "sex")], False)])
+def test_other_values_are_warned_of_unless_all_was_said_to_be_written_alike(rows, warned):
+    """Women in both, men in one and others in the other."""
+    found = match([release(title="r1"), release(3, title="r2", sexes=("F", "X"))], rows)
+    assert any("which the other does not show" in one for one in found.warnings) == warned
+
+
+def test_two_names_that_were_said_to_be_one_field_may_differ_in_values():
+    found = match(
+        [release(title="r1", names=("sexe", "age")), release(3, title="r2", sexes=("F", "X"))], [("sex", "sexe")]
+    )
+    assert any("which the other does not show" in one for one in found.warnings)
+
+
 def coarser(one, title):
     """A release of two groups of ages, under another name."""
     rng = np.random.default_rng(1)

@@ -12,7 +12,7 @@ import pytest
 
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.series_helped import MOST_HELPERS, CellCounts, Places, _Moves, best_moves, places_of
-from vbas.core.nesting.series_optimum import SeriesCells, lowered
+from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series, lowered
 from vbas.core.nesting.series_optimum import _moves as _series_moves
 from vbas.core.nesting.tree import tree_of
 
@@ -425,3 +425,27 @@ def test_what_is_lowered_holds_and_no_part_can_be_lowered_once_more(seed):
     now = shown(after)
     assert all(now.holds(now.counted(own)) for own in now.members.values())
     assert lost(now) <= lost(shown(before)) and not list(lowered_plainly(now))
+
+
+@pytest.mark.parametrize("seed", [*range(12), 91, 223])
+def test_of_a_series_all_of_a_coarsest_region_is_shown_or_nothing(seed):
+    """Nothing where some period has anybody there, and fewer than k; and what is shown holds in all periods.
+
+    The last two are towns in which a smaller region holds of a class that the coarsest does not show.
+    """
+    rng = np.random.default_rng(seed)
+    case, tree, area = drawn_in_tree(seed)
+    counts, top = case.counts, case.places.region[-1]
+    counted = counts.counted * (rng.random(counts.counted.shape) < 0.6)
+    shown = best_levels_of_series(SeriesCells(area, counts.class_of, counted, counts.records), tree, case.k)
+    some = np.flatnonzero(shown >= 0)
+    now = Case(
+        CellCounts(counts.class_of[some], counted[some], counts.records[some]),
+        case.places.of(some),
+        case.k,
+        shown[some],
+    )
+    assert all(now.holds(now.counted(own)) for own in now.members.values())
+    for of in set(zip(counts.class_of.tolist(), top.tolist())):
+        own = (counts.class_of == of[0]) & (top == of[1]) & counted.any(axis=1)
+        assert ((shown[own] >= 0) == case.holds(counted[own].sum(axis=0))).all()

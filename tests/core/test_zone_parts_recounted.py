@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from vbas.core.areas import make_areas
-from vbas.core.disclosure import guessing
+from vbas.core.disclosure import guessing, zone_tables
 from vbas.core.disclosure.guessing import ZoneSample
 from vbas.core.disclosure.zone_flows import Tables
 from vbas.core.disclosure.zone_tables import ReleasedClasses, parts_of, too_many_pairs, zones_of
@@ -56,7 +59,9 @@ def test_zones_and_their_parts_are_those_of_loops_over_areas(seed):
     levels = released.levels
     everywhere = [areas_of(shown, levels, number, in_zones) for number in range(len(shown))]
     inhabited = [[i for i in own if people[i] >= 1] for own in everywhere]
-    zones = zones_of(released, people)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(zone_tables, "CLASSES_AT_ONCE", [1, 20, 4_000_000][seed % 3])
+        zones = zones_of(released, people)
     several = [number for number, own in enumerate(inhabited) if len(own) > 1]
     assert zones.released.tolist() == several
     assert zones.count.tolist() == [int(released.records[number]) for number in several]
@@ -146,3 +151,21 @@ def test_a_known_table_is_held_where_all_of_it_fits(seed):
     assert (known.table is not None) == fits
     spare = [n - sum(table[area == of]) for of, n in enumerate(room.tolist())] if fits else room.tolist()
     assert known.spare.tolist() == spare
+
+
+@for_each_seed(30)
+def test_what_is_known_of_all_areas_of_all_zones_is_a_table(seed):
+    released, shown, people, rng = drawn(seed, in_zones=True)
+    people += 50.0
+    pairs = [(number, i) for number in range(len(shown)) for i in areas_of(shown, released.levels, number, True)]
+    of, area = (np.array(column, np.int64) for column in zip(*pairs))
+    records = rng.integers(0, 4, len(pairs))
+    released = replace(released, records=np.bincount(of, records, len(shown)).astype(np.int64))
+    zones = zones_of(released, people)
+    order = rng.permutation(len(pairs))
+    known = of[order], area[order], records[order]
+    table = zone_tables._tables_of(zones, released, known).table
+    if len(zones.zone):
+        expected = dict(zip(pairs, records.tolist()))
+        keys = zip(zones.released[zones.zone].tolist(), zones.area.tolist())
+        assert table is not None and table.tolist() == [expected[key] for key in keys]
