@@ -9,6 +9,7 @@ kinds that decides it, in whole numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from .exchanges import Places
 
 OUTSIDE = 0  # the node where all flows begin and end
 STRETCH = 50  # areas beside each other
+FEW = 5_000  # areas times classes, below which all people may move at once
 FEW_LEAVES = 4  # areas of a count that are tried by themselves, where it is no flow of its own
 
 
@@ -175,6 +177,10 @@ class Flows:
         down = arcs.down.copy()
         down[leaves] = 0
         kept = arcs.other(arcs.start, arcs.end, down)
+        # What all of them together cannot none can alone.
+        nothing, number = np.zeros(len(down), bool), np.full(len(leaves), more)
+        if not self._flows(kept, nothing, arcs.end[leaves], arcs.start[leaves], number, more):
+            return False
         order = leaves[np.argsort(-arcs.down[leaves], kind="stable")]
         return any(self._more(kept, int(leaf), more) for leaf in order[:FEW_LEAVES].tolist())
 
@@ -231,26 +237,40 @@ def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) 
     return node
 
 
-def freed_by_flows(block: Block, places: Places, progress: Progress = silent) -> np.ndarray:
-    """Which counts are free, (q,) bool; progress : raises to cancel.
+def freed_by_flows(block: Block, places: Sequence[Places], progress: Progress = silent) -> list[np.ndarray]:
+    """Which counts are free, (q,) bool for each; progress : raises to cancel.
 
     Those that are free where a few people may move are so where more may: first people of areas beside each other and
-    of classes that a table counts as one, then of all areas or of all classes, then all.
+    of classes that a table counts as one, then of all areas or of all classes, then all. Where these are few anyway
+    all may move at once.
     """
+    made: dict[tuple[int, int], Flows] = {}
+    return [_freed_of(block, some, made, progress) for some in places]
+
+
+def _freed_of(block: Block, places: Places, made: dict[tuple[int, int], Flows], progress: Progress) -> np.ndarray:
     free = np.zeros(len(places), bool)
-    kind = block.tables[0].group[places.class_of] if block.tables else places.class_of
-    stretch = block.place[places.area] // STRETCH
-    if block.n <= 3 * STRETCH:
-        stretch[:] = NONE
-    nowhere, all_classes = np.full(len(places), NONE), np.full(len(places), NONE)
-    for of_areas, of_classes in ((stretch, kind), (nowhere, kind), (stretch, all_classes), (nowhere, all_classes)):
+    for of_areas, of_classes in _who_may_move(block, places):
         keys = np.column_stack([of_areas, of_classes])[~free]
         for at, which in np.unique(keys, axis=0).tolist():
-            flows = Flows(block, _beside(block, at), _counted_as_one(block, which))
+            if (at, which) not in made:
+                made[at, which] = Flows(block, _beside(block, at), _counted_as_one(block, which))
             for number in np.flatnonzero(~free & (of_areas == at) & (of_classes == which)).tolist():
                 progress(number / len(places))
-                free[number] = flows.free(places, number)
+                free[number] = made[at, which].free(places, number)
     return free
+
+
+def _who_may_move(block: Block, places: Places) -> list[tuple[np.ndarray, np.ndarray]]:
+    """One after the other the stretch of areas and the kind of classes for each count, (q,) int64, NONE for all."""
+    everybody = np.full(len(places), NONE)
+    if block.n * block.u <= FEW:
+        return [(everybody, everybody)]
+    kind = block.tables[0].group[places.class_of] if block.tables else places.class_of
+    if block.n <= 3 * STRETCH:
+        return [(everybody, kind), (everybody, everybody)]
+    stretch = block.place[places.area] // STRETCH
+    return [(stretch, kind), (everybody, kind), (stretch, everybody), (everybody, everybody)]
 
 
 def _beside(block: Block, stretch: int) -> np.ndarray | None:

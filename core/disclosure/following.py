@@ -57,9 +57,8 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
     left = [places.some(np.flatnonzero(~freed_beyond(exchanges, block, places))) for places in asked]
     if are_flows(block):
         left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS))
-        freed = [freed_by_flows(block, places, progress) for places in left]
         coarser = [places.group_of is not None for places in left]
-        left = _without(left, freed)
+        left = _without(left, freed_by_flows(block, left, progress))
         freed = [
             _freed_one_by_one(block, places, progress) if of_groups else np.zeros(len(places), bool)
             for places, of_groups in zip(left, coarser)
@@ -94,7 +93,7 @@ def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.nda
     also : as for `freed_around`.
     """
     if are_flows(block):
-        if freed_by_flows(block, count.places.some(np.array([count.number])))[0]:
+        if freed_by_flows(block, [count.places.some(np.array([count.number]))])[0][0]:
             return True
         if count.places.group_of is None:
             return False

@@ -150,7 +150,7 @@ def blocks(rng: np.random.Generator) -> object:
     for places in places_of(block):
         found.append([places.area, places.class_of, places.people])
         found.append(freed_by_exchange(block, places))
-        found += [freed_by_flows(block, places)] if are_flows(block) else []
+        found += freed_by_flows(block, [places]) if are_flows(block) else []
     counts = following(block)
     alone = [is_free(block, count) for count in counts]
     return [

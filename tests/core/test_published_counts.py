@@ -335,10 +335,12 @@ def test_flows_decide_what_programs_decide(case, seed):
         block = block_of(plan, table)
         for places in places_of(block):
             follows = proven_to_follow(block, [(places, number) for number in range(len(places))])
-            assert np.array_equal(~freed_by_flows(block, places), follows)
+            assert np.array_equal(~freed_by_flows(block, [places])[0], follows)
             with pytest.MonkeyPatch.context() as changed:
-                changed.setattr(block_flows, "STRETCH", 1)  # first of two areas at a time
-                assert np.array_equal(~freed_by_flows(block, places), follows)
+                changed.setattr(block_flows, "FEW", 0)  # first of the classes of a kind
+                assert np.array_equal(~freed_by_flows(block, [places])[0], follows)
+                changed.setattr(block_flows, "STRETCH", 1)  # and of two areas at a time
+                assert np.array_equal(~freed_by_flows(block, [places])[0], follows)
 
 
 @pytest.mark.parametrize("seed", [3, 6])

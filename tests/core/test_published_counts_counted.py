@@ -233,7 +233,7 @@ def test_what_follows_of_regions_of_several_areas_is_what_all_tables_say(seed):
         } == really
         assert not len(proven_to_follow(block, []))
         for places in places_of(block):
-            for number, free in enumerate(freed_by_flows(block, places).tolist()):
+            for number, free in enumerate(freed_by_flows(block, [places])[0].tolist()):
                 count = tuple(places.areas(number).tolist()), int(places.class_of[number])
                 assert free == (count not in really)
 
