@@ -248,7 +248,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
             )
         # An update shows no field that the register does not keep: it is known to have shown none of these.
         none_shown = release.updates is not None and not known_fields(release) & set(names)
-        if names and not none_shown and row_values_in(release, names) is None:
+        if names and len(release.records) and not none_shown and row_values_in(release, names) is None:
             raise InputError(
                 tr(
                     "Of {release} the register does not keep what its rows showed in {fields}, so that a change of one "
@@ -258,7 +258,8 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
                     fields=all_of([f"“{name}”" for name in names]),
                 )
             )
-    if names and earlier and all(row_values_in(release, names) is None for release in earlier):
+    showing = [release for release in earlier if len(release.records)]
+    if names and showing and all(row_values_in(release, names) is None for release in showing):
         raise InputError(
             tr(
                 "No release of the register is known to have shown {fields} in its rows, and what they showed under "

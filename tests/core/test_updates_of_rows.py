@@ -259,6 +259,17 @@ def test_what_rows_showed_has_to_be_known():
     assert later.release.n_records  # an update is known to show nothing that the register does not keep
 
 
+def test_a_release_that_showed_nothing_is_carried_on():
+    """Of the values of no rows there is nothing to keep."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    town = town_of([(a, 0, i % 2, i % 2) for a in range(2) for i in range(8)], areas, ("ill",))
+    nothing = anonymise(areas, town, levels, Ask(3, l_diversity=3, earlier=Earlier([])))
+    kept_in_register = replace(published_of(nothing), sensitive=(), rows=None)
+    ask = Ask(3, earlier=Earlier([kept_in_register]), update=Update(0))
+    assert (nothing.release.n_records, anonymise(areas, town, levels, ask).release.n_records) == (0, 16)
+
+
 def typed_town(people: Sequence[tuple[str, object, object]], areas: Areas) -> Records:
     """Records of one class who show an illness and a job as they were written; people : area, illness, job."""
     area, ill, job = (column_from_values(list(values)) for values in zip(*people))
