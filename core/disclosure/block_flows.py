@@ -162,12 +162,11 @@ class Flows:
             family = block.families[between]
             if family.n_groups != block.u:
                 return None
-            inside = family.region[area] < family.n_regions
-            regions, of = np.unique(family.region[area][inside], return_inverse=True)
-            at = np.array([self._arc(between, region, class_of) for region in regions.tolist()], np.int64)
-            down[at] -= np.bincount(of.reshape(-1), arcs.down[leaves][inside], len(regions)).astype(np.int64)
-            if (down[at] < 0).any() or (arcs.up[at] < MANY // 2).any():
+            regions, of = np.unique(family.region[area], return_inverse=True)
+            if (family.high[regions, family.group[class_of]] < MANY).any():
                 return None
+            at = np.array([self._arc(between, region, class_of) for region in regions.tolist()], np.int64)
+            down[at] -= np.bincount(of.reshape(-1), arcs.down[leaves], len(regions)).astype(np.int64)
         end[leaves] = self._n_nodes
         return arcs.other(arcs.start, end, down)
 
