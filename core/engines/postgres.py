@@ -39,6 +39,7 @@ DISK_FULL = "No space left on device"
 # What libpq says of a connection that is gone, without a state.
 GONE = ("server closed the connection", "no connection to the server", "SSL connection has been closed")
 # Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
+NO_RIGHT = "42501"
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
 
@@ -71,6 +72,7 @@ class Postgres:
             for name, value in (
                 ("work_mem", f"{max(memory // 4, 4)}MB"),
                 ("client_min_messages", "error"),
+                ("row_security", "off"),  # a policy that hides rows ends the work, and no part is taken for the whole
                 ("timezone", "UTC"),  # moments are written alike whoever reads them
                 # The server waits while the plan is made here, however long it takes.
                 ("idle_in_transaction_session_timeout", "0"),
@@ -347,6 +349,15 @@ def sentence_of(error: Any, address: Address) -> str:
     if state == "23505":  # the server's own list of tables is all that knows of no twins here
         return tr("DESTINATION: a table of this name was made meanwhile: nothing was written. Choose a new name.")
     message = re.search(r"(?:ERROR|FATAL):\s+(.*)", text)
+    if message and state == NO_RIGHT:
+        what_to_do = tr("Have that right granted to this user (GRANT), or connect as one who has it.")
+        if "row-level security" in message[1]:
+            what_to_do = tr(
+                "This user sees some of its rows only, and a release of them would be taken for one of all: have "
+                "somebody run it who sees all, or give a table of those that are meant."
+            )
+        told = without_secrets(message[1], address.connection).rstrip(". ")
+        return tr("PostgreSQL: {told}: nothing was written. {what_to_do}", told=told, what_to_do=what_to_do)
     if message and state[:2] in WITHOUT_VALUES:
         message_told = without_secrets(message[1], address.connection)
         return tr(

@@ -45,6 +45,7 @@ WORDS = {
     *("rest of {}", "(not shown)", "leading characters", "other below", "is missing", "is not missing"),
     # What others say, and what is never said.
     *("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open"),
+    "row-level security",
     *("IO Error", "Out of Memory Error", "Catalog Error", "Conversion Error", "Invalid Input Error"),
     *("server closed the connection", "no connection to the server", "SSL connection has been closed"),
     *("No space left on device", "Undefined geographic SRS"),
