@@ -356,8 +356,8 @@ def sentence_of(error: Any, address: Address) -> str:
                 "This user sees some of its rows only, and a release of them would be taken for one of all: have "
                 "somebody run it who sees all, or give a table of those that are meant."
             )
-        told = without_secrets(message[1], address.connection).rstrip(". ")
-        return tr("PostgreSQL: {told}: nothing was written. {what_to_do}", told=told, what_to_do=what_to_do)
+        message_told = without_secrets(message[1], address.connection).rstrip(". ")
+        return tr("PostgreSQL: {told}: nothing was written. {what_to_do}", told=message_told, what_to_do=what_to_do)
     if message and state[:2] in WITHOUT_VALUES:
         message_told = without_secrets(message[1], address.connection)
         return tr(

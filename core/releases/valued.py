@@ -110,8 +110,8 @@ def n_rare(place: np.ndarray, value: np.ndarray, k: int) -> int:
     inside = place >= 0
     _, of, people = np.unique(place[inside], return_inverse=True, return_counts=True)
     n_values = int(value.max(initial=0)) + 1
-    _, pair, alike = np.unique(of.reshape(-1) * n_values + value[inside], return_inverse=True, return_counts=True)
-    return int(((alike[pair.reshape(-1)] < k) & (people[of.reshape(-1)] >= k)).sum())
+    _, pair, with_value = np.unique(of.reshape(-1) * n_values + value[inside], return_inverse=True, return_counts=True)
+    return int(((with_value[pair.reshape(-1)] < k) & (people[of.reshape(-1)] >= k)).sum())
 
 
 def by_changes(now: np.ndarray, before: np.ndarray, place: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
