@@ -38,8 +38,8 @@ LOST, ENDED = ("", "08"), "57"
 DISK_FULL = "No space left on device"
 # What libpq says of a connection that is gone, without a state.
 GONE = ("server closed the connection", "no connection to the server", "SSL connection has been closed")
-# Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
 NO_RIGHT = "42501"
+# Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -286,6 +286,21 @@ def test_flows_free_what_smaller_regions_leave_where_some_table_does(periods):
                 n_free += really
                 n_not += not really
     assert n_free and n_not
+
+
+def test_one_flow_can_be_more_by_itself_where_some_table_has_it_so():
+    """And none of the others is less; of few of them all are tried."""
+    answers = set()
+    for seed in range(30):
+        block, tables = drawn_block(np.random.default_rng(seed), False)
+        flows = Flows(block)
+        for areas, of_class, more in product(combinations(range(6), 3), range(2), (1, block.k - 1)):
+            at = np.array(areas)
+            added = tables[:, at, of_class] - block.people[at, of_class]
+            really = bool(((added >= 0).all(axis=1) & (added >= more).any(axis=1)).any())
+            assert flows._more_by_itself(at * 2 + of_class, more) == really
+            answers.add(really)
+    assert answers == {True, False}
 
 
 @pytest.mark.parametrize(
