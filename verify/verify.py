@@ -125,9 +125,6 @@ def rows_of_csv(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
 
 
 def rows_of_geopackage(file: Path, name: str) -> tuple[list[str], Counter[tuple[Any, ...]]]:
-    def quoted(text: str) -> str:
-        return '"' + text.replace('"', '""') + '"'
-
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             drawn = database.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,))
@@ -136,7 +133,8 @@ def rows_of_geopackage(file: Path, name: str) -> tuple[list[str], Counter[tuple[
             names = [column for column, key in columns if not key and column not in shapes]
             if not names:
                 raise Broken(f"there is no table {name}")
-            rows = database.execute(f"SELECT {', '.join(map(quoted, names))} FROM {quoted(name)}")
+            quoted = ['"' + text.replace('"', '""') + '"' for text in (name, *names)]
+            rows = database.execute(f"SELECT {', '.join(quoted[1:])} FROM {quoted[0]}")
             return names, Counter(rows)
     except sqlite3.Error as error:
         raise Broken(str(error)) from error
@@ -208,12 +206,16 @@ def hash_of_file(file: Path) -> str:
 def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Iterator[tuple[str, str, str]]:
     """Every claim as (name, HOLDS, FAILS or UNSEEN, what was found)."""
     ours, resources = package["vbas"], {str(one["name"]): one for one in package["resources"]}
-    for path, resource in {str(one["path"]): one for one in package["resources"]}.items():
+    files = {str(one["path"]): one for one in package["resources"]}
+    for path, resource in files.items():
         try:
             same = resource.get("hash") == "sha256:" + hash_of_file(folder / path)
             yield judged(f"file {path}", same, "its bytes are those described", "it was changed after it was written")
         except OSError as error:
             yield f"file {path}", FAILS, str(error.strerror)
+    others = sorted({entry.name for entry in folder.iterdir()} - {"datapackage.json", *files})
+    found = f"no part of the release, and not looked at: {', '.join(others)}"
+    yield judged("other files", not others, "there are none", found)
     tables, hashes = dict[str, Table](), dict[str, str]()
     linked = {str(one["table"]): one for one in ours.get("linked", [])}
     for name in (*TABLES, *linked):
@@ -323,7 +325,7 @@ def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[
                 above[level, region].add(chain[level] if level < n_levels else None)
     lost = sum(rows for place, (rows, _) in shown.items() if place not in told or place not in held)
     yield judged("regions", not lost, "every record's region is known", f"{lost} rows are of regions that are not")
-    wrong = sum(not nests(place, told, held, above, nested) for place in {*held, *told})
+    wrong = sum(not nests(place, told, held, above) for place in {*held, *told})
     yield judged("levels", not wrong, "every region lies in one of the next level", f"{wrong} regions do not")
     differing = counted_otherwise(told, {place: weight for place, (_, weight) in shown.items()}, nested)
     yield judged("counts", not differing, "they are those of the records", f"{differing} regions differ")
@@ -356,12 +358,10 @@ def places_of_records(records: Table, nested: bool) -> dict[Place, tuple[int, An
     return shown
 
 
-def nests(place: Place, told: Told, held: Counter[Place], above: dict[Place, set[Any]], nested: bool) -> bool:
+def nests(place: Place, told: Told, held: Counter[Place], above: dict[Place, set[Any]]) -> bool:
     """Whether a region is described, holds the areas counted for it, and lies in its parent and nowhere else."""
-    if place not in told or place not in held:
-        return False
-    parent = told[place]["parent"] if nested else None
-    return told[place]["areas"] == held[place] and above[place] == {parent}
+    there = place in told and place in held
+    return there and told[place]["areas"] == held[place] and above[place] == {told[place]["parent"]}
 
 
 def counted_otherwise(told: Told, weights: dict[Place, Any], nested: bool) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import to_list
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..linked.tables import ONE_ROW
 from ..publish.files import DISK, FileSystem
@@ -118,8 +118,9 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
     """
     package = read_descriptor(folder)
     ours, claims, tables = package[OURS], [], {}
-    for resource in {str(resource["path"]): resource for resource in package["resources"]}.values():
-        claims.append(_file_claim(folder, resource))
+    by_path = {str(resource["path"]): resource for resource in package["resources"]}
+    claims += [_file_claim(folder, resource) for resource in by_path.values()]
+    claims.append(_other_files_claim(sorted(set(DISK.names(folder)) - {FILE, *by_path})))
     by_name = {str(resource["name"]): resource for resource in package["resources"]}
     hashes: dict[str, str] = {}
     linked = _linked_of(ours)
@@ -169,6 +170,18 @@ def _file_claim(folder: Path, resource: Mapping[str, Any]) -> Claim:
         return Claim(f"file {path}", False, tr("{path} cannot be read: {reason}.", path=path, reason=error.strerror))
     says = tr("{path} has the bytes that were written.", path=path)
     return Claim(f"file {path}", same, says if same else tr("{path} was changed after it was written.", path=path))
+
+
+def _other_files_claim(others: list[str]) -> Claim:
+    """That nothing lies in the folder that is not described, such as what was put there for the time being."""
+    if not others:
+        return Claim("other files", True, tr("The folder holds no other files."))
+    says = tr(
+        "The folder holds what is no part of the release, and what nobody looked at: {files}. Take it out before the "
+        "folder goes out.",
+        files=first_values(others),
+    )
+    return Claim("other files", False, says)
 
 
 def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[DataTable | None, Claim]:

@@ -137,6 +137,16 @@ def test_a_file_that_is_cut_short_is_found(folder):
     assert both(verify_module(), folder)["file records.csv"] is False
 
 
+def test_what_is_no_part_of_the_release_is_found(folder):
+    (folder / "raw").mkdir()
+    (folder / ".people.csv").write_text("name\n", encoding="utf-8")
+    assert [name for name, holds in both(verify_module(), folder).items() if not holds] == ["other files"]
+    assert "“.people.csv”, “raw”" in check_folder(folder).broken[0].says
+    assert (
+        "does not hold   other files: no part of the release, and not looked at: .people.csv, raw" in run(folder).stdout
+    )
+
+
 def run(*arguments):
     return subprocess.run([sys.executable, "-I", str(VERIFY), *arguments], capture_output=True, text=True)
 

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "704e77beada222747e2226e2540bc722f8fb84cb6120e10b2c14ce9cc89dd1bf"
+FROZEN = "c2c13e3b4925d5c463eb99b704e7cc0e0e24bd1e03d25f688de0d37773a1af15"
 
 
 def modules() -> list[Path]:
