@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..arrays import to_list
-from ..language import plural, tr
+from ..language import tr
 from ..masking.candidates import Shortfall
 from ..masking.clusters import CENTRES, NULL_DRAWS
 from ..masking.donut import Masking
@@ -85,47 +86,25 @@ def masking_report(
 def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
     """What became of the points, in a few sentences; nothing of a release where most fall short."""
     short = hidden.shortfall
-    n_masked, n_points = int(masking.masked.sum()), len(masking.reason)
+    n_masked, n_points = int(masking.masked.sum()), counted.points(len(masking.reason))
     most = short is not None and short.most
     if not n_masked:
         what = tr("No point is masked and released.")
     elif short is not None and short.held and short.points_below:
         what = (
-            plural(
-                "{n} of {n_points} points was masked and not held back.",
-                "{n} of {n_points} points were masked and not held back.",
-                n_masked,
-                n_points=n_points,
-            )
+            tr("Masked and not held back: {n} of {points}.", n=n_masked, points=n_points)
             if most
-            else plural(
-                "{n} of {n_points} points was masked, is not held back and is released.",
-                "{n} of {n_points} points were masked, are not held back and are released.",
-                n_masked,
-                n_points=n_points,
-            )
+            else tr("Masked, not held back and released: {n} of {points}.", n=n_masked, points=n_points)
         )
+    elif most:
+        what = tr("Masked: {n} of {points}.", n=n_masked, points=n_points)
     else:
-        what = (
-            plural(
-                "{n} of {n_points} points was masked.",
-                "{n} of {n_points} points were masked.",
-                n_masked,
-                n_points=n_points,
-            )
-            if most
-            else plural(
-                "{n} of {n_points} points was masked and is released.",
-                "{n} of {n_points} points were masked and are released.",
-                n_masked,
-                n_points=n_points,
-            )
-        )
+        what = tr("Masked and released: {n} of {points}.", n=n_masked, points=n_points)
     if short is None:
-        counted = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")
+        protection = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")
     else:
-        counted = short.sentence() if short.points else ""
-    return " ".join(filter(None, (what, not_masked, counted)))
+        protection = short.sentence() if short.points else ""
+    return " ".join(filter(None, (what, not_masked, protection)))
 
 
 def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
