@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import as_data, plural, tr
 from ..linked.tables import ONE_ROW
 from ..publish.files import DISK, FileSystem
 from ..records.columns import combine_codes
@@ -174,14 +174,15 @@ def _file_claim(folder: Path, resource: Mapping[str, Any]) -> Claim:
 
 def _other_files_claim(others: list[str]) -> Claim:
     """That nothing lies in the folder that is not described, such as what was put there for the time being."""
+    name = as_data("other files")
     if not others:
-        return Claim("other files", True, tr("The folder holds no other files."))
+        return Claim(name, True, tr("The folder holds no other files."))
     says = tr(
         "The folder holds what is no part of the release, and what nobody looked at: {files}. Take it out before the "
         "folder goes out.",
         files=first_values(others),
     )
-    return Claim("other files", False, says)
+    return Claim(name, False, says)
 
 
 def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[DataTable | None, Claim]:
