@@ -100,9 +100,9 @@ class Kept:
 
 
 @contextmanager
-def own_folder():
+def own_folder(within=None):
     """An empty folder to run a case in, which is the current one meanwhile: nothing is written elsewhere."""
-    folder, before = Path(tempfile.mkdtemp(prefix="vbas-fuzz-")), Path.cwd()
+    folder, before = Path(tempfile.mkdtemp(prefix="vbas-fuzz-", dir=within)), Path.cwd()
     os.chdir(folder)
     try:
         yield folder
@@ -111,10 +111,10 @@ def own_folder():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def judged(case):
+def judged(case, within=None):
     """(outcome, complaints) of a case, run in a folder of its own."""
     try:
-        with own_folder() as folder:
+        with own_folder(within) as folder:
             outcome = run_case(case, folder)
             return outcome, complaints(case, outcome)
     finally:
@@ -132,42 +132,44 @@ def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, onl
     began = time.process_time() - tally.seconds
     numbers = numbers if kept is None else range(max(numbers[0], kept.next), numbers[-1] + 1)
     following = numbers[0] if len(numbers) else 0
-    try:
-        for number in numbers:
-            case = case_of(seed, number)
-            if only in (None, case.algorithm):
-                outcome, found = _within_limits(case)
-                (tally.sentences if outcome.results is None else tally.results)[case.algorithm] += 1
-                if found:
-                    tally.findings[number] = found
+    # An interruption while the folder of a case comes or goes leaves it there: it goes with this one.
+    with own_folder() as whole:
+        try:
+            for number in numbers:
+                case = case_of(seed, number)
+                if only in (None, case.algorithm):
+                    outcome, found = _within_limits(case, whole)
+                    (tally.sentences if outcome.results is None else tally.results)[case.algorithm] += 1
+                    if found:
+                        tally.findings[number] = found
+                    following = number + 1
+                    tell(number, case, outcome, found)
                 following = number + 1
-                tell(number, case, outcome, found)
-            following = number + 1
-            tally.seconds = time.process_time() - began
-            if number % AT_ONCE == 0:
-                gc.collect()
-                if not gc.get_freeze_count():  # what is loaded by now is not searched for garbage again and again
-                    gc.freeze()
-                if kept is not None:
-                    kept.keep(following)
-    except KeyboardInterrupt:
-        tally.interrupted = True
+                tally.seconds = time.process_time() - began
+                if number % AT_ONCE == 0:
+                    gc.collect()
+                    if not gc.get_freeze_count():  # what is loaded by now is not searched for garbage again and again
+                        gc.freeze()
+                    if kept is not None:
+                        kept.keep(following)
+        except KeyboardInterrupt:
+            tally.interrupted = True
     tally.seconds = time.process_time() - began
     if kept is not None:
         kept.keep(max(following, kept.next))
     return tally
 
 
-def _within_limits(case):
+def _within_limits(case, within):
     """What is `judged`; a case that never ends is seen, with where it is."""
     if resource is None:
-        return judged(case)
+        return judged(case, within)
     most = resource.getrlimit(resource.RLIMIT_CPU)
     # Told by the system, and within whatever it is in: a library may never come back to Python.
     faulthandler.register(signal.SIGXCPU, chain=True)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + LONGEST, most[1]))
     try:
-        return judged(case)
+        return judged(case, within)
     finally:
         resource.setrlimit(resource.RLIMIT_CPU, most)
         faulthandler.unregister(signal.SIGXCPU)

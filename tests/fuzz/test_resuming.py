@@ -25,7 +25,7 @@ def run(monkeypatch):
     monkeypatch.setattr(many, "case_of", lambda seed, number: SimpleNamespace(algorithm=["even", "odd"][number % 2]))
     outcomes = [SimpleNamespace(results={}), SimpleNamespace(results=None)]
 
-    def judged(case):
+    def judged(case, within):
         return outcomes[case.algorithm == "odd"], ["wrong"] if len(numbers) == 7 else []
 
     monkeypatch.setattr(many, "judged", judged)
@@ -95,7 +95,7 @@ def test_a_case_that_never_ends_is_ended_with_where_it_was():
     code = (
         "from types import SimpleNamespace; from vbas.tests.fuzz import many; many.LONGEST = 1\n"
         "many.case_of = lambda *_: SimpleNamespace(algorithm='form')\n"
-        "def judged(case):\n    return sum(range(10**12))\n"
+        "def judged(case, within):\n    return sum(range(10**12))\n"
         "many.judged = judged; many.run_cases('seed', range(1))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
