@@ -20,7 +20,8 @@ from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name
 from ..progress import silent
 from ..records import sqlite_file
 from ..records.columns import Column, ColumnBuilder, column_from_values
-from ..records.plain_files import scan_csv
+from ..records.csv_columns import separator_of
+from ..records.plain_files import LONGEST_ROW, scan_csv
 from ..records.sqlite_columns import read_table
 from ..records.table_file import DECLARED
 
@@ -214,11 +215,13 @@ class CsvFrame(OwnFrame):
     def _rows(self) -> Iterator[list[str]]:
         try:
             with self._path.open(encoding="utf-8-sig", newline="") as file:
-                yield from csv.reader(file, strict=True)
+                separator = separator_of(file.readline(LONGEST_ROW))
+                file.seek(0)
+                yield from csv.reader(file, delimiter=separator, strict=True)
         except (UnicodeDecodeError, csv.Error) as error:
             raise InputError(
                 tr(
-                    "{parameter}: {name} is no CSV file in UTF-8: {error}.",
+                    "{parameter}: {name} is no CSV file in UTF-8 ({error}): save it as one.",
                     parameter=self._parameter,
                     name=self._path.name,
                     error=str(error),

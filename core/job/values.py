@@ -11,6 +11,8 @@ from ..language import tr
 
 # What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
 LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
+# In the place of bytes that are no letter in the encoding that a table is read in.
+REPLACEMENT = "\ufffd"
 MOST_NAMED, MOST_LETTERS = 3, 40  # of wrong names in a sentence
 
 
@@ -128,6 +130,16 @@ def no_field(name: str, parameter: str, layer: str, there: str) -> str:
             parameter=parameter,
             layer=layer,
             there=there,
+        )
+    if REPLACEMENT in there:
+        return tr(
+            "{parameter}: there is no field “{name}” in {layer}, which has the fields {there}. Those with {sign} are in"
+            " another encoding: save it as UTF-8.",
+            parameter=parameter,
+            name=name,
+            layer=layer,
+            there=there,
+            sign=REPLACEMENT,
         )
     return tr(
         "{parameter}: there is no field “{name}” in {layer}, which has the fields {there}: choose one of them.",

@@ -55,6 +55,14 @@ def read_plain_csv(file: TableFile, n_rows: int, progress: Progress = silent) ->
     return columns if done == n_rows else None
 
 
+def separator_of(header: str) -> str:
+    """What separates the fields of a CSV file, by its first line, as GDAL finds it: the one of SEPARATORS that stands
+    there outside of quotation marks, and a comma where several or none do."""
+    outside = "".join(header.split('"')[::2])
+    there = [sign for sign in SEPARATORS if sign in outside]
+    return there[0] if len(there) == 1 else ","
+
+
 class NotPlain(Exception):
     """Something in the file is to be interpreted."""
 

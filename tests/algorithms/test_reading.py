@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sqlite3
 from contextlib import closing
@@ -19,6 +20,7 @@ from vbas.algorithms.layers.reading.records import _read_features, _read_file, r
 from vbas.algorithms.layers.reading.unreadable import errors_of_readers
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
+from vbas.core.records.csv_columns import separator_of
 from vbas.core.records.plain_files import count_dbf, scan_csv
 
 from .conftest import Feedback, make_layer
@@ -204,6 +206,27 @@ def test_encoding_that_the_user_chose(run, tmp_path):
         assert {row["sex"] for row in run("profilerecords", **given).rows("PROFILE")} == {"âgée", "âgêe"}
     finally:
         QgsProject.instance().removeMapLayer(layer.id())
+
+
+def test_names_of_fields_in_another_encoding(run, tmp_path):
+    """GDAL's stream cannot leave such a field out: others are read all the same, and it is asked for in vain."""
+    path = tmp_path / "records.csv"
+    path.write_bytes("home;sex;Âge\n460001;F;1\n460001;M;2\n".encode("windows-1252"))
+    given = {"RECORDS": str(path), "RECORD_REGION": "home", "PROFILE": "memory:"}
+    assert {row["sex"] for row in run("profilerecords", **given, QUASI_IDENTIFIERS=["sex"]).rows("PROFILE")} == set(
+        "FM"
+    )
+    for name, says in (("Âge", "Those with � are in another encoding"), ("�ge", "is not in the encoding of the layer")):
+        with pytest.raises(QgsProcessingException, match=says):
+            run("profilerecords", **given, QUASI_IDENTIFIERS=[name])
+
+
+@pytest.mark.parametrize("header", ["a,b", "a;b", "a\tb", "a;b,c", "a b;c d", '"a,b";c', "a:b,c", '"a;b","c;d"'])
+def test_what_separates_fields_is_found_as_gdal_does(tmp_path, header):
+    path = tmp_path / "table.csv"
+    path.write_text(f"{header}\n1\n", encoding="utf-8")
+    fields = QgsVectorLayer(str(path), "table", "ogr").fields().names()
+    assert next(csv.reader([header], delimiter=separator_of(header))) == fields
 
 
 # ---- the other tables and layers

@@ -283,6 +283,11 @@ def test_values_of_csv_are_text_as_in_qgis(tmp_path):
     assert to_list(column.categories[column.codes]) == ["10", "", "9", "007"]
 
 
+def test_fields_may_be_separated_by_semicolons(tmp_path):
+    (tmp_path / "table.csv").write_text('key;"x, y"\na;"1;2"\nb;"3,5"\n', encoding="utf-8-sig")
+    assert CsvFrame(tmp_path / "table.csv", "RECORDS").column("x, y").categories.tolist() == ["1;2", "3,5"]
+
+
 @pytest.mark.parametrize("text", ["a,b\n1\n", "a,b\n1,2,3\n", 'a,b\n"1,2\n', b"a,b\n\xff,2\n"])
 def test_a_csv_file_that_is_none_ends_in_a_sentence(tmp_path, text):
     (tmp_path / "table.csv").write_bytes(text.encode() if isinstance(text, str) else text)

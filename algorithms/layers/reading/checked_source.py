@@ -28,7 +28,7 @@ from ....core.job.values import no_field
 from ....core.language import plural, tr
 from ..inputs import Inputs
 from .layer_file import held
-from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
+from .unreadable import errors_of_readers, refuse_undecoded, refuse_undecoded_name, refuse_unreadable
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
 _AT_ONCE = 200
@@ -260,4 +260,5 @@ def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int
     index = fields.lookupField(name) if name else -1
     if index < 0:
         raise InputError(no_field(name, parameter, layer, first_values(fields.names(), 12)))
+    refuse_undecoded_name(layer, fields[index].name())
     return index

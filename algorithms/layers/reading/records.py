@@ -149,6 +149,8 @@ def shows_the_same(layer: QgsVectorLayer, table: ogr.Layer, names: Sequence[str]
     """Whether the stream holds these fields just as the layer shows them."""
     definition = table.GetLayerDefn()
     there = [definition.GetFieldDefn(i).GetName().lower() for i in range(definition.GetFieldCount())]
+    if any("\udc80" <= sign <= "\udcff" for name in there for sign in name):
+        return False  # bytes of another encoding, by which no field can be left out
     for name in names:
         if there.count(name.lower()) > 1:  # GDAL finds fields by their letters, whatever their case
             return False

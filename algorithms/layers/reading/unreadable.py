@@ -11,12 +11,12 @@ from osgeo import gdal
 from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
+from ....core.job.values import REPLACEMENT
 from ....core.language import tr
 from ...compat import kind_of
 from ..gdal_errors import told_to_handlers
 
 _ALTERED = ("invalid value", "invalid content", "truncat", "overflow", "out of range", "recode", "not a valid")
-REPLACEMENT = "\ufffd"
 
 
 @contextmanager
@@ -65,6 +65,19 @@ def undecoded(parameter: str, field: str, wrong: Sequence[object]) -> InputError
             shown=shown,
         )
     )
+
+
+def refuse_undecoded_name(parameter: str, name: str) -> None:
+    """Raise InputError for a field's name whose bytes were not in the layer's encoding: it would be released so."""
+    if REPLACEMENT in name:
+        raise InputError(
+            tr(
+                "{parameter}: the name of the field “{name}” is not in the encoding of the layer: save it as UTF-8, or "
+                "choose its encoding, such as ISO-8859-1 or windows-1252, in the layer's properties under Source.",
+                parameter=parameter,
+                name=name,
+            )
+        )
 
 
 def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -> None:
