@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..arrays import objects, to_list
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import tr
 from ..plain_text import is_missing
 from ..records.columns import Column, category_order, column_from_values, smallest_integers
@@ -73,6 +73,7 @@ class OwnFrame:
     """What all frames share; those of files, too."""
 
     names: list[str]
+    what: str = ""  # what it is called in messages
     geometry: str = ""
     crs: object = None
 
@@ -81,8 +82,38 @@ class OwnFrame:
         raise NotImplementedError
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
-        """Several fields, which are read together."""
-        return {name: self.column(name) for name in names}
+        """Several fields, which are read together. Raises InputError for values that are no single ones, or no text."""
+        return {name: self._of_single_values(name) for name in names}
+
+    def _of_single_values(self, name: str) -> Column:
+        try:
+            column = self.column(name)
+        except (TypeError, NotImplementedError):  # what Python and Arrow cannot tell apart
+            raise InputError(
+                tr(
+                    "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of "
+                    "text or numbers.",
+                    parameter=self.what,
+                    name=name,
+                    kind=tr("lists, maps or bytes"),
+                )
+            ) from None
+        texts = [value for value in to_list(column.categories) if isinstance(value, str)]
+        try:
+            "".join(texts).encode()
+        except UnicodeEncodeError:
+            whole = (text.encode("utf-8", "replace").decode() for text in texts)
+            wrong = (shown for text, shown in zip(texts, whole) if text != shown)
+            raise InputError(
+                tr(
+                    "{parameter}: field “{name}” holds text with bytes of another encoding (first: {shown}): read it "
+                    "in that.",
+                    parameter=self.what,
+                    name=name,
+                    shown=first_values(wrong),
+                )
+            ) from None
+        return column
 
     def values(self, name: str) -> list[object]:
         """The values of a field in the order of the table, missing ones as None."""
@@ -111,6 +142,7 @@ class PandasFrame(OwnFrame):
 
     def __init__(self, frame: Any, what: str) -> None:
         self._frame = frame
+        self.what = what
         self.geometry = str(getattr(frame, "_geometry_column_name", None) or "")
         self.crs = getattr(frame, "crs", None) if self.geometry else None
         self.names = [str(name) for name in frame.columns]
@@ -159,6 +191,7 @@ class ArrowFrame(OwnFrame):
             raise InputError(tr("{what}: pyarrow reads this frame, and is not installed.", what=what))
         import pyarrow as pa
 
+        self.what = what
         self._is_polars = type(table).__module__.partition(".")[0] == "polars"
         if isinstance(table, pa.Table):
             self._table = table
@@ -224,6 +257,7 @@ class ArrayFrame(OwnFrame):
 
     def __init__(self, columns: Mapping[str, object], what: str) -> None:
         self._given = columns
+        self.what = what
         self.names = [str(name) for name in columns]
         lengths = {name: len(values) for name, values in columns.items()}  # type: ignore[arg-type]
         if len(set(lengths.values())) > 1:

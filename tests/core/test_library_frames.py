@@ -4,6 +4,7 @@ cannot be used."""
 from __future__ import annotations
 
 import datetime
+import re
 import subprocess
 import sys
 import warnings
@@ -283,3 +284,19 @@ def test_definitions_of_a_distribution_are_found_from_a_virtual_environment(tmp_
     (tmp_path / "share" / "proj" / "proj.db").touch()
     anonymize(areas, people(200), **asked)
     assert set(chosen) == {str(tmp_path / "share" / "proj")}
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [([1], "RECORDS: field “sex” holds lists"), ("a\udce9", "text with bytes of another encoding (first: “a?”)")],
+)
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame])
+def test_values_that_are_none_of_a_table_are_named(kind, value, says):
+    with pytest.raises(InputError, match=re.escape(says)):
+        release_of(kind({**people(), "sex": [value, *["F"] * 2499]}))
+
+
+def test_lists_of_arrow_are_named():
+    arrow = pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match="field “sex” holds lists"):
+        release_of(arrow.table({**people(), "sex": [[1]] * 2500}))
