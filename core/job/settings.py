@@ -179,8 +179,17 @@ def by_name(keywords: Mapping[str, object], always: Sequence[str] = ()) -> dict[
         name: value
         for name, setting in SETTINGS.items()
         for value in [keywords.get(setting.keyword)]
-        if value is not None and not (setting.kind != TABLE and name not in always and value == setting.default)
+        if value is not None
+        and not (setting.kind != TABLE and name not in always and _is_equal(value, setting.default))
     }
+
+
+def _is_equal(value: object, default: object) -> bool:
+    """Whether two values are equal; those that nobody can compare as a whole, such as arrays, are not."""
+    try:
+        return bool(value == default)
+    except (TypeError, ValueError):
+        return False
 
 
 def refuse_unknown_keywords(keywords: Sequence[str], *other: str) -> None:
@@ -212,7 +221,7 @@ def _understood(setting: Setting, value: object) -> object:
     if setting.kind == ROWS:
         return _cells(setting.name, value)
     if setting.kind == FIELDS:
-        names = value.split(";") if isinstance(value, str) else value
+        names = value.split(";") if isinstance(value, str) else getattr(value, "tolist", lambda: value)()
         if not isinstance(names, (list, tuple)):
             raise InputError(tr("{name}: give the names of fields as a list.", name=setting.name))
         return [str(name) for name in names if not is_blank(name)]

@@ -259,7 +259,12 @@ class ArrayFrame(OwnFrame):
         self._given = columns
         self.what = what
         self.names = [str(name) for name in columns]
-        lengths = {name: len(values) for name, values in columns.items()}  # type: ignore[arg-type]
+        lengths = {}
+        for name, values in columns.items():
+            try:
+                lengths[name] = len(values)  # type: ignore[arg-type]
+            except TypeError:
+                raise InputError(tr("{what}: field “{name}” is no list of values.", what=what, name=name)) from None
         if len(set(lengths.values())) > 1:
             raise InputError(
                 tr(

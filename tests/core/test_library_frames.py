@@ -296,6 +296,22 @@ def test_values_that_are_none_of_a_table_are_named(kind, value, says):
         release_of(kind({**people(), "sex": [value, *["F"] * 2499]}))
 
 
+@pytest.mark.parametrize("names", [np.array(["sex", "age"]), pd.Index(["sex", "age"]), ("sex", "age"), "sex;age"])
+def test_names_of_fields_come_in_any_kind_of_list(names):
+    assert {"sex", "age"} < set(release_of(people(), quasi_identifiers=names).records)
+
+
+@pytest.mark.parametrize("k", [pd.NA, np.array([5, 6]), float("nan")])
+def test_what_is_no_number_is_no_k(k):
+    with pytest.raises(InputError, match="K"):
+        release_of(people(), k=k)
+
+
+def test_a_field_of_one_value_is_none():
+    with pytest.raises(InputError, match="RECORDS: field “sex” is no list of values"):
+        release_of({**people(), "sex": 1})
+
+
 def test_lists_of_arrow_are_named():
     arrow = pytest.importorskip("pyarrow")
     with pytest.raises(InputError, match="field “sex” holds lists"):
