@@ -80,16 +80,20 @@ def settings_of(values: Mapping[str, object], beside: Path) -> dict[str, object]
     """The settings of a job that are no tables; paths of files start from a folder."""
     settings = {name: value for name, value in values.items() if name in SETTINGS and SETTINGS[name].kind != TABLE}
     return {
-        name: str(beside / Path(str(value)).expanduser())
-        if SETTINGS[name].kind == FILE and not is_blank(value)
-        else value
+        name: str(_path_of(name, value, beside)) if SETTINGS[name].kind == FILE and not is_blank(value) else value
         for name, value in settings.items()
     }
 
 
 def outputs_of(values: Mapping[str, object], beside: Path) -> dict[str, Path]:
     """Where the outputs of a job go, by name."""
-    return {name: beside / Path(str(values[name])).expanduser() for name in OUTPUTS if not is_blank(values.get(name))}
+    return {name: _path_of(name, values[name], beside) for name in OUTPUTS if not is_blank(values.get(name))}
+
+
+def _path_of(name: str, value: object, beside: Path) -> Path:
+    if not isinstance(value, str) or "\0" in value:
+        raise InputError(tr("{name}: give a path, in quotation marks.", name=name))
+    return beside / Path(value).expanduser()
 
 
 def written_job(values: Mapping[str, object], comments: Sequence[str] = ()) -> str:

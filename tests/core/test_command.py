@@ -151,6 +151,8 @@ def test_the_internal_page_has_the_hashes_of_those_to_publish(job, tmp_path):
         ({"QUASI_IDENTIFIER": ["sex"]}, INPUT, "“QUASI_IDENTIFIER” is no setting: did you mean “QUASI_IDENTIFIERS”?"),
         ({"ZZZZ": 5}, INPUT, "“ZZZZ” is no setting, and none is called nearly so: docs/library.md lists them."),
         ({"k": 5}, INPUT, "“k” is no setting: did you mean “K”?"),
+        ({"RELEASE_FOLDER": ["a", "b"]}, INPUT, "RELEASE_FOLDER: give a path, in quotation marks"),
+        ({"REGISTER": "a\0b"}, INPUT, "REGISTER: give a path"),
         ({"RECORDS": "people.csv"}, INPUT, "RECORDS: there is no file"),
         ({"RECORDS": None}, INPUT, "RECORDS is needed, and is not given."),
         ({"RECORDS": "records.csv|subset=age > 3"}, INPUT, "is more than a file and a table"),
