@@ -193,7 +193,7 @@ def _work_out(
     charge = _charges(below, loss[row_of_node])
     start = np.where(np.moveaxis(patterns.reach[pattern[mixed]], 0, -1), lost[mixed], np.inf)
     start[0][:, begins] = charge[:, first[begins]]
-    start[1:, 0, begins] = start[0, 1 : len(start)][:, begins]
+    start[:, 0, begins] = start[0, : len(start)][:, begins]
     cost[:, mixed], origin[:, mixed], steps = solved(start, first + begins, rows.n_nodes[mixed] - begins, charge)
     stage = _Stage(rows, pattern, origin, mixed, begins, steps, np.empty(0, np.int64))
     many, _ = _traced(stage, np.arange(len(mixed)), np.zeros_like(mixed), np.full_like(mixed, k))

@@ -250,27 +250,23 @@ def disclosed_columns(
     open_ = np.zeros(n, bool)
     open_[np.arange(n) if asked is None else asked] = True
 
-    def best(wish: np.ndarray) -> np.ndarray:
-        """A solution with the least of a wish; what it shows free is no longer open."""
+    def look(wish: np.ndarray) -> None:
+        """What is free in the solution with the least of a wish is no longer open."""
         solution = np.asarray(optimize.linprog(wish, A_eq=by_sum, b_eq=sums, method="highs").x)
         open_[(solution <= 0.5) | (solution >= k - 0.5)] = False
-        return solution
 
     for _ in range(MOST_WITNESSES):
         before = int(open_.sum())
         if before < FEW_OPEN:
             break
-        best(open_.astype(float))
+        look(open_.astype(float))
         if int(open_.sum()) == before:
             break
-    disclosed = []
-    for column in to_list(np.flatnonzero(open_)):
-        if not open_[column]:
-            continue
+    for column in np.flatnonzero(open_):
         wish = np.zeros(n)
         wish[column] = 1.0
-        if highest[column] >= k and best(-wish)[column] >= k - 0.5:
-            continue
-        if best(wish)[column] > 0.5:
-            disclosed.append(column)
-    return disclosed
+        if open_[column] and highest[column] >= k:
+            look(-wish)
+        if open_[column]:
+            look(wish)
+    return to_list(np.flatnonzero(open_))

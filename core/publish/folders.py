@@ -60,7 +60,7 @@ def clear_dead(parent: Path, files: FileSystem = DISK) -> None:
     ours = tuple(_beginning(prefix, files.machine()) for prefix in (TEMPORARY, BESIDE))
     with suppress(OSError):
         for name in files.names(parent):
-            if name.startswith(ours) and _is_own_folder(parent / name, files):
+            if name.startswith(ours):
                 _clear(parent / name, files)
 
 
@@ -85,6 +85,9 @@ def _locked_folder(parent: Path, prefix: str, files: FileSystem) -> tuple[Path, 
 def _clear(folder: Path, files: FileSystem) -> None:
     # A link in the place of the lock is not followed; a folder without a lock is not known to be anybody's.
     with suppress(OSError):
+        status = files.status(folder)
+        if not stat.S_ISDIR(status.st_mode) or files.user() not in (None, status.st_uid):
+            return
         try:
             descriptor = files.open_left_lock(folder / LOCK)
         except FileNotFoundError:  # killed before it had one, or when the lock alone was left: then it is empty
@@ -120,14 +123,6 @@ def _remove(folder: Path, descriptor: int, files: FileSystem) -> None:
             files.remove_tree(folder, as_far_as_it_goes=True)
     if not files.holds_what_is_open:
         files.close(descriptor)
-
-
-def _is_own_folder(path: Path, files: FileSystem) -> bool:
-    try:
-        status = files.status(path)
-    except OSError:
-        return False
-    return stat.S_ISDIR(status.st_mode) and files.user() in (None, status.st_uid)
 
 
 def _beginning(prefix: str, machine: str) -> str:

@@ -45,8 +45,6 @@ def refuse_if_held(target: Path, name: str, files: FileSystem = DISK) -> None:
 
     Who only reads it may go on: it keeps the old file.
     """
-    if not (files.is_there(target) or _open_journals(target, files)):
-        return
     if files.lists_locks():
         if not _in_use(target, files):
             return

@@ -89,8 +89,11 @@ def held(file):
     copied=st.booleans(),
     page_size=st.sampled_from([512, 1024, 4096, 65536]),
     at_once=st.sampled_from([300, 100_000]),
+    together=st.sampled_from([0, 1_000]),
 )
-def test_pages_hold_what_sqlite_would_have_put_there(rows, times, copied, page_size, at_once, tmp_path_factory):
+def test_pages_hold_what_sqlite_would_have_put_there(
+    rows, times, copied, page_size, at_once, together, tmp_path_factory
+):
     folder = tmp_path_factory.mktemp("pages", numbered=True)
     table = Given(rows, np.arange(1, len(rows) + 1) * times) if copied else Given(rows * times)
     results = []
@@ -100,6 +103,7 @@ def test_pages_hold_what_sqlite_would_have_put_there(rows, times, copied, page_s
             patch.setattr(filling, "WORTH_PAGES", worth)
             patch.setattr(filling, "CELLS_A_VALUE", 0)
             patch.setattr(pages, "ROWS_AT_ONCE", at_once if page_size <= 1024 else 100_000)
+            patch.setattr(pages, "FEWEST_TEXTS", together)
             fill_geopackage(file, list(NAMES), table, silent)
         results.append(held(file))
     assert results[0] == results[1] and len(results[0][0]) == len(table)

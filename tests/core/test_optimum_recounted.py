@@ -104,6 +104,14 @@ def test_nothing_loses_less_than_the_best_levels(seed):
             assert_best(region_of, losses, k, cells, levels, least_loss)
 
 
+def test_what_a_region_would_lose_that_is_passed_by_does_not_count():
+    """Three records could stay in their own area, and lose twice as much there as in the coarsest region."""
+    region_of = [np.arange(3), np.array([0, 0, 1]), np.zeros(3, np.int64)]
+    losses = [np.array([2.0, 9.0, 9.0]), np.full(2, 100.0), np.ones(1)]
+    cells = ProfileCells(np.arange(3), np.zeros(3, np.int64), np.array([3, 1, 1]))
+    assert best_levels(cells, tree_of(region_of, losses), 2).tolist() == [2, 2, 2]
+
+
 def test_nothing_loses_less_where_regions_show_all_or_nothing(monkeypatch):
     monkeypatch.setattr(optimum, "LARGEST_K_IN_PARTS", 1)
     for seed in range(60):

@@ -19,8 +19,9 @@ from vbas.core.errors import InputError, VbasError
 from vbas.core.publish import file_place, files, sqlite_targets
 from vbas.core.publish.counting import Counting, SecondCount
 from vbas.core.publish.files import DISK, FileSystem
+from vbas.core.publish.geopackage.making import TEXT, make_geopackage
 from vbas.core.publish.geopackage.pages import REALS, _held
-from vbas.core.publish.geopackage.recounting import _count_classes, _shapes_of_geopackage
+from vbas.core.publish.geopackage.recounting import _count_classes, _shapes_of_geopackage, read_geopackage
 from vbas.core.publish.names import NEW, OLD, is_aside, key_of, name_aside
 from vbas.core.publish.occupied import Occupied
 from vbas.core.publish.register import packs
@@ -107,6 +108,24 @@ class Protected(FileSystem):
 
     def may_write(self, path):
         return False
+
+
+def test_a_geopackage_that_is_no_register_is_not_written_to(tmp_path):
+    path = tmp_path / "people.gpkg"
+    make_geopackage(path, {"people": {"age": TEXT}})
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="is not a register"):
+        new_entry(path, release_of(1), 0)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_lacks_a_field_says_which_and_how_many_rows_it_has(tmp_path):
+    path = tmp_path / "people.gpkg"
+    make_geopackage(path, {"people": {"age": TEXT}})
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO people (age) VALUES ('old'), ('young')")
+    there = read_geopackage(path, ["age", "sex"], SecondCount(2, 2))
+    assert (there.names, there.n_rows) == (["age", None], 2)
 
 
 def test_what_is_write_protected_is_not_replaced(tmp_path):

@@ -363,8 +363,7 @@ def _make(path: Path) -> None:
 def check_register(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is not a register. Raises InputError."""
     for name, fields in TABLES.items():
-        lacking = set(fields) - _columns(connection, name)
-        if any((name, field) not in ADDED_LATER for field in lacking):
+        if {(name, field) for field in set(fields) - _columns(connection, name)} - ADDED_LATER:
             raise InputError(
                 tr(
                     "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
