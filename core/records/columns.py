@@ -13,7 +13,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..arrays import objects
 from ..errors import InputError, first_values
-from ..language import plural
+from ..language import tr
 from ..plain_text import is_missing, with_none
 
 
@@ -489,20 +489,21 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str) -> n
         if value is None or value == "":
             continue
         try:
+            if isinstance(value, str) and "_" in value:  # which Python passes over
+                raise ValueError(value)
             numbers[i] = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             wrong.append(value)
     if wrong:
         raise InputError(
-            plural(
-                "{parameter} field “{field}” is not a number in {n} row (first: {first}): choose a "
-                "numeric field or correct it.",
-                "{parameter} field “{field}” is not a number in {n} rows (first: {first}): choose a "
-                "numeric field or correct it.",
-                len(wrong),
+            tr(
+                "{parameter} field “{field}” holds what is no number (first: {first}): {advice}.",
                 parameter=parameter,
                 field=field,
                 first=first_values(wrong),
+                advice=tr("write decimals with a point, and nothing between thousands")
+                if any("," in str(value) for value in wrong)
+                else tr("choose a numeric field or correct it"),
             )
         )
     return numbers

@@ -372,7 +372,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     ),
     "no number": (
         lambda g: {"REGIONS": with_population(g, ["many"] + ["5"] * 35), "POPULATION": "people"},
-        "POPULATION field “people” is not a number in 1 row .*“many”",
+        "POPULATION field “people” holds what is no number .*“many”.*: choose a numeric field or correct it",
     ),
     "negative count": (
         lambda g: {"RECORDS": counted(g, -2), "RECORD_COUNT": "n", "QUASI_IDENTIFIERS": ["sex"]},

@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vbas.core.areas import identifier_text
+from vbas.core.errors import InputError
 from vbas.core.records import columns
-from vbas.core.records.columns import ColumnBuilder, column_from_values, combine_codes, number_keys, sum_by_key
+from vbas.core.records.columns import (
+    ColumnBuilder,
+    column_from_values,
+    combine_codes,
+    number_keys,
+    number_or_missing,
+    sum_by_key,
+)
 
 from .strategies import column_from_array
 
@@ -172,3 +180,13 @@ def test_codes_are_counted_some_at_once(codes, at_once):
         once = columns.count_codes(np.array(codes, np.int8), 6)
         twice = columns.count_codes(np.array(codes, np.int8), 6, np.full(len(codes), 2))
     assert once.tolist() == [codes.count(code) for code in range(6)] and (twice == 2 * once).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [("2,5", "write decimals with a point, and nothing between thousands"), ("1_000", "choose a numeric field")],
+)
+def test_numbers_of_other_writings_are_named(text, advice):
+    with pytest.raises(InputError, match=f"POPULATION field “people” holds what is no number .*“{text}”.*{advice}"):
+        number_or_missing(["1", "2.5", " 3e2", None, "", text], "people", "POPULATION")
+    assert number_or_missing(["2.5", " 3e2", 7, True], "people", "POPULATION").tolist() == [2.5, 300, 7, 1]
