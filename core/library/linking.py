@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union, cast
 
 from ..errors import InputError
-from ..job.linked import Linking
+from ..job.linked import KEEP, KNOWN, SENSITIVE, Linking
 from ..job.settings import by_name, refuse_unknown_keywords
+from ..job.values import number_of
 from ..language import tr
 from ..linked.tables import ALL_ROWS
 from ..log import Log
@@ -16,6 +17,7 @@ from .anonymizing import made_of
 from .frames import frame_of
 from .linked import AnonymizedLinked
 
+BY_TABLE = '{"stays":"month"}'  # an example
 ByTable = Mapping[str, Union[str, Sequence[str]]]
 
 
@@ -110,19 +112,26 @@ def anonymize_linked(
     linking = Linking(
         key,
         {name: frame_of(frame, name) for name, frame in tables.items()},
-        _names(known),
-        _names(keep),
-        _names(sensitive),
-        dict(linked_keys or {}),
+        _names(KNOWN, known),
+        _names(KEEP, keep),
+        _names(SENSITIVE, sensitive),
+        {table: names[0] for table, names in _names("LINKED_KEYS", linked_keys).items() if names},
         count_known,
         new_key,
-        linked_k,
+        int(number_of("LINKED_K", linked_k, True)),
         rows_known,
     )
     return cast(AnonymizedLinked, made_of(areas, persons, values, crs, progress, log, linking=linking))
 
 
-def _names(by_table: ByTable | None) -> dict[str, list[str]]:
-    """Names of fields by table, one of them or several."""
-    fields = by_table or {}
-    return {table: [names] if isinstance(names, str) else list(names) for table, names in fields.items()}
+def _names(parameter: str, by_table: object) -> dict[str, list[str]]:
+    """Names of fields by table, one of them or several. Raises InputError."""
+    if by_table is None:
+        return {}
+    if isinstance(by_table, Mapping):
+        named = {table: [of] if isinstance(of, str) else of for table, of in by_table.items()}
+        if all(isinstance(of, (list, tuple)) and all(isinstance(name, str) for name in of) for of in named.values()):
+            return {table: list(of) for table, of in named.items()}
+    raise InputError(
+        tr("{parameter}: give names of fields by table, such as {example}.", parameter=parameter, example=BY_TABLE)
+    )

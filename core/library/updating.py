@@ -19,7 +19,7 @@ def update_release(
     records: object,
     *,
     register: PathLike,
-    entry: str = "",
+    entry: str | int | None = "",
     replaces: bool = False,
     followed: str = HELD_BACK,
     area: str | None = None,
@@ -41,7 +41,7 @@ def update_release(
         The person records of now, one a row.
     register : path
         The register that has the earlier release. `Anonymized.write` adds this one to it.
-    entry : str
+    entry : str or int, optional
         The number or name of the earlier release; empty for the last one of these areas and quasi-identifiers.
     replaces : bool
         Whether the records take the place of the earlier ones; else they are of a further period.
@@ -81,5 +81,5 @@ def update_release(
     refuse_unknown_keywords(list(settings), "REGIONS", "RECORDS", "REGISTER")
     values = by_name({"region_id": area, "record_region": area, **settings, "register": register}, always=["K"])
     kind = UPDATED if replaces else FURTHER
-    updating = Updating(entry, kind, choice_of("followed", followed, FOLLOWED))
+    updating = Updating("" if entry is None else str(entry), kind, choice_of("followed", followed, FOLLOWED))
     return made_of(areas, records, values, crs, progress, log, updating=updating)
