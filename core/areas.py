@@ -53,6 +53,18 @@ class Areas:
         position = {identifier: i for i, identifier in enumerate(self.identifiers.tolist())}
         return np.fromiter((position.get(i, -1) for i in identifiers.tolist()), np.int64, len(identifiers))
 
+    def named_by(self, values: np.ndarray) -> np.ndarray:
+        """As `codes_of`, but leading zeros aside, which codes lose that are read as numbers; -1 where they would name
+        several."""
+        without: dict[str, int] = {}
+        for i, identifier in enumerate(self.identifiers.tolist()):
+            bare = identifier.lstrip("0")
+            without[bare] = -1 if bare in without else i
+        bare_values = ["" if value is None else value.lstrip("0") for value in values.tolist()]
+        named = np.fromiter((without.get(bare, -1) if bare else -1 for bare in bare_values), np.int64, len(bare_values))
+        codes = self.codes_of(values)
+        return np.where(codes >= 0, codes, named)
+
 
 def make_areas(
     identifiers: Sequence[object] | np.ndarray,

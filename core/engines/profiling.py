@@ -209,7 +209,7 @@ def refuse_area_copies(in_place: InPlace, areas: Areas, area_of: np.ndarray, col
     area_of : (A,) as in `Matched`; columns : what each class shows of its quasi-identifiers, columns of C rows
     """
     for name, column in columns.items():
-        position = areas.codes_of(np.array(list(map(identifier_text, column.categories)), object))
+        position = areas.named_by(np.array(list(map(identifier_text, column.categories)), object))
         if not (position >= 0).any():
             continue
         same = known = 0

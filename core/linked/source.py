@@ -186,7 +186,7 @@ def link(
         home = area[linked.person[inside]]
         for name, column in linked.fields.items():
             texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
-            position = areas.codes_of(texts)
+            position = areas.named_by(texts)
             if len(home) and (position >= 0).any() and np.mean(position[column.codes[inside]] == home) > 0.5:
                 raise area_copy(f"{linked.name}.{name}")
     check_choice("ROWS_KNOWN", rows_known, ROWS_KNOWN)

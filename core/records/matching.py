@@ -108,18 +108,18 @@ def match_records(
     check_no_area_copy(table, areas, area_codes)
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
     n_unmatched = table.weights(area_codes < 0)
-    warnings = (
-        (
+    warnings: list[str] = []
+    if n_unmatched:
+        texts = np.array([identifier_text(value) for value in table.area.categories], dtype=object)
+        warnings = [
             plural(
                 "{n} record has no known area and is suppressed.",
                 "{n} records have no known area and are suppressed.",
                 n_unmatched,
             ),
-        )
-        if n_unmatched
-        else ()
-    )
-    return Records(table, profile, cell_of, n_unmatched, warnings)
+            lost_zeros(areas, _of_rows(table, texts, area_codes < 0)),
+        ]
+    return Records(table, profile, cell_of, n_unmatched, tuple(filter(None, warnings)))
 
 
 def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
@@ -152,7 +152,7 @@ def match_areas(
             first=first_values(texts),
             areas=first_values(areas.identifiers),
         )
-        raise InputError(" ".join(filter(None, (none, aside))))
+        raise InputError(" ".join(filter(None, (none, lost_zeros(areas, texts), aside))))
     if table.counts is not None:
         lost = lost & (table.counts > 0)  # a row that stands for no record is nobody's loss
     if lost.any() and unmatched == STOP:
@@ -163,10 +163,27 @@ def match_areas(
             "UNMATCHED to “suppress” to leave these records out.",
             table.weights(lost),
             field=field,
-            first=first_values(texts[np.unique(table.area.codes[lost])]),
+            first=first_values(_of_rows(table, texts, lost)),
         )
-        raise InputError(" ".join(filter(None, (some, aside))))
+        raise InputError(" ".join(filter(None, (some, lost_zeros(areas, _of_rows(table, texts, lost)), aside))))
     return codes
+
+
+def _of_rows(table: RecordTable, texts: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """The areas that some rows name; texts : the areas that are named."""
+    return np.asarray(texts[np.unique(table.area.codes[some])])
+
+
+def lost_zeros(areas: Areas, texts: np.ndarray) -> str:
+    """A sentence on areas that are not found for their leading zeros; empty where that is not so."""
+    named = texts[areas.named_by(texts) >= 0]
+    if not len(named):
+        return ""
+    return tr(
+        "{first}: there are such areas but for leading zeros, which go where a code is read as a number. Read it as "
+        "text in both tables.",
+        first=first_values(named),
+    )
 
 
 def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray) -> None:
@@ -177,7 +194,7 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
     inside = area_codes >= 0
     for name, column in (*table.quasi_identifiers.items(), *table.kept.items()):
         texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
-        position = areas.codes_of(texts)
+        position = areas.named_by(texts)
         if not (position >= 0).any():
             continue
         same = looked_up(smallest_integers(position, len(areas)), column.codes) == area_codes

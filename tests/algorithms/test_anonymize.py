@@ -228,7 +228,8 @@ def test_leading_zeros_are_kept_apart(anonymize, grid):
         {"da": ["0" + f["da"] for f in grid[0].getFeatures()]}, [f.geometry().asWkt() for f in grid[0].getFeatures()]
     )
     with pytest.raises(
-        QgsProcessingException, match=r"records have “460000”, .* areas “0460000”, .* hold the same identifiers"
+        QgsProcessingException,
+        match=r"records have “460000”, .* areas “0460000”, .* hold the same identifiers. .* but for leading zeros",
     ):
         anonymize(REGIONS=zeros)
 

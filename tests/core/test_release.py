@@ -193,6 +193,32 @@ def test_a_copy_of_the_area_under_another_name_is_refused():
         check_no_area_copy(copied, areas, codes)
 
 
+def test_a_copy_that_lost_its_leading_zeros_is_refused():
+    areas = make_areas(["01", "02", "10"], [[0, 0], [1, 0], [2, 0]])
+    home = column_from_values(["01", "02", "10"] * 2)
+    table = RecordTable(
+        home, {"sex": column_from_values(list("FFFMMM"))}, {"block": column_from_values([1, 2, 10] * 2)}
+    )
+    with pytest.raises(InputError, match="“block” holds the identifier"):
+        match_records(table, areas, k=2)
+    twice = make_areas(["01", "1", "10"], [[0, 0], [1, 0], [2, 0]])  # nobody knows which of two areas a 1 is
+    assert twice.named_by(np.array(["1", "001", "010", "0", None], object)).tolist() == [1, -1, 2, -1, -1]
+
+
+@pytest.mark.parametrize("unmatched", ["stop", "suppress"])
+def test_areas_that_lost_their_leading_zeros_are_named(unmatched):
+    areas = make_areas(["01", "02", "10"], [[0, 0], [1, 0], [2, 0]])
+    said = "“1”, “2”: there are such areas but for leading zeros"
+    table = RecordTable(column_from_values([1, 2, 10, 10]), {"sex": column_from_values(list("FFMM"))}, {})
+    if unmatched == "suppress":
+        assert said in match_records(table, areas, k=2, unmatched=unmatched).warnings[-1]
+        return
+    with pytest.raises(InputError, match=f"2 records have an area in “RECORD_REGION” that is not in .*{said}"):
+        match_records(table, areas, k=2)
+    with pytest.raises(InputError, match=f"No record's .*{said}"):
+        match_records(replace(table, area=column_from_values([1, 2, 1, 2])), areas, k=2)
+
+
 def test_unknown_and_missing_areas_are_counted_and_named():
     areas = make_areas(["a", "b"], [[0, 0], [1, 0]])
     table = RecordTable(column_from_values(["a", "x", None, "x"]), {"sex": column_from_values(list("FFMM"))}, {})
