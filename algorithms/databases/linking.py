@@ -7,7 +7,7 @@ from pathlib import PurePath
 from ...core.areas import Areas
 from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
-from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
+from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_tables
 from ...core.errors import InputError
 from ...core.job.linked import KEEP, KNOWN, SENSITIVE, by_table, least_indistinguishable, table_name, with_sensitive
 from ...core.job.values import parts_of
@@ -41,7 +41,7 @@ def tables_of(job: FormJob, engine: Engine, fields: RecordFields) -> tuple[Linke
     )
     check_tables(engine, linked, [*fields.quasi_identifiers, *fields.kept], fields.key)
     for table in linked:
-        engine.check_free(place_beside(job.text("DESTINATION").strip(), table.name))
+        engine.check_free(engine.place_beside(job.text("DESTINATION").strip(), table.name))
     return linked
 
 

@@ -8,7 +8,6 @@ from ...core import counted
 from ...core.anonymise import Account, anonymise
 from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
-from ...core.engines.linked import place_beside
 from ...core.engines.profiling import match_in_place
 from ...core.engines.releasing import StagedInPlace
 from ...core.engines.source import EngineSource
@@ -66,7 +65,8 @@ def release(job: FormJob, engine: Engine) -> Handed:
         updating = Updating(job.text("ENTRY"), job.text("UPDATE"), job.text("FOLLOWED"))
         account = carried_release(job, areas, at_hand, updating, levels, population, ask, progress)
     made = Made(account, Remarks(notes, seconds), hierarchies)
-    return _published_last(job, made, layer, [(table.name, place_beside(destination, table.name)) for table in linked])
+    places = [(table.name, engine.place_beside(destination, table.name)) for table in linked]
+    return _published_last(job, made, layer, places)
 
 
 def anonymised(job: FormJob, engine: Engine) -> Handed:

@@ -93,6 +93,11 @@ class DuckDb:
         clear_dead(Path(destination).absolute().parent)
         free_place(destination)
 
+    def place_beside(self, destination: str, table: str) -> str:
+        """See `Engine`."""
+        path = Path(destination)
+        return str(path.with_name(f"{path.stem}_{table}{path.suffix}"))
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         refuse_unlike(self._unlike, names.values())

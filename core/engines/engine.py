@@ -59,6 +59,10 @@ class Engine(Protocol):
     def check_free(self, destination: str) -> None:
         """Raise InputError where a destination is taken, or nothing can be written there; no work is done for it."""
 
+    def place_beside(self, destination: str, table: str) -> str:
+        """Where the rows of a linked table go: beside the persons, under their name and that of the table. Raises
+        InputError where linked tables are not released."""
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """The fields of the table under new names (field by new name).
 

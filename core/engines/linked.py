@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ from ..records.matching import STOP, Records, area_copy
 from ..source import ReleasedRows
 from . import linked_steps, steps
 from .dictionaries import kept_dictionary
-from .duckdb_files import WRITTEN
 from .engine import Engine, Expression
 from .examining import categories_of, columns_looked_at, encoded, whole_numbers
 from .in_place import Matched
@@ -123,14 +121,6 @@ class LinkedEngineSource(EngineSource):
         work = _Work(self, plan, nested, requirement, progress)
         kept, staged = work.released()
         return ReleasedRows(released, kept, staged, tuple(work.rows))
-
-
-def place_beside(destination: str, table: str) -> str:
-    """Where the rows of a linked table go: beside the persons, under their name and that of the table."""
-    path = Path(destination)
-    if path.suffix.lower() in WRITTEN:
-        return str(path.with_name(f"{path.stem}_{table}{path.suffix}"))
-    return f"{destination}_{table}"
 
 
 def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Sequence[str], key: str) -> None:
@@ -446,7 +436,7 @@ class _Work:
         of_tables = []
         for table in tables:
             rows = self._rows(table, placed, keyed)
-            of_tables.append(engine.stage(rows, place_beside(destination, table.fields.name), {}))
+            of_tables.append(engine.stage(rows, engine.place_beside(destination, table.fields.name), {}))
         self.progress(0.7)
         levels, n = counted_once_more(engine, self.plan, shows, fields, self.nested, written)
         self._check_together(written, of_tables, places, tables)

@@ -102,6 +102,10 @@ class Postgres:
         """See `Engine`."""
         self._place(destination)
 
+    def place_beside(self, destination: str, table: str) -> str:
+        """See `Engine`. A table is no file, even where it is called “csv”, as “public.csv” names it."""
+        return f"{destination}_{table}"
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         return self._view("vbas_source", (self._schema, self._given[1]), self._types, names)

@@ -116,6 +116,10 @@ class Spark:
         """See `Engine`."""
         self._free(destination)
 
+    def place_beside(self, destination: str, table: str) -> str:
+        """See `Engine`. Raises InputError, as `fields_beside`."""
+        raise _linked_tables_elsewhere()
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
@@ -126,9 +130,7 @@ class Spark:
 
     def fields_beside(self, table: str) -> Mapping[str, str]:
         """See `Engine`. Raises InputError: linked tables are released in other engines."""
-        raise InputError(
-            tr("Linked tables are released in place by DuckDB and PostgreSQL, and not by Spark yet: name none of them.")
-        )
+        raise _linked_tables_elsewhere()
 
     def beside(self, table: str, names: Mapping[str, str], called: str) -> Expression:
         """See `Engine`. Raises InputError, as `fields_beside`."""
@@ -343,6 +345,12 @@ class Spark:
         with suppress(*FAILURES):
             if self._at is not None:
                 self._at.interrupt(self._tag)
+
+
+def _linked_tables_elsewhere() -> InputError:
+    return InputError(
+        tr("Linked tables are released in place by DuckDB and PostgreSQL, and not by Spark yet: name none of them.")
+    )
 
 
 def _moved(staged: Destination, final: Destination) -> bool | None:

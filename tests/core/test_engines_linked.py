@@ -17,7 +17,7 @@ from vbas.core.crosswalk import crosswalk_from_table
 from vbas.core.engines import linked as in_engine
 from vbas.core.engines import open_engine
 from vbas.core.engines.engine import EngineError
-from vbas.core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
+from vbas.core.engines.linked import LinkedEngineSource, LinkedFields, check_tables
 from vbas.core.engines.profiling import count_in_place, match_in_place
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
@@ -120,6 +120,12 @@ def rows_in(file: str) -> list[dict[str, Any]]:
     return list(needed("pyarrow.parquet").read_table(file).to_pylist())
 
 
+def file_beside(persons: str, table: str) -> str:
+    """The file of a linked table beside that of the persons."""
+    stem, _, kind = persons.rpartition(".")
+    return f"{stem}_{table}.{kind}"
+
+
 def as_told(persons: list[dict[str, Any]], tables: dict[str, list[dict[str, Any]]], nested: bool) -> Counter[str]:
     everybody: dict[int, list[Any]] = {}
     for row in persons:
@@ -203,7 +209,7 @@ def test_an_engine_releases_what_arrays_do(
         arrays = of_arrays(people, tables, k, nested, rows_known)
         destination = str(folder / f"out.{kind}")
         account, place = in_place(files["persons"], "", files, destination, k, nested, rows_known)
-        rows = {name: rows_in(place_beside(destination, name)) for name in tables}
+        rows = {name: rows_in(file_beside(destination, name)) for name in tables}
         assert drawn == [len(rows_in(place))]  # keys, from the system's own source
         assert as_told(rows_in(place), rows, nested) == released(arrays)
         assert account.rows is not None and arrays.rows is not None
@@ -219,7 +225,9 @@ def as_text(frame: Frame) -> Frame:
 
 
 @pytest.mark.slow
-def test_postgresql_releases_what_arrays_do_in_one_transaction(postgres: Any) -> None:
+@pytest.mark.parametrize("destination", ["released", "public.csv", "public.parquet"])
+def test_postgresql_releases_what_arrays_do_in_one_transaction(postgres: Any, destination: str) -> None:
+    """Into tables beside that of the persons, whatever it is called: no name of a table is that of a file."""
     pa, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
     people, tables = town(2, 200)
     with postgres.another() as database:
@@ -227,15 +235,15 @@ def test_postgresql_releases_what_arrays_do_in_one_transaction(postgres: Any) ->
             for name, frame in {"persons": people, **tables}.items():
                 cursor.adbc_ingest(name, pa.table(frame), mode="create")
         files = {name: name for name in tables}
-        account, place = in_place(database.address, "persons", files, "released", 6, True, ALL_ROWS)
+        account, place = in_place(database.address, "persons", files, destination, 6, True, ALL_ROWS)
 
         def rows(name: str) -> list[dict[str, Any]]:
             with dbapi.connect(database.address) as connection, connection.cursor() as cursor:
                 cursor.execute(f"SELECT * FROM {name}")
                 return list(cursor.fetch_arrow_table().to_pylist())
 
-        assert place == "public.released"
-        written = {name: rows(f"released_{name}") for name in tables}
+        assert place == f"public.{destination.rpartition('.')[2]}"
+        written = {name: rows(f"{place}_{name}") for name in tables}
         assert as_told(rows(place), written, True) == released(of_arrays(people, tables, 6, True, ALL_ROWS))
         assert account.rows is not None and len(account.rows.linked[1]) == len(written["drugs"])
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.engines import linked as in_engine
 from vbas.core.engines import open_engine
-from vbas.core.engines.linked import LinkedEngineSource, LinkedFields, check_tables, place_beside
+from vbas.core.engines.linked import LinkedEngineSource, LinkedFields, check_tables
 from vbas.core.engines.linked_asked import People
 from vbas.core.engines.profiling import count_in_place, match_in_place
 from vbas.core.errors import InputError, PrivacyError
@@ -30,7 +30,7 @@ from vbas.core.records.matching import match_records
 from vbas.core.records.table import HOUSEHOLDS, RecordTable
 
 from ..engines_there import needed
-from .test_engines_linked import AREAS, LEVELS, Frame, as_told, released, rows_in, written
+from .test_engines_linked import AREAS, LEVELS, Frame, as_told, file_beside, released, rows_in, written
 
 Town = tuple[Frame, dict[str, Frame]]
 FIELDS = {"stays": (("month",), ("days", "reason"), ("reason",)), "drugs": ((), ("atc",), ("atc",))}
@@ -175,7 +175,7 @@ def test_an_engine_asks_of_values_and_households_what_arrays_do(
         people, tables = texts.pop(""), texts
     arrays = of_arrays((people, tables), 4, nested, **asked)
     account, place = in_place(files["persons"], "", files, str(tmp_path / f"out.{kind}"), 4, nested, **asked)
-    rows = {name: rows_in(place_beside(place, name)) for name in tables}
+    rows = {name: rows_in(file_beside(place, name)) for name in tables}
     assert as_told(rows_in(place), rows, nested) == released(arrays)
     more = {name: asked[name] for name in ("l_diversity", "max_share") if name in asked}
     assert recounted(rows_in(place), rows, **more) >= 2
@@ -236,7 +236,7 @@ def test_of_any_people_who_look_alike_an_engine_asks_what_arrays_do(
         of_arrays((people, tables), k, nested, **asked)
         files = written(Path(folder), people, tables, "parquet")
         _, place = in_place(files["persons"], "", files, f"{folder}/out.parquet", k, nested, **asked)
-        rows = {name: rows_in(place_beside(place, name)) for name in tables}
+        rows = {name: rows_in(file_beside(place, name)) for name in tables}
         more = {name: asked[name] for name in ("l_diversity", "max_share") if name in asked}
         assert recounted(rows_in(place), rows, **more) >= 2
     (e, signatures, ours, _), (classes, _, theirs) = heard["engine"], heard["arrays"]
