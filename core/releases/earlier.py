@@ -38,7 +38,8 @@ class Earlier:
     releases : those of a register, the first first; action : STOP or REPAIR; aliases : rows of ALIASES, a field and
     what it is; tables, rules : what coarser values are, by quasi-identifier; warning : what is said of a register that
     knows no release; broken : what is said of a register that somebody changed by hand; updated : the positions of
-    those that the new release carries on, which are of other people
+    those that the new release carries on, which are of other people; entries : of each release its number in the
+    register and when it was added, None where that is not known
     """
 
     releases: Sequence[Published]
@@ -49,6 +50,7 @@ class Earlier:
     warning: str = ""
     broken: str = ""
     updated: Sequence[int] = ()
+    entries: Sequence[tuple[int, str]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

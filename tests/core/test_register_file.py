@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
 from vbas.core.errors import InputError, VbasError
+from vbas.core.levels import Levels
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.publish.folders import one_run_on
@@ -23,7 +25,8 @@ from vbas.core.publish.leftovers import tidy_up
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.listing import releases_in, taking_out
 from vbas.core.publish.register.masked_points import maskings_in, new_masking
-from vbas.core.publish.register.published_releases import new_entry, read_register
+from vbas.core.publish.register.published_releases import add_release, earlier_releases, new_entry, read_register
+from vbas.core.synthetic.hamlet import hamlet
 
 
 @pytest.fixture
@@ -143,3 +146,27 @@ def test_a_new_register_whose_entry_is_refused_leaves_nothing(tmp_path):
     with pytest.raises(InputError, match="refused"):
         entry.written_entry(tmp_path / "register.gpkg", refused)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_held_against_others_than_are_in_the_register_is_refused(tmp_path):
+    """As many as there were, but one of them was taken out meanwhile, and another added."""
+    areas, records, crosswalk = hamlet()
+    register, levels = tmp_path / "register.gpkg", Levels((crosswalk,))
+
+    def account() -> Account:
+        return anonymise(areas, records, levels, Ask(k=2, earlier=earlier_releases(register)))
+
+    for _ in range(2):
+        add_release(register, account())
+    mine = account()
+    taking_out(register, 1).put()
+    with pytest.raises(InputError, match="has other releases than when this run looked into it"):
+        add_release(register, mine)
+    add_release(register, account())
+    assert [row.release for row in releases_in(register)] == [2, 3]
+    with pytest.raises(InputError, match="has other releases than when this run looked into it"):
+        add_release(register, mine)
+    add_release(register, account())
+    with pytest.raises(InputError, match="another run has added a release"):
+        add_release(register, mine)
+    assert [row.release for row in releases_in(register)] == [2, 3, 4]

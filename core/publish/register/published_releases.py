@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -142,6 +142,7 @@ def earlier_releases(
     >>> len(ask.earlier.releases)
     0
     """
+    entries = _entries_in(path)  # first: what comes in or goes between is seen when this release is added
     releases, warning = read_register(path), ""
     broken = broken_chain(path)
     if not releases:
@@ -150,7 +151,20 @@ def earlier_releases(
             warning = tr(
                 "REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path
             )
-    return Earlier(releases, action, aliases, tables or {}, rules or {}, warning, broken)
+    return Earlier(releases, action, aliases, tables or {}, rules or {}, warning, broken, entries=entries)
+
+
+def _entries_in(path: Path) -> list[tuple[int, str]]:
+    """The number of each release of a register, and when it was added; none where there is no file yet."""
+    if not path.exists():
+        return []
+    with reading(path, "REGISTER") as connection:
+        check_register(connection, path)
+        return _entries(connection)
+
+
+def _entries(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    return connection.execute("SELECT release, time FROM vbas_releases ORDER BY release").fetchall()
 
 
 def add_release(path: Path, account: Account) -> None:
@@ -185,32 +199,35 @@ def add_release(path: Path, account: Account) -> None:
     new_entry(path, *entry_of(account)).put()
 
 
-def entry_of(account: Account) -> tuple[Published, int]:
-    """What the register is to keep of a release, and how many releases it was held against. Raises InputError."""
+HeldAgainst = Union[int, Sequence[tuple[int, str]]]
+"""The releases that another one was held against: how many, or by number and time of their entries."""
+
+
+def entry_of(account: Account) -> tuple[Published, HeldAgainst]:
+    """What the register is to keep of a release, and which releases it was held against. Raises InputError."""
     if account.published is None or account.ask.earlier is None:
         raise InputError(tr("The release was held against no register: give Ask(earlier=earlier_releases(path))."))
-    return account.published, len(account.ask.earlier.releases)
+    earlier = account.ask.earlier
+    return account.published, len(earlier.releases) if earlier.entries is None else earlier.entries
 
 
 def new_entry(
     path: Path,
     release: Published,
-    n_earlier: int,
+    earlier: HeldAgainst,
     by: str = "",
     released: str = "",
     particulars: Mapping[str, str] = NOTHING,
 ) -> Entry:
     """Write a release to a register, which is made if there is none, without making it visible yet.
 
-    n_earlier : the releases it was held against; by : who proposes it; released : its content hash; particulars : what
+    earlier : the releases it was held against; by : who proposes it; released : its content hash; particulars : what
     is said of it, by SERIES, RECIPIENT, PURPOSE. Raises InputError
-    for a file that is not a register, that another program holds, or to which another run has added a release
-    meanwhile.
+    for a file that is not a register, that another program holds, or that has other releases by now.
     """
 
     def add(connection: sqlite3.Connection) -> list[Statement]:
-        if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
-            raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
+        _check_unchanged(connection, path, earlier)
         carries_on = _carried_on(connection, release)
         number = _insert(connection, release)
         note(
@@ -227,6 +244,18 @@ def new_entry(
     entry = written_entry(path, add)
     entry.number = links[0].number
     return chained(entry, links[0])
+
+
+def _check_unchanged(connection: sqlite3.Connection, path: Path, earlier: HeldAgainst) -> None:
+    """Refuse an open register that has other releases than those that one was held against. Raises InputError."""
+    there = _entries(connection)
+    n_earlier = earlier if isinstance(earlier, int) else len(earlier)
+    if len(there) > n_earlier:
+        raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
+    if len(there) < n_earlier or (not isinstance(earlier, int) and there != list(earlier)):
+        raise InputError(
+            tr("REGISTER: {path} has other releases than when this run looked into it: run again.", path=path)
+        )
 
 
 def _same_in_all(release: Published) -> dict[str, str]:
