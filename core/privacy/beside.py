@@ -140,7 +140,9 @@ def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[l
                 records=counted.records(held.n_coarser),
             )
         )
-    if held.n_suppressed or not held.n_coarser:
+    if not (held.n_coarser or held.n_suppressed or held.n_left):
+        sentences.append(tr("As it is, no further count below k was found to follow from published totals."))
+    if held.n_suppressed:
         sentences.append(
             plural(
                 "{n} further record is suppressed, so that no further count below k follows from published totals.",

@@ -149,10 +149,22 @@ def _note(tried: dict[int, float], n_sites: int, options: SiteNumberOptions) -> 
     numbers = ", ".join(
         tr("{number} ({percent:.3g} %)", number=number, percent=percent) for number, percent in sorted(tried.items())
     )
-    said = plural(
+    if options.fair:
+        said = plural(
+            "{n} site is the most found within a budget of {budget:g} % at K = {k}: {percent:.3g} %, as the budget "
+            "counts. Tried, with per cent counted so: {numbers}.",
+            "{n} sites are the most found within a budget of {budget:g} % at K = {k}: {percent:.3g} %, as the budget "
+            "counts. Tried, with per cent counted so: {numbers}.",
+            n_sites,
+            percent=tried[n_sites],
+            k=options.k,
+            budget=options.budget,
+            numbers=numbers,
+        )
+        return _with_fair(options, said)
+    return plural(
         "{n} site suppresses {percent:.3g} % of the records at K = {k}: the most found within a budget of {budget:g} "
-        "%. "
-        "Tried, with per cent suppressed: {numbers}.",
+        "%. Tried, with per cent suppressed: {numbers}.",
         "{n} sites suppress {percent:.3g} % of the records at K = {k}: the most found within a budget of {budget:g} %. "
         "Tried, with per cent suppressed: {numbers}.",
         n_sites,
@@ -161,7 +173,6 @@ def _note(tried: dict[int, float], n_sites: int, options: SiteNumberOptions) -> 
         budget=options.budget,
         numbers=numbers,
     )
-    return _with_fair(options, said)
 
 
 def _with_fair(options: SiteNumberOptions, said: str) -> str:

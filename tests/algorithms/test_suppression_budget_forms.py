@@ -16,7 +16,7 @@ def layers(grid):
 
 
 def note(done):
-    return next(line for line in done.log if "sites suppress" in line)
+    return next(line for line in done.log if "the most found within a budget" in line)
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,8 @@ def test_with_fair_no_group_loses_more_than_its_multiple_of_the_budget():
     plain = aggregate(areas, profile, budget_of(9))
     assert fair.number.n_sites < plain.number.n_sites
     assert "those of the group of group that loses most" in fair.notes[0]
+    # What is held against the budget is no share of the records.
+    assert "suppress" in plain.notes[0] and "suppress" not in fair.notes[0]
     suppressed = suppressed_by_class(profile, fair.aggregation.crosswalk, terms)
     assert group_shares(profile, suppressed, "group", 5)[1].max() <= FAIR_FACTOR * 9
     assert suppression_percent(profile, suppressed, terms) <= 9
