@@ -344,20 +344,31 @@ def _plan(
 
 
 def attacked(case: Case) -> Iterator[Disclosed]:
-    """The counts below the least k that the releases give away together, and not the earlier of them.
+    """The counts below the k of the last release that the releases give away together, and not the earlier of them.
 
     What the earlier ones give away is asked of every place that the later one names too: a region of the later one may
-    be the first to name a place whose count follows without it.
+    be the first to name a place whose count follows without it. A field that only the later one has, and shows one
+    value of, tells nobody apart: a count that follows without the field is told by the earlier ones.
     """
     for n in range(2, len(case.releases) + 1):
         together, earlier = case.releases[:n], case.releases[: n - 1]
-        counts = list(Attack(together, DOMAINS).disclosed(min(release.k for release in together)))
+        counts = list(Attack(together, DOMAINS).disclosed(together[-1].k))
         if counts:
             known = {
                 _identity(count)
-                for count in Attack(earlier, DOMAINS, together).disclosed(max(release.k for release in earlier))
+                for count in Attack(earlier, DOMAINS, together).disclosed(max(release.k for release in together))
             }
-            yield from (count for count in counts if _identity(count) not in known)
+            for count in counts:
+                apart = tuple(pair for pair in count.values if pair[0] not in _of_one_value(together[-1], earlier))
+                if not {_identity(count), _identity(replace(count, values=apart))} & known:
+                    yield count
+
+
+def _of_one_value(last: Open, earlier: Sequence[Open]) -> set[str]:
+    """The fields that no earlier release has, and of which the last one shows one value."""
+    seen = {name for release in earlier for name in release.names}
+    columns = zip(*(values for _, _, values in last.equivalence_classes))
+    return {name for name, column in zip(last.names, columns) if name not in seen and len(set(column)) == 1}
 
 
 def _identity(count: Disclosed) -> tuple[object, ...]:

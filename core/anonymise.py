@@ -51,6 +51,7 @@ from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
 from .releases.earlier import REPAIR, Earlier, held_against_earlier, refuse_linked_again
 from .releases.update_said import (
+    say_that_k_is_more,
     say_what_changed,
     say_what_is_in_new_words,
     say_who_can_be_followed,
@@ -368,7 +369,10 @@ def anonymise(
             ask.loss if ask.is_nested(levels) else None,
             part(progress, 0.0, PLANNED),
         )
-        ask = replace(ask, earlier=replace(ask.earlier, action=REPAIR, updated=carried.positions))
+        if carried.plan.k > ask.k:
+            said = (*said, *say_that_k_is_more(ask.earlier.releases, carried.positions, ask.k, log))
+        register = replace(ask.earlier, action=REPAIR, updated=carried.positions)
+        ask = replace(ask, k=carried.plan.k, earlier=register)
         at_hand, requirement, plan = carried.source, carried.requirement, carried.plan
     else:
         at_hand, requirement, plan = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
@@ -397,7 +401,9 @@ def anonymise(
         beside_counts = bool(ask.published_margins) or ask.published_counts is not None
         said = (
             *said,
-            *say_what_changed(what_changed, ask.update, len(carried.positions), ask.k, log, beside_counts),
+            *say_what_changed(
+                what_changed, ask.update, len(carried.positions), carried.least_change, log, beside_counts
+            ),
         )
     published = held.published
     if published is not None:

@@ -315,7 +315,26 @@ def _joint_classes(schemas: Sequence[Schema]) -> np.ndarray:
                 )
             )
     entries = np.array(rows, np.int64).reshape(len(rows), len(schemas))
-    return entries[(entries >= 0).any(axis=1)]
+    return entries[(entries >= 0).any(axis=1) & ~_of_no_values(schemas, entries)]
+
+
+def _of_no_values(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
+    """Which choices, (rows,) bool, have none of the classes of a schema although the others say which one it is: nobody
+    is of these, whatever other values there may be."""
+    impossible = np.zeros(len(entries), bool)
+    for position, schema in enumerate(schemas):
+        classes = set(schema.classes)
+        lacking = np.flatnonzero(entries[:, position] == NONE)
+        there = entries[lacking] >= 0
+        for pattern in np.unique(there, axis=0):
+            said_by = {name: other for other in to_list(np.flatnonzero(pattern)) for name in schemas[other].names}
+            if not set(schema.names) <= said_by.keys():
+                continue
+            at = [(said_by[name], schemas[said_by[name]].names.index(name)) for name in schema.names]
+            for row in to_list(lacking[(there == pattern).all(axis=1)]):
+                values = tuple(schemas[other].classes[entries[row, other]][column] for other, column in at)
+                impossible[row] = values in classes
+    return impossible
 
 
 # Of the names shared with what was chosen before: the classes by their values.

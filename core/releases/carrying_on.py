@@ -44,9 +44,11 @@ class CarriedOn:
     """An update before it is held against what is published.
 
     source : the records, split by where they are shown; everybody : the areas and classes of all people of now, those
-    too who are shown nowhere; requirement : what is asked of their classes; plan : what is
-    shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases show;
-    positions : of those of the same geography among all earlier ones; last : that which is updated; n_rare : as in
+    too who are shown nowhere; requirement : what is asked of their classes, its k the largest of these releases; plan :
+    what is shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases
+    show; positions : of those of the same geography among all earlier ones; last : that which is updated;
+    least_change : by how many records a class of a region changes at least between any two of them, this one too:
+    their least k, as what an earlier one shows by a smaller k goes as a whole where fewer are left; n_rare : as in
     `Changed`
     """
 
@@ -58,6 +60,7 @@ class CarriedOn:
     places: Sequence[Places]
     positions: Sequence[int]
     last: Published
+    least_change: int
     n_rare: int = 0
 
     def changed_by(self, plan: Plan, published: Published | None) -> Changed:
@@ -97,6 +100,8 @@ def carried_on(
     same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)
     positions = check_update(same.earlier, now, update)
     others = [same.earlier[at] for at in positions]
+    ks = [release.k for release in others]
+    wanted = replace(wanted, k=max(wanted.k, *ks))
     check_updated_releases(others, names_beside(table))
     check_empty_values(others, profile, table)
     requirement = requirement_of(records, wanted.k, wanted.l_diversity, wanted.max_share)
@@ -111,4 +116,5 @@ def carried_on(
     split_source = at_hand.updated(split)
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
     asked = replace(asked, rows_identical=wanted.k if wanted.identical_rows else 1)
-    return CarriedOn(split_source, profile, asked, holding(plan, asked), own, places, positions, others[-1], n_rare)
+    plan = holding(plan, asked)
+    return CarriedOn(split_source, profile, asked, plan, own, places, positions, others[-1], min(ks), n_rare)

@@ -22,8 +22,9 @@ NODES = 2_000
 MOST_UNKNOWNS = 20_000
 
 
-def proofs_of(over: Overlay, counts: Sequence[Count]) -> list[np.ndarray | None]:
-    """Of each count, the equivalence classes of the last release that prove it, positions in it, ascending.
+def proofs_of(over: Overlay, counts: Sequence[Count], k: int) -> list[np.ndarray | None]:
+    """Of each count of fewer than k, the equivalence classes of the last release that prove it, positions in it,
+    ascending.
 
     None where a linear program over all sums does not prove it: it needs whole numbers, or sensitive values.
     """
@@ -36,7 +37,7 @@ def proofs_of(over: Overlay, counts: Sequence[Count]) -> list[np.ndarray | None]
     for of_counts, numbers in by_groups.items():
         sums = _GroupSums(over, np.flatnonzero(np.isin(over.group_of, of_counts)))
         for number in numbers:
-            proofs[number] = sums.proof(counts[number])
+            proofs[number] = sums.proof(counts[number], k)
     return proofs
 
 
@@ -84,14 +85,14 @@ class _GroupSums:
             released_classes[published.region[here], column_of[published.class_of[here]]] = here
         return released_classes.ravel()
 
-    def proof(self, count: Count) -> np.ndarray | None:
-        """The equivalence classes that prove a count, None where these rows do not."""
+    def proof(self, count: Count, k: int) -> np.ndarray | None:
+        """The equivalence classes that prove a count of fewer than k, None where these rows do not."""
         if self._too_large:
             return None
         asked = np.zeros((self._over.n_cells, len(self._joint)))
         asked[np.ix_(count.cells, np.searchsorted(self._joint, count.joint))] = 1.0
         parts = [count.taken] if count.releases == (self._last,) else []
-        for sign, enough in ((1.0, count.less + DUAL), (-1.0, -(count.less + self._over_k) + DUAL)):
+        for sign, enough in ((1.0, count.less + DUAL), (-1.0, -(count.less + k) + DUAL)):
             solution = optimize.linprog(
                 sign * asked.ravel(), A_ub=self._below, b_ub=self._numbers, bounds=self._bounds, method="highs"
             )
@@ -100,10 +101,6 @@ class _GroupSums:
             parts.append(self._of_row[np.abs(solution.ineqlin.marginals) > DUAL])
         proof = np.unique(np.concatenate(parts))
         return proof[proof >= 0]
-
-    @property
-    def _over_k(self) -> int:
-        return min(release.k for release in self._over.releases)
 
 
 def cheapest(proofs: Sequence[np.ndarray], records: np.ndarray) -> np.ndarray | None:

@@ -68,17 +68,19 @@ def _warnings(findings: Examined, k: int, requirement: Requirement, beside_count
     if _given_away_before(findings):
         warnings.append(
             plural(
-                "The earlier releases and the counts that others publish give away {n} small count without this one, "
-                "which adds none.",
-                "The earlier releases and the counts that others publish give away {n} small counts without this one, "
-                "which adds none.",
+                "The earlier releases and the counts that others publish give away {n} count of fewer than {k} "
+                "people without this one, which adds none.",
+                "The earlier releases and the counts that others publish give away {n} counts of fewer than {k} "
+                "people without this one, which adds none.",
                 _given_away_before(findings),
+                k=k,
             )
             if beside_counts
             else plural(
-                "The earlier releases give away {n} small count without this one, which adds none.",
-                "The earlier releases give away {n} small counts without this one, which adds none.",
+                "The earlier releases give away {n} count of fewer than {k} people without this one, which adds none.",
+                "The earlier releases give away {n} counts of fewer than {k} people without this one, which adds none.",
                 _given_away_before(findings),
+                k=k,
             )
         )
     return warnings

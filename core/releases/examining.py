@@ -74,9 +74,9 @@ def examine(
 class Examiner:
     """Holds releases against the same earlier ones, once or again and again.
 
-    k : counts below it are looked for, the least k of all where None; homogeneous : whether people who are shown to
-    have one sensitive value count as given away, however many they are; updated : the positions of those that are known
-    to be of other people, whatever they show
+    k : counts below it are looked for, that of the new release where None, whatever the earlier ones were made with;
+    homogeneous : whether people who are shown to have one sensitive value count as given away, however many they are;
+    updated : the positions of those that are known to be of other people, whatever they show
     An earlier release of the same regions whose counts differ was of other people, before an update: with that one
     only counts are compared. All others are taken to be of the same people.
     """
@@ -99,7 +99,7 @@ class Examiner:
 
         joint : the joint classes to look at, all where None; programs : as `find_disclosed` takes it
         """
-        k = min(release.k for release in (new, *self._earlier)) if self._k is None else self._k
+        k = new.k if self._k is None else self._k
         is_update = bool(self._updated)
         pairs = [(i, self._comparing.compare(old, new, k, each=is_update)) for i, old in enumerate(self._earlier)]
         compared = [(i, both) for i, both in pairs if both is not None]
@@ -129,8 +129,8 @@ class Examiner:
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
         before = [self._earlier[i] for i in same]
-        if len(before) == 1 and not before[0].nested and before[0].counts_from is None:  # k-anonymous by itself
-            return set()
+        if len(before) == 1 and not before[0].nested and before[0].counts_from is None and before[0].k >= k:
+            return set()  # k-anonymous by itself
         if same not in self._alone:
             self._alone[same] = {_identity(count) for count in find_disclosed([*before, _silent(new)], k).counts}
         return self._alone[same]

@@ -354,7 +354,7 @@ def _proofs(plan: Plan, published: Published, findings: Examined) -> list[np.nda
         for change in to_list(np.unique(_changed(published, changes)))
     ]
     if findings.disclosed is not None:
-        of_counts = proofs_of(findings.disclosed.overlay, findings.counts)
+        of_counts = proofs_of(findings.disclosed.overlay, findings.counts, findings.disclosed.k)
         proofs += [released[proof] for proof in of_counts if proof is not None and len(proof)]
     return list({proof.tobytes(): proof for proof in proofs}.values())
 

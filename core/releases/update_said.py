@@ -92,6 +92,22 @@ def say_what_changed(
     return (*said, later, anew)
 
 
+def say_that_k_is_more(earlier: Sequence[Published], positions: Sequence[int], k: int, log: Log) -> tuple[str, ...]:
+    """Say by which earlier release an update has a larger k than was asked for, and give the sentence for the report.
+
+    earlier : the releases of the register; positions : of those of this geography
+    """
+    strictest = max((earlier[at] for at in positions), key=lambda release: release.k)
+    more = tr(
+        "K is {k}, and {release} was made with {theirs}: an update has {theirs}, too.",
+        k=k,
+        release=strictest.title,
+        theirs=strictest.k,
+    )
+    log.warn(more)
+    return (more,)
+
+
 def say_who_can_be_followed(release: Published, n: int, k: int, log: Log) -> tuple[str, ...]:
     """Say how many rows whoever compares months may know again, and give the sentence for the report; none for none."""
     if not n:

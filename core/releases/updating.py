@@ -313,11 +313,10 @@ def updated(
     """The records, split by where they are shown, the plan that shows them, and how many people are shown nowhere as
     their values are rare.
 
-    levels : of the earlier releases; wanted : what is asked, its k that of the release; earlier : those of the same
-    geography, the one to be updated last; places : what they show, `places_of`; rng : draws who is shown where
+    levels : of the earlier releases; wanted : what is asked, its k no less than that of any of them; earlier : those of
+    the same geography, the one to be updated last; places : what they show, `places_of`; rng : draws who is shown where
     """
     profile, k = records.profile, wanted.k
-    wanted = replace(wanted, k=max(k, *(release.k for release in earlier)))
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
     there, n_classes = np.arange(len(cell)), max(len(profile.classes), 1)

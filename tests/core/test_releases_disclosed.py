@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.chunk import Chunk
 from vbas.core.disclosure.counts import CELL, DIFFERENCE, HIDDEN, REST
 from vbas.core.disclosure.disclosed import find_disclosed
-from vbas.core.releases.examining import examine_all
+from vbas.core.disclosure.published import Published, publish_rows
+from vbas.core.levels import Levels
+from vbas.core.records.columns import column_from_values
+from vbas.core.releases.examining import examine, examine_all
 from vbas.core.releases.listing import ANY, OTHERS, rows_of
 
 from ..exploring import tried
@@ -108,3 +113,50 @@ def test_what_contradicts_one_joint_class_contradicts_all_that_have_sums_with_it
     chunk = Chunk(over, np.array([1, 3, 2, 4]), [], bounds, 5, np.array([False, False, False, True]))
     assert chunk.without(np.array([0])).contradicted.tolist() == [True, False, True, True]
     assert chunk.contradicted.tolist() == [False, False, False, True]
+
+
+def shown(k: int, regions: list[int], names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Published:
+    """What a release of one level shows; regions : of each area; rows : region, values and records."""
+    areas = make_areas([f"a{i}" for i in range(len(regions))], [(0, 900 * i) for i in range(len(regions))])
+    levels = Levels((Crosswalk(np.array(regions), max(regions) + 1),))
+    region, *columns, records = zip(*rows)
+    fields = {name: column_from_values(column) for name, column in zip(names, columns)}
+    level = np.zeros(len(rows), np.int64)
+    return publish_rows(", ".join(names), k, areas, levels, level, np.array(region), fields, np.array(records))
+
+
+def cells_of(releases: list[Published]) -> list[tuple[list[dict[str, str | None]], int, int]]:
+    """The counts of overlay cells that releases give away: values, least and most."""
+    found = find_disclosed(releases)
+    return [
+        ([found.overlay.values_of(joint) for joint in count.joint.tolist()], count.low, count.high)
+        for count in found.counts
+        if count.kind == CELL
+    ]
+
+
+def test_a_further_release_hides_nothing_that_others_tell():
+    """One of four on a farm is a man. That many women of a1 have kinds of work that nobody is told of changes nothing:
+    a woman on a farm is among those whom sex and work together show."""
+    both = shown(3, [0, 1], ("sex", "work"), [(0, "F", "farm", 3), (1, "F", "farm", 3), (1, "M", "farm", 3)])
+    sex = shown(3, [0, 1], ("sex",), [(0, "F", 3), (0, "M", 3), (1, "F", 17), (1, "M", 3)])
+    work = shown(3, [0, 1], ("work",), [(0, "farm", 4), (1, "farm", 6)])
+    man = ([{"sex": "M", "work": "farm"}], 1, 1)
+    assert man in cells_of([both, work])
+    assert man in cells_of([both, sex, work])
+
+
+@pytest.mark.parametrize("first", [2, 3, 6, 9])
+def test_counts_below_the_k_of_a_new_release_are_looked_for(first):
+    """Ten women in two areas, fourteen in three: four in the third, which a release at k = 6 may not tell, whatever the
+    k of the earlier one."""
+    earlier = shown(first, [0, 0, 0], ("sex",), [(0, "F", 14)])
+    new = shown(6, [0, 0, 1], ("sex",), [(0, "F", 10)])
+    (count,) = examine(new, [earlier]).counts
+    assert (count.low, count.high) == (4, 4)
+    assert not examine(shown(4, [0, 0, 1], ("sex",), [(0, "F", 10), (1, "F", 4)]), [earlier]).counts
+
+
+def test_what_an_earlier_release_shows_by_a_smaller_k_is_not_told_by_a_new_one():
+    earlier = shown(2, [0, 1], ("sex",), [(0, "F", 3), (1, "F", 20)])
+    assert not examine(shown(6, [0, 0], ("sex",), [(0, "F", 23)]), [earlier]).n_to_mend

@@ -1,0 +1,58 @@
+"""Updates of releases that were made with another k: the largest of them is asked for, the least of them is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.core.anonymise import Account, Ask, anonymise
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.published import Published
+from vbas.core.levels import Levels
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import Records, match_records
+from vbas.core.records.table import RecordTable
+from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.updating import Update
+
+AREAS = make_areas(["a", "b"], [(0, 0), (900, 0)], [1, 1])
+LEVELS = Levels((Crosswalk(np.array([0, 1]), 2),))
+
+
+def town(women: int, men: int) -> Records:
+    area = ["a"] * women + ["b"] * men
+    columns = {"sex": column_from_values(["F"] * women + ["M"] * men)}
+    return match_records(RecordTable(column_from_values(area), columns, {}), AREAS)
+
+
+def published(account: Account) -> Published:
+    assert account.published is not None
+    return account.published
+
+
+@pytest.fixture
+def first() -> Published:
+    """Three women and twenty men, at k = 2."""
+    return published(anonymise(AREAS, town(3, 20), LEVELS, Ask(2, earlier=Earlier([]))))
+
+
+def test_what_is_said_of_changes_holds_for_classes_that_a_larger_k_hides(first):
+    """All three women are still there, and shown no more: their class changes by three, and not by five and more."""
+    account = anonymise(AREAS, town(3, 20), LEVELS, Ask(5, earlier=Earlier([first]), update=Update(0)))
+    assert published(account).records.tolist() == [20]
+    (said,) = [note for note in account.notes if "each class of a region changes by nobody" in note]
+    assert "by nobody or by at least 2 records" in said
+
+
+def test_an_update_has_the_largest_k_of_all_releases_of_its_geography(first):
+    second = anonymise(AREAS, town(3, 20), LEVELS, Ask(5, earlier=Earlier([first]), update=Update(0)))
+    earlier = Earlier([first, replace(published(second), title="release 2")])
+    account = anonymise(AREAS, town(3, 24), LEVELS, Ask(2, earlier=earlier, update=Update(0)))
+    assert account.ask.k == published(account).k == account.plan.k == 5
+    assert published(account).records.tolist() == [20]
+    assert any(note.startswith("K is 2, and release 2 was made with 5:") for note in account.notes)
+    alone = anonymise(AREAS, town(3, 24), LEVELS, Ask(2, earlier=Earlier([first]), update=Update(0)))
+    assert alone.ask.k == 2 and not any(note.startswith("K is 2") for note in alone.notes)
