@@ -26,7 +26,7 @@ from .progress import Progress, silent
 from .records.matching import Records, requirement_of
 from .records.table import RecordTable
 from .release import Release, apply
-from .releases.updating import check_updated_members
+from .releases.update_refused import check_updated_members
 
 if TYPE_CHECKING:
     from .engines.releasing import StagedInPlace

@@ -15,7 +15,7 @@ from ..plan import area_of_cells
 from ..records.columns import Column
 from ..records.matching import Records
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
-from ..releases.updating import households_in_update, refuse_rows_of_one_person
+from ..releases.update_refused import households_in_update, refuse_rows_of_one_person
 from . import steps
 from .dictionaries import values_of
 from .in_place import InPlace, Matched

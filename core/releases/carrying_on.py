@@ -23,15 +23,17 @@ from ..source import RecordSource, Source
 from .comparable import related
 from .earlier import Earlier
 from .keeping import Places
+from .update_refused import (
+    check_empty_values,
+    check_updated_releases,
+    check_updated_values,
+)
 from .updates import Comparing
 from .updating import (
     Changed,
     Update,
     changed,
-    check_empty_values,
     check_update,
-    check_updated_releases,
-    check_updated_values,
     places_of,
     under_levels,
     updated,

@@ -18,6 +18,10 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.releases.keeping import NOBODY
+from vbas.core.releases.update_refused import (
+    check_updated_members,
+    check_updated_releases,
+)
 from vbas.core.releases.updating import (
     SHOWN,
     Update,
@@ -27,8 +31,6 @@ from vbas.core.releases.updating import (
     _people,
     _split,
     check_update,
-    check_updated_members,
-    check_updated_releases,
     last_of_the_same,
     levels_drawn,
     levels_of_release,
