@@ -50,20 +50,24 @@ class Areas:
 
     def codes_of(self, identifiers: np.ndarray) -> np.ndarray:
         """Position of each identifier among the areas, (m,) int64; -1 where it is not one of them."""
-        position = {identifier: i for i, identifier in enumerate(self.identifiers.tolist())}
-        return np.fromiter((position.get(i, -1) for i in identifiers.tolist()), np.int64, len(identifiers))
+        return np.fromiter((self._positions.get(i, -1) for i in identifiers.tolist()), np.int64, len(identifiers))
 
     def named_by(self, values: np.ndarray) -> np.ndarray:
         """As `codes_of`, but leading zeros aside, which codes lose that are read as numbers; -1 where they would name
         several."""
-        without: dict[str, int] = {}
-        for i, identifier in enumerate(self.identifiers.tolist()):
+        without_zeros: dict[str, int] = {}
+        for identifier, position in self._positions.items():
             bare = identifier.lstrip("0")
-            without[bare] = -1 if bare in without else i
-        bare_values = ["" if value is None else value.lstrip("0") for value in values.tolist()]
-        named = np.fromiter((without.get(bare, -1) if bare else -1 for bare in bare_values), np.int64, len(bare_values))
+            without_zeros[bare] = -1 if bare in without_zeros or not bare else position
         codes = self.codes_of(values)
-        return np.where(codes >= 0, codes, named)
+        lost = np.flatnonzero(codes < 0)
+        bare_values = ("" if value is None else value.lstrip("0") for value in values[lost].tolist())
+        codes[lost] = np.fromiter((without_zeros.get(value, -1) for value in bare_values), np.int64, len(lost))
+        return codes
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {identifier: i for i, identifier in enumerate(self.identifiers.tolist())}
 
 
 def make_areas(
