@@ -87,3 +87,10 @@ def test_counts_in_areas_that_are_not_drawn(provider, place):
     given = {"RELEASES": tables, "CROSSWALKS": crosswalks, "QUASI_IDENTIFIERS": "sex", "K": 12, "EACH_K": "5;5"}
     given |= {"REGIONS": areas(), "REGION_ID": "da", "PINNED": Place(place)}
     assert ends_in_a_result(Case("checkreleases", given)).results["N_PINNED"]
+
+
+def test_a_table_that_is_broken_off_is_let_go_before_it_is_taken_back(provider):
+    """What was raised held on to it, and GDAL looked for its file when that was gone."""
+    case = anonymize(SITE_POINTS=Place(DATABASE.format("sites")), CROSSWALK=Place(DATABASE.format("crosswalk")))
+    outcomes = [ends_well(replace(case, stop_at=at)) for at in range(40, 72, 4)]
+    assert all(outcome.results is None for outcome in outcomes)

@@ -21,6 +21,7 @@ from qgis.core import (
     QgsProcessingException,
     QgsVectorFileWriter,
 )
+from qgis.PyQt import sip
 
 from ....core.drawing import multi_polygons
 from ....core.errors import InputError, VbasError
@@ -29,7 +30,7 @@ from ....core.progress import Progress, silent
 from ....core.publish.files import DISK
 from ....core.publish.geopackage.filling import fill_geopackage
 from ....core.records.table import unused_name
-from ..gdal_errors import told_to_handlers
+from ..gdal_errors import silent_gdal, told_to_handlers
 from ..inputs import Inputs
 from ..tables import GEOMETRY_TYPES, Table
 from .csv_cells import cells_of
@@ -175,7 +176,9 @@ def fill_sink(
     except QgsProcessingException as error:
         reason = str(error).strip().rstrip(".")
         raise VbasError(tr("{name} could not be written: {reason}.", name=name, reason=reason)) from error
-    if sink is not None:
+    if sink is None:
+        return None, identifier
+    try:
         if made is not None:
             made()  # before a row is in it
         fill(sink, table, progress)
@@ -187,6 +190,11 @@ def fill_sink(
                     reason=sink.lastError() or tr("its last rows were not taken"),
                 )
             )
+    except BaseException:
+        # What is raised holds on to it, by its frames, until the table that it writes into is gone.
+        with silent_gdal():
+            sip.delete(sink)
+        raise
     return sink, identifier
 
 
