@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "c2c13e3b4925d5c463eb99b704e7cc0e0e24bd1e03d25f688de0d37773a1af15"
+FROZEN = "10361f90eec132dfbd7918b11d2a18a6bacbd7efeb985cc4c76c4c7cd0ab5094"
 
 
 def modules() -> list[Path]:
