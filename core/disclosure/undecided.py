@@ -245,7 +245,7 @@ def _missed(
             constraints=[optimize.LinearConstraint(rows, low, high)],
         )
         if solution.status != SOLVED or solution.x is None:
-            return missed
+            break
         by = solution.x[n : n + m] + solution.x[n + m :]
         before, missed = missed, np.flatnonzero(by > MISSED)
         if before is not None and np.array_equal(before, missed):

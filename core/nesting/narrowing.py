@@ -71,4 +71,4 @@ def narrow(
 def _own_regions(levels: Levels) -> bool:
     """Whether each region of the finest level is one area."""
     crosswalk = levels.crosswalks[0]
-    return bool((np.bincount(crosswalk.region_of[crosswalk.region_of >= 0], minlength=1) <= 1).all())
+    return bool((np.bincount(crosswalk.region_of[crosswalk.region_of >= 0]) <= 1).all())

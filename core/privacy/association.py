@@ -301,9 +301,8 @@ def disclosed_by_prefix(
     texts = np.array(
         ["" if category is None else str(category)[: LONGEST_PREFIX + 1] for category in categories], dtype=str
     )
-    longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
     best = (0, NOTHING_DISCLOSED)
-    for length in range(1, longest + 1):
+    for length in range(1, texts.dtype.itemsize // 4):
         codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
         disclosed = rows_by_area.disclosed_by(codes[value])
         if disclosed.placed_share >= max(exposed, best[1].placed_share + exposed):

@@ -122,7 +122,7 @@ def hold_beside_and_together(
     )
 
 
-def sentences_on(held: HeldAgainstCounts, k: int, exact: bool = True) -> tuple[list[str], list[str]]:
+def sentences_on(held: HeldAgainstCounts, k: int, exact: bool) -> tuple[list[str], list[str]]:
     """What is said of a plan held against tables of counts, and what is warned of."""
     sentences, warned = [], []
     if not exact:

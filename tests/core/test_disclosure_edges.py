@@ -11,6 +11,7 @@ from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.disclosure.count_tables import MANY
 from vbas.core.disclosure.counts import DISCLOSED_BY_VALUES
 from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.disclosure.method_bounds import _bounds, _numbers
@@ -18,6 +19,7 @@ from vbas.core.disclosure.possible_tables import _convolved
 from vbas.core.disclosure.programs import Problem, tables_of
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.row_values import _n_rare, row_values_in
+from vbas.core.disclosure.undecided import rows_of
 from vbas.core.disclosure.values import KeptValues, Values
 from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
 from vbas.core.plan import suppress
@@ -84,6 +86,21 @@ def test_rows_of_rare_values_are_those_of_fewer_than_k_of_their_class(seed):
         alike[of, text] += n
     for k in (2, 5, 9):
         assert _n_rare(release, ("ill",), k) == sum(n for of, text, n in rows if alike[of, text] < k)
+
+
+@for_each_seed(10)
+def test_the_people_of_all_areas_are_bound_by_what_is_known_of_every_sum(seed):
+    block = block_of(np.random.default_rng(seed))
+    block.storeys = replace(block.storeys, bounded=True)
+    block.build()
+    areas = np.arange(block.n)
+    for family in block.known:
+        rows, low, high, *at = rows_of(block, family, areas)
+        sums = rows @ block.people[areas][:, :-1].ravel()
+        assert ((low <= sums) & (sums <= high)).all()
+        assert (low == family.low[tuple(at)]).all() and (
+            np.minimum(high, MANY) == np.minimum(family.high[tuple(at)], MANY)
+        ).all()
 
 
 def told(block):
@@ -173,6 +190,15 @@ def test_one_person_whom_values_alone_tell_is_told():
     ]
     found = [count for count in find_disclosed(releases).counts if count.kind == DISCLOSED_BY_VALUES]
     assert sorted((count.low, count.high) for count in found) == [(1, 1), (1, 1), (2, 2)]
+
+
+def test_without_programs_nothing_of_two_releases_alike_is_open():
+    """Four or more are shown in two areas each; what one shows less what the other shows is nobody."""
+    areas = make_areas(list("abcd"), [(float(i), 0.0) for i in range(4)], np.ones(4))
+    profile = profile_over(np.array([[4], [1], [3], [2]]), [("F",)], ("sex",))
+    plan = suppress(profile, Crosswalk(np.array([0, 0, 1, 1]), 2), 4)
+    found = find_disclosed([publish(plan, areas, title) for title in ("first", "second")], programs=False)
+    assert (found.counts, found.n_undecided, found.n_by_programs) == ([], 0, 0)
 
 
 @for_each_seed(20)

@@ -122,6 +122,16 @@ def test_whoever_knows_that_nobody_shows_four_guesses_better_than_by_people():
     assert all(0 <= one.right <= 1 and one.n <= found.n_areas for one in found.surest)
 
 
+def test_among_areas_alike_guesses_are_right_as_often_as_there_are_small_counts():
+    """Forty zones of three areas with as many people, in two of which lives one who has it."""
+    counts, n = np.tile([1, 1, 0], 40), 120
+    areas = make_areas([f"a{i}" for i in range(n)], np.arange(2.0 * n).reshape(n, 2), np.full(n, 40.0))
+    regions = [own_regions(n), number_compactly(np.arange(n) // 3)[0], number_compactly(np.zeros(n, np.int64))[0]]
+    found = guesses(areas, nest(areas, profile_of(counts[:, None]), make_levels(areas, regions), 2))
+    assert found is not None and found.so_many == 2 / 3
+    assert [one.right for one in found.surest] == pytest.approx([2 / 3] * len(found.surest))
+
+
 def test_the_report_says_how_often_guesses_are_right():
     areas, records, crosswalk = hamlet()
     levels = make_levels(areas, [own_regions(4), crosswalk, number_compactly(np.zeros(4, np.int64))[0]])

@@ -15,6 +15,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.privacy import association
 from vbas.core.privacy.association import RowsByArea, regained_identifier
 from vbas.core.privacy.kept_field import EXPOSED
 from vbas.core.privacy.kept_fields import examine_kept_fields
@@ -170,7 +171,7 @@ def _areas(rows, key):
     return len({area for region, value, area in rows if (region, value) == key})
 
 
-def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass():
+def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass(monkeypatch):
     """One man among 99 women, shown as “*”: that pairs of one ward are of one sex tells nothing of the ward."""
     shown, sex = np.zeros(100, int), (np.arange(100) == 0).astype(int)
     ward = np.arange(100) // 2
@@ -179,3 +180,6 @@ def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass():
     sex = ward % 2
     name, disclosed = regained_identifier(ward, {"sex": RowsByArea(shown, sex)}, EXPOSED)
     assert name == "sex" and disclosed.rows == 100 and disclosed.placed > 30
+    for share, said in ((disclosed.narrowing_share, "sex"), (disclosed.narrowing_share + 1e-9, "")):
+        monkeypatch.setattr(association, "WARNED_SHARE", share)
+        assert regained_identifier(ward, {"sex": RowsByArea(shown, sex)}, 2.0)[0] == said

@@ -56,11 +56,13 @@ def test_a_count_of_which_one_area_is_moved_needs_as_many_fewer_there():
     assert len(ways) == 1
 
 
-@pytest.mark.parametrize(("area", "near"), [(0, range(4)), (5, range(3, 7)), (11, range(8, 12))])
-def test_areas_on_both_sides_of_a_count_are_looked_at(area, near):
+@pytest.mark.parametrize(
+    ("area", "far", "near"), [(0, 9, [0, 1, 2, 3, 9]), (5, 11, [3, 4, 5, 6, 11]), (11, 2, [2, 8, 9, 10, 11])]
+)
+def test_areas_on_both_sides_of_a_count_are_looked_at_and_where_others_of_its_class_live(area, far, near):
     """A count whose own neighbours were left out would be taken to follow, and people be held back for nothing."""
     people = np.zeros((12, 1), np.int64)
-    people[area] = 1
+    people[[area, far]] = 1
     block = block_of(people.tolist(), [[SUPPRESSED]] * 12)
     places, number = of_areas(block, area)
-    assert areas_around(block, places, number, 4).tolist() == list(near)
+    assert areas_around(block, places, number, 4).tolist() == near

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 import sys
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import product
 
@@ -29,8 +29,8 @@ from vbas.core.publish.register.chain import Chain, Link, content_of
 from vbas.core.publish.register.listing import taking_out
 from vbas.core.publish.register.packs import COUNTS, Unpacked, packs_of, read_pack
 from vbas.core.publish.register.published_releases import new_entry
-from vbas.core.publish.replacing import check_what_is_there
-from vbas.core.publish.sqlite_targets import _in_use
+from vbas.core.publish.replacing import check_nameable, check_what_is_there
+from vbas.core.publish.sqlite_targets import _in_use, refuse_if_closed
 
 from .test_register_packs import release_of
 
@@ -126,6 +126,24 @@ def test_a_file_that_lacks_a_field_says_which_and_how_many_rows_it_has(tmp_path)
         connection.execute("INSERT INTO people (age) VALUES ('old'), ('young')")
     there = read_geopackage(path, ["age", "sex"], SecondCount(2, 2))
     assert (there.names, there.n_rows) == (["age", None], 2)
+
+
+def test_a_name_that_is_too_long_is_refused_before_anything_is_worked_out(tmp_path):
+    for stem, refused in (("people", False), ("people" * 50, True)):
+        path = tmp_path / f"{stem}.csv"
+        with pytest.raises(InputError, match="Choose another name") if refused else nullcontext():
+            check_nameable("OUTPUT", path, [path])
+
+
+def test_no_table_is_added_to_a_database_that_another_program_has_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite_targets, "SECONDS_TO_WAIT", 0)
+    path = tmp_path / "people.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("CREATE TABLE people (age)")
+        refuse_if_closed(path, "OUTPUT")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(InputError, match="no table can be added"):
+            refuse_if_closed(path, "OUTPUT")
 
 
 def test_what_is_write_protected_is_not_replaced(tmp_path):

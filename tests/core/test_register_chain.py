@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from vbas.core.anonymise import Ask, anonymise
@@ -129,8 +130,6 @@ def test_a_release_that_was_not_written_leaves_the_chain_as_it_was(register):
 
 
 def test_a_register_from_before_is_taken_as_it_is(register):
-    import numpy as np
-
     change(register, f"DROP TABLE {CHAIN}", f"DELETE FROM gpkg_contents WHERE table_name = '{CHAIN}'")
     assert chain_of(register).links == () and verify(register) == 2
     new_masking(register, "", np.array([[1.5, 2.0], [0.1, -3.0]])).put()
@@ -142,6 +141,12 @@ def test_a_register_from_before_is_taken_as_it_is(register):
     assert not chain_of(register).problems and verify(register) == 0
     change(register, "UPDATE vbas_points SET x = 1.25")
     assert chain_of(register).problems and verify(register) == 1
+
+
+def test_masked_points_that_somebody_took_out_by_hand_are_missed(register):
+    new_masking(register, "", np.zeros((2, 2))).put()
+    change(register, "DELETE FROM vbas_maskings")
+    assert chain_of(register).problems == ["masked points 1 are missing, and were not withdrawn"]
 
 
 def test_nobody_approves_of_what_he_proposed(register):

@@ -72,7 +72,7 @@ def test_it_proves_what_the_attacker_proves_and_nothing_else(drawn):
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(zone_flows, "PAIRS_AT_ONCE", 5)
         changed.setattr(zone_tables, "FEW", 0)
-        changed.setattr(zone_tables, "BESIDE", 1)
+        changed.setattr(zone_tables, "MOST_NEAR", 0)  # what is open is asked of all areas
         assert found_by_the_program(plan, areas.population, k, records_of(plan)) == by_attacker
 
 

@@ -19,6 +19,7 @@ from vbas.core.nesting.decoys import Conditions, Secrets, _Work, levels_in_zones
 from vbas.core.nesting.optimum import ProfileCells, best_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.tree import Tree, tree_of
+from vbas.core.nesting.zones import ProofByPeople
 from vbas.core.privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
 from vbas.core.publish.register.published_releases import new_entry, read_register
 from vbas.core.records.columns import column_from_values
@@ -215,6 +216,13 @@ def lifted(table: tuple[int, ...], k: int, closed: float = 0.0) -> set[int]:
         level_of = levels_in_zones(cells, tree, k, Conditions(np.full(len(table), MANY_PEOPLE), secrets))
         above |= set(cells.area[(level_of > 0) & (cells.records >= k)].tolist())
     return above
+
+
+@pytest.mark.parametrize(("others", "proven"), [(0, True), (1, True), (2, False)])
+def test_areas_of_few_people_prove_a_count_only_where_some_have_more_people_than_the_other_classes(others, proven):
+    """Of two areas with two people each; of both together four live there, which is k."""
+    proof = ProofByPeople(tree_of_shape(0)[0], np.array([2.0, 2.0, 50.0, 50.0]), 4)
+    assert proof._proven(np.arange(2), others) == proven
 
 
 def test_chance_says_which_decoy_it_is():
