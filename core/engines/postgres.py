@@ -38,7 +38,7 @@ LOST, ENDED = ("", "08"), "57"
 DISK_FULL = "No space left on device"
 # What libpq says of a connection that is gone, without a state.
 GONE = ("server closed the connection", "no connection to the server", "SSL connection has been closed")
-NO_RIGHT = "42501"
+NO_RIGHT, READ_ONLY = "42501", "25006"
 # Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
@@ -362,6 +362,12 @@ def sentence_of(error: Any, address: Address) -> str:
             )
         message_told = without_secrets(message[1], address.connection).rstrip(". ")
         return tr("PostgreSQL: {told}: nothing was written. {what_to_do}", told=message_told, what_to_do=what_to_do)
+    if state == READ_ONLY:
+        return tr(
+            "PostgreSQL: this server or user only reads (as a standby does, or default_transaction_read_only), and "
+            "records are counted in temporary tables: nothing was written. Connect to the primary server, or as "
+            "another user; or give the table as a layer to “Anonymise records”, which only reads it."
+        )
     if message and state[:2] in WITHOUT_VALUES:
         message_told = without_secrets(message[1], address.connection)
         return tr(

@@ -544,6 +544,20 @@ def test_rights_that_are_missing_are_said(server, sql):
     sql("DROP OWNED BY clerk")
 
 
+def test_a_server_that_only_reads_is_said(server, sql):
+    sql("DROP ROLE IF EXISTS clerk")
+    sql("CREATE ROLE clerk LOGIN")
+    sql("GRANT USAGE ON SCHEMA public TO clerk")
+    sql("GRANT SELECT ON people TO clerk")
+    sql("ALTER ROLE clerk SET default_transaction_read_only = on")
+    says = r"this server or user only reads .* give the table as a layer"
+    try:
+        with open_engine(server.replace("vbas@", "clerk@"), "people") as engine, pytest.raises(EngineError, match=says):
+            count_in_place(engine, FIELDS)
+    finally:
+        sql("DROP OWNED BY clerk")
+
+
 def test_some_of_the_rows_are_not_taken_for_all(server, sql):
     sql("DROP ROLE IF EXISTS clerk")
     sql("CREATE ROLE clerk LOGIN")
