@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..areas import Areas
+from ..arrays import objects
 from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.recount import strange, too_few, too_homogeneous
@@ -286,7 +287,8 @@ class _Work:
             return
         position = self.matched.area_of
         code = np.flatnonzero(position >= 0)
-        columns = {"c_a": code.astype(np.int32), "home": areas.identifiers[position[code]]}
+        names = [name.lstrip("0") for name in areas.identifiers[position[code]].tolist()]
+        columns = {"c_a": code.astype(np.int32), "home": objects(names)}
         homes = self.engine.upload(f"vbas_homes_{table.name}", columns)
         for column, name in fields.items():
             counted = self._row(linked_steps.of_home(mine, homes, column))

@@ -62,13 +62,13 @@ def of_people(table: Expression, persons: Expression) -> Expression:
 
 
 def of_home(rows: Expression, homes: Expression, field: str) -> Expression:
-    """One row: the rows of known persons, and those of them whose field repeats the person's area.
+    """One row: the rows of known persons, and those of them whose field repeats the person's area, leading zeros aside.
 
-    homes : c_a, `home`, the identifier of the area of each code, as text
+    homes : c_a, `home`, the identifier of the area of each code, as text without leading zeros
     """
     named = homes.select(h_a=homes.c_a, home=homes.home)
     joined = rows.inner_join(named, rows.c_a == named.h_a)
-    same = (joined[field].cast("string") == joined.home).fill_null(False)
+    same = (joined[field].cast("string").re_replace("^0+", "") == joined.home).fill_null(False)
     return joined.aggregate(rows=joined.count(), same=same.ifelse(1, 0).sum().cast("int64"))
 
 
