@@ -149,7 +149,8 @@ def sample_of(areas: Areas, plan: Plan) -> ZoneSample:
         inside = inhabited[region_of[inhabited] >= 0]
         here = plan.level[released] == level
         n_areas[here] = np.bincount(region_of[inside], minlength=crosswalk.n_regions)[plan.region[released[here]]]
-    released, n_areas = released[n_areas > 1], n_areas[n_areas > 1]
+    several = n_areas > 1
+    released, n_areas = released[several], n_areas[several]
     order = np.random.default_rng(SEED).permutation(len(released))
     order = released[np.sort(order[np.cumsum(n_areas[order]) <= MOST_PAIRS][:MOST_ZONES])]
     zone, area = [], []  # equivalence classes are in the order of their levels

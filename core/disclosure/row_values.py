@@ -87,12 +87,11 @@ def rows_beside(records: Records) -> KeptValues | None:
     keys, at = np.unique(records.cell_of[row] * n_values + column.codes, return_inverse=True)
     weights = None if table.counts is None else table.counts[row]
     numbers = np.bincount(at.reshape(-1), weights, len(keys)).astype(np.int64)
-    there = numbers > 0
-    cell, value = np.divmod(keys[there], n_values)
+    cell, value = np.divmod(keys, n_values)
     names = names_beside(table)
     # Values of one field are written as text where they are published: what is text already would be written anew.
     categories = table.kept[names[0]].categories if len(names) == 1 else column.categories
-    return KeptValues(Shares(written_names(names), cell, value, numbers[there]), categories)
+    return KeptValues(Shares(written_names(names), cell, value, numbers), categories)
 
 
 def row_values_in(release: Published, names: Sequence[str]) -> Values | None:

@@ -156,9 +156,7 @@ class _Part:
             return count
         if len(known) == 1:
             low[known] = max(int(low[known[0]]), count.low)
-        disclosed = tuple(
-            (self._field, self._categories[code], int(low[code])) for code in to_list(known[low[known] > 0])
-        )
+        disclosed = tuple((self._field, self._categories[code], int(low[code])) for code in to_list(known))
         return replace(count, values=(*count.values, *disclosed))
 
     def _by_value_of(self, count: Count) -> np.ndarray:

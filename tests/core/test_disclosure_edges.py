@@ -20,7 +20,7 @@ from vbas.core.disclosure.programs import Problem, tables_of
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.row_values import _n_rare, row_values_in
 from vbas.core.disclosure.undecided import rows_of
-from vbas.core.disclosure.values import KeptValues, Values
+from vbas.core.disclosure.values import KeptValues, Values, _text
 from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import shares_of
@@ -199,6 +199,11 @@ def test_without_programs_nothing_of_two_releases_alike_is_open():
     plan = suppress(profile, Crosswalk(np.array([0, 0, 1, 1]), 2), 4)
     found = find_disclosed([publish(plan, areas, title) for title in ("first", "second")], programs=False)
     assert (found.counts, found.n_undecided, found.n_by_programs) == ([], 0, 0)
+
+
+def test_texts_of_quotes_stay_apart_from_an_empty_one_and_from_each_other():
+    quotes = ["'" * n for n in range(9)]
+    assert len({_text(text) for text in quotes}) == len(quotes)
 
 
 @for_each_seed(20)

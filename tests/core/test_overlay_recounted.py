@@ -14,7 +14,17 @@ from vbas.core.disclosure.chunk import chunk_of
 from vbas.core.disclosure.counts import CELL, HIDDEN, REST
 from vbas.core.disclosure.disclosed import _whole
 from vbas.core.disclosure.exchanges import freed_beyond
-from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums, _known, differences, overlay, region_around
+from vbas.core.disclosure.overlay import (
+    NONE,
+    UNBOUNDED,
+    Schema,
+    Sums,
+    _known,
+    _ReleasedValues,
+    differences,
+    overlay,
+    region_around,
+)
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.sensitive import _Part
 from vbas.core.plan import suppress
@@ -315,3 +325,11 @@ def test_what_bounds_alone_pin_is_what_is_asked_and_named_by_the_first_release(s
         if kind != REST:
             assert kind == (CELL if len(members) == 1 else HIDDEN if owners else kind)
             assert kind != HIDDEN or release == owners[0]
+
+
+def test_an_age_tells_its_age_group():
+    """Of three ages two are young: with their groups there are three classes, and two of the young."""
+    schema = Schema(("age", "age (level 1)"), [("7", "young"), ("9", "young"), ("70", "old")])
+    values = _ReleasedValues([schema])
+    assert values.n_classes(schema, {}) == 3
+    assert values.n_classes(schema, {"age (level 1)": values.values["age (level 1)"].index("young")}) == 2
