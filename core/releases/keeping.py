@@ -102,7 +102,7 @@ def _step(value: np.ndarray, earlier: np.ndarray, k: int) -> np.ndarray:
     """The value, or a bound on the next smaller one that may be right, where it differs from an earlier one by 1 to
     k - 1; 0 always may be, as nothing is shown then."""
     now = value[:, None]
-    near = (now > 0) & (np.abs(now - earlier) < k) & (now != earlier)
+    near = (earlier > 0) & (now > 0) & (np.abs(now - earlier) < k) & (now != earlier)
     bound = np.where(near, np.where(now > earlier, earlier, np.maximum(earlier - k, 0)), now)
     return np.asarray(bound.min(axis=1, initial=np.iinfo(np.int64).max)) if earlier.shape[1] else value
 
